@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import warnings
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -53,6 +54,13 @@ Case = Callable[[Given], Any]
 def days(numbers: Any) -> Any:
     """Return days of January 2024."""
     return numbers.astype("m8[D]") + np.datetime64("2024-01-01")
+
+
+def _fixed(numbers: Any) -> Any:
+    """Return numpy.fix of numbers, which NumPy warns of from 2.5 on."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "numpy.fix is deprecated", DeprecationWarning)
+        return np.fix(numbers)
 
 
 def changed(f: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
@@ -251,7 +259,7 @@ CASES: dict[str, list[Case]] = {
     "einsum": [lambda g: np.einsum("ij,ik->jk", g.t, g.t), lambda g: np.einsum("i,i", g.v, g.w)],
     "empty_like": [lambda g: np.empty_like(g.i) * 0],
     "expand_dims": [lambda g: np.expand_dims(g.v, 0), lambda g: np.expand_dims(g.t, (1, 3))],
-    "fix": [lambda g: np.fix(g.v)],
+    "fix": [lambda g: _fixed(g.v)],
     "flatnonzero": [lambda g: np.flatnonzero(g.t > 3)],
     "flip": [lambda g: np.flip(g.v), lambda g: np.flip(g.t), lambda g: np.flip(g.t, 1)],
     "fliplr": [lambda g: np.fliplr(g.t)],

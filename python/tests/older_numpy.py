@@ -46,7 +46,7 @@ def median(function: Any, array: Any, **options: Any) -> Any:
     """Return numpy.median or numpy.nanmedian, of spans of time NaT where one is."""
     found = function(array, **options)
     if function is np.median and array.dtype.kind == "m":
-        return np.where(np.isnat(array).any(**options), found.dtype.type("NaT"), found)
+        return np.where(np.isnat(array).any(**options), found.dtype.type("NaT", np.datetime_data(found.dtype)), found)
     return found
 
 

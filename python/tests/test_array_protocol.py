@@ -128,7 +128,7 @@ def test_methods_of_arrays(ctx: dtl.Context, name: str) -> None:
 
 
 def test_lists_of_text_and_dates(ctx: dtl.Context) -> None:
-    days = [np.datetime64("2024-02-29"), np.datetime64("NaT")]
+    days = [np.datetime64("2024-02-29"), np.datetime64("NaT", "D")]
     for given in (["b", "aa"], (b"x", b"yz"), days):
         assert_holds(dtl.asarray(ctx, given), np.array(given))
     with pytest.raises(dtl.InvalidTypeError, match="dtype object"):

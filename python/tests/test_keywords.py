@@ -97,6 +97,7 @@ VALUES: dict[str, list[Any]] = {
     "deg": [True],
     "density": [True],
     "device": ["cpu"],
+    "descending": [True, False],
     "discont": [6.0],
     "dtype": [np.float32, np.int32, np.complex128],
     "dx": [0.5],
@@ -179,7 +180,7 @@ VALUES: dict[str, list[Any]] = {
 REFUSED = {("reshape", "copy")}
 
 #: What is taken here and not by NumPy, which has one of two keywords only, or wants another dtype.
-TAKEN = {("concatenate", "out"), ("concatenate", "dtype"), ("stack", "out"), ("multi_dot", "out")}
+TAKEN = {("concatenate", "out"), ("concatenate", "dtype"), ("stack", "out"), ("multi_dot", "out"), ("cross", "axis")}
 
 #: Signatures with a keyword that no program gives.
 INTERNAL = {"like", "einsum_call"}

@@ -374,7 +374,7 @@ def test_masked_means_of_spans_of_time(ctx: dtl.Context) -> None:
     same(np.mean(table, where=_SOME), np.timedelta64(114 // 4, "h"))
     assert_same(np.mean(table, axis=0, where=_SOME), np.array([5, 100, 4], "m8[h]"))
     missing = table.copy()
-    missing[0, 1] = np.timedelta64("NaT")
+    missing[0, 1] = np.timedelta64("NaT", "h")
     same(np.sum(missing, where=~np.isnat(missing)), np.timedelta64(121, "h"))
     with pytest.raises(dtl.InvalidTypeError, match="moved, compared and sorted"):
         np.std(table, where=_SOME)

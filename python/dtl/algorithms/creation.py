@@ -272,7 +272,8 @@ def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
     """Return a range of dates: of the integers that they are, in the unit that NumPy chooses."""
     try:
-        units = [np.arange(end, end, step, dtype=dtype).dtype for end in (start, stop)]
+        has_unit = np.asarray(step).dtype.kind not in "biuf"  # else NumPy 2.5 warns of it
+        units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in (start, stop)]
         unit = np.promote_types(*units)
         first, last = (int(np.asarray(end, unit).astype(np.int64)) for end in (start, stop))
         by = int(np.asarray(step, unit.str.replace("M", "m")).astype(np.int64))

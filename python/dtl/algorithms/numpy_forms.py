@@ -103,14 +103,16 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     return a.copy()
 
 
-def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
     """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
     _check_kind(kind)
     if order is None:
-        return sorted_copy(a, axis)
+        return sorted_copy(a, axis, bool(descending))
     if axis is None:
         a, axis = ravel(a), -1
-    indices = argsort(a, axis, order=order)
+    indices = argsort(a, axis, order=order, descending=descending)
     return take_along_axis(a, indices, axis) if a.ndim > 1 else taken(a, indices)
 
 
@@ -130,10 +132,12 @@ def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
     return laid_out_as(result, a)
 
 
-def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def argsort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
     """Return the indices that sort: records by the fields of an order, and then by those that are left."""
     _check_kind(kind)
-    return sorting_order(a if order is None else fields.in_order(a, order), axis)
+    return sorting_order(a if order is None else fields.in_order(a, order), axis, bool(descending))
 
 
 def sorting_order(a: Any, axis: int | None, reverse: bool = False) -> Any:

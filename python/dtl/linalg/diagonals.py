@@ -173,7 +173,7 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 @algorithm
-def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
+def cross(a: Any, b: Any, *, axis: int | None = -1) -> Any:
     """Return the cross products of vectors of three elements along a dimension. Collective.
 
     Parameters
@@ -181,7 +181,7 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
     a, b
         Containers whose other dimensions spread; one may be a NumPy array that is the same on every rank.
     axis
-        The dimension of the vectors in each of them, of extent 3.
+        The dimension of the vectors in each of them, of extent 3. None is the last.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
     check_container("b", b)
     a._check_open()
     b._check_open()
-    number = integer("axis", axis)
+    number = -1 if axis is None else integer("axis", axis)
     extents = [c.shape[dimensions(number, c.ndim)[0]] for c in (a, b)]
     if extents != [3, 3]:
         raise InvalidArgumentError(f"cross products are of vectors of 3 elements, not of {extents} along axis {axis}")
