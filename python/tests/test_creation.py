@@ -77,8 +77,11 @@ def test_linspace(ctx: dtl.Context, start: Any, stop: Any, num: int, endpoint: b
     ids=str,
 )
 def test_arange_of_dates(ctx: dtl.Context, ends: Any) -> None:
+    known = list(ends)
+    if isinstance(ends[-1], int):  # of which NumPy 2.5 warns
+        known[-1] = np.timedelta64(ends[-1], np.datetime_data(ends[0].dtype))
     for name in DIVISIONS[:5]:
-        assert_holds(dtl.arange(ctx, *ends, **division(name, 1, ctx.size)), np.arange(*ends))
+        assert_holds(dtl.arange(ctx, *ends, **division(name, 1, ctx.size)), np.arange(*known))
 
 
 def test_arange_of_text_that_is_dates(ctx: dtl.Context) -> None:

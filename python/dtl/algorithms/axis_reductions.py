@@ -20,6 +20,7 @@ from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
+from ..runtime.agreement import agree
 from . import statistics
 from .exchange import share
 from .folds import truths_of
@@ -105,7 +106,10 @@ def reduced(
     elif name in ("var", "std") and count <= ddof:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        return _along(a, dims, by, bool(keepdims), name, ddof)
+        made = _along(a, dims, by, bool(keepdims), name, ddof)
+        if a.dtype.kind == "m":
+            agree(a.context, name)  # a sum that does not fit is an error on every rank
+        return made
 
 
 def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:

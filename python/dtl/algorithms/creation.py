@@ -272,6 +272,8 @@ def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
     """Return a range of dates: of the integers that they are, in the unit that NumPy chooses."""
     try:
+        if dtype is not None and np.dtype(dtype).kind not in "mM":
+            raise TypeError(f"dtype {np.dtype(dtype)} holds no dates")
         has_unit = np.asarray(step).dtype.kind not in "biuf"  # else NumPy 2.5 warns of it
         units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in (start, stop)]
         unit = np.promote_types(*units)

@@ -1,10 +1,14 @@
 """Extremes of dates and spans of time, and sums and means of spans, as NumPy has them: of NaT and others, NaT.
 
 Ranks tell each other 64-bit integers, which dates are. Of text, NumPy has where its extremes are.
+
+A sum is exact until its end: whether it fits does not depend on the order of the elements, nor on who has which. Where it
+does not fit, it does what NumPy's does: from 2.5 on it raises, and before it wraps around.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,8 +17,8 @@ from .._lazy import to_host
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import linear_indices
-from ..containers.date_kernels import order_key
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..containers.date_kernels import RAISES, order_key
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from . import folds
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
@@ -33,6 +37,10 @@ _NAMES = {
     folds.MEAN: "mean",
 }
 _INT64 = np.iinfo(np.int64)
+_NAT = np.int64(_INT64.min)
+#: A sum is two integers, the upper of which is as many of these.
+_UPPER = 32
+_LOWER = np.int64((1 << _UPPER) - 1)
 
 
 def has(name: str, dtype: np.dtype[Any]) -> bool:
@@ -50,8 +58,9 @@ def reduction(name: str, of: np.dtype[Any]) -> Reduction:
         return arg_extreme(name == "argmin", of)
     if name in ("argmin", "argmax"):
         return _arg_extreme(name == "argmin")
-    ufunc = {"min": np.minimum, "max": np.maximum}.get(name, np.add)
-    worst = {"min": _INT64.max, "max": _INT64.min + 1}.get(name, 0)
+    if name in ("sum", "mean"):
+        return _sum(name, of)
+    ufunc, worst = (np.minimum, _INT64.max) if name == "min" else (np.maximum, _INT64.min + 1)
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
         return (np.asarray(ufunc.reduce(view, axis=dims, initial=of.type(worst, np.datetime_data(of)))).view(np.int64),)
@@ -59,12 +68,40 @@ def reduction(name: str, of: np.dtype[Any]) -> Reduction:
     def merge(a: Arrays, b: Arrays) -> Arrays:
         return (np.asarray(ufunc(a[0].view(of), b[0].view(of))).view(np.int64),)
 
+    return Reduction(start, merge, lambda a, _: np.asarray(a[0]).view(of))
+
+
+def _sum(name: str, of: np.dtype[Any]) -> Reduction:
+    """Return the reduction to a sum or mean of spans of time."""
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        numbers = view.view(np.int64)
+        count = math.prod(view.shape[d] for d in dims)
+        if max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))) * count <= _INT64.max:  # so none is NaT
+            total = np.add.reduce(numbers, axis=dims)
+            return _carried(np.zeros_like(total), total, np.False_)
+        upper = np.add.reduce(numbers >> _UPPER, axis=dims)
+        return _carried(upper, np.add.reduce(numbers & _LOWER, axis=dims), np.isnat(view).any(axis=dims))
+
+    def merge(a: Arrays, b: Arrays) -> Arrays:
+        return _carried(np.add(a[0], b[0]), np.add(a[1], b[1]), (a[0] == _NAT) | (b[0] == _NAT))
+
     def finish(a: Arrays, count: int) -> Array:
+        upper, lower = map(np.asarray, a)
+        least = -(1 << _INT64.bits - _UPPER - 1)
+        fits = (upper == _NAT) | ((least <= upper) & (upper < -least) & ((upper > least) | (lower > 0)))
+        if RAISES and not fits.all():
+            raise OverflowError(f"{name}: a sum of spans of time does not fit {of}")
+        found = np.asarray(np.where(upper == _NAT, _NAT, (upper << _UPPER) | lower)).view(of)
         with np.errstate(all="ignore"):
-            found = np.asarray(a[0]).view(of)
             return np.asarray(found / np.int64(count)) if name == "mean" else found
 
     return Reduction(start, merge, finish)
+
+
+def _carried(upper: Any, lower: Any, missing: Any) -> Arrays:
+    """Return a sum with its lower part in bounds, and of NaT its upper part NaT."""
+    return np.where(missing, _NAT, np.add(upper, lower >> _UPPER)), np.asarray(lower & _LOWER)
 
 
 def _arg_extreme(least: bool) -> Reduction:
@@ -97,7 +134,7 @@ def folded(a: Any, kind: int) -> Any:
     mine = [int(np.asarray(part).astype(np.uint64).view(np.int64)) for part in by.start(view, (0,), indices)]
     rows = share(a, name, numbers=mine, anywhere=True)
     rows = rows[: 1 if a.partition_policy is Partition.REPLICATED else None]
-    types = (np.uint64, np.int64) if name[:3] == "arg" else (np.int64,)
+    types = (np.uint64 if name[:3] == "arg" else np.int64, np.int64)[: len(mine)]
     found: Any = None
     for row in rows:
         parts = tuple(np.asarray(row[k]).view(kind) for k, kind in enumerate(types))

@@ -168,7 +168,10 @@ class Keys:
             given = given.astype(f"{kind}8")
         if given.dtype.kind != kind:
             raise InvalidTypeError(f"keys of {_name(given.dtype)} are not of {self.name}, as the map's are")
-        made = given.astype(self.dtype, order="C")
+        try:
+            made = given.astype(self.dtype, order="C")
+        except builtins.OverflowError as error:  # NumPy 2.5; before, the key becomes another
+            raise InvalidTypeError(f"a key of {_name(given.dtype)} is no {self.name}: {error}") from None
         self._check_unchanged(given, made)
         return made
 
