@@ -10,6 +10,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from divisions import DIVISIONS, assert_holds, division
+from older_numpy import VERSION
 
 import dtl
 
@@ -312,7 +313,7 @@ def test_what_needs_numbers_says_so(ctx: dtl.Context, call: Callable[[Any], Any]
 @pytest.mark.parametrize("function", [np.min, np.max, np.argmin, np.argmax, np.sum, np.mean])
 def test_dates_are_reduced(ctx: dtl.Context, function: Any) -> None:
     complete = _days[~np.isnat(_days)]
-    for array in (_days, complete, _days - complete[0], (complete - complete[0]).astype("m8[ns]")):
+    for array in (_days, complete, _days - complete[0], (complete - complete[0]).astype("m8[us]")):
         if array.dtype.kind == "M" and function in (np.sum, np.mean):
             with pytest.raises(dtl.InvalidTypeError, match="moved, compared and sorted"):
                 function(dtl.asarray(ctx, array))
@@ -342,6 +343,77 @@ def test_text_has_extremes_somewhere(ctx: dtl.Context, name: str, function: Any)
             assert_same(function(several, axis=axis), function(table, axis=axis))
     with pytest.raises(ValueError, match="empty"):
         function(dtl.asarray(ctx, array[:0]))
+
+
+_MOST = np.iinfo(np.int64).max
+
+
+def known(total: int, count: int = 1) -> Any:
+    """Return a sum or mean of spans of time; None where NumPy has an error for it. NumPy before 2.5 wraps around."""
+    if VERSION >= "2.5.0" and abs(total) > _MOST:
+        return None
+    return np.int64((total + _MOST + 1) % 2**64 - _MOST - 1).view("m8[ns]") / np.int64(count)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [_MOST, 1, -5],
+        [_MOST, 5, 0, 0],
+        [-_MOST, -1],
+        [-_MOST, -1, 3],
+        [-(2**62), -(2**62), 5],
+        [_MOST] * 5,
+        [1, -(2**62), 2**62 - 1, _MOST],
+    ],
+)
+def test_sums_of_spans_of_time_that_may_not_fit(ctx: dtl.Context, numbers: list[int]) -> None:
+    array, size = np.array(numbers, "m8[ns]"), len(numbers)
+    for name in divisions(ctx):
+        vec = dtl.asarray(ctx, array, **division(name, size, ctx.size))
+        line = dtl.asarray(ctx, array.reshape(1, size), **division(name, 1, ctx.size))
+        column = dtl.asarray(ctx, array.reshape(size, 1), **division(name, size, ctx.size))
+        for function, count in ((np.sum, 1), (np.mean, size)):
+            wanted = known(sum(numbers), count)
+            if wanted is None:
+                for call in (lambda f=function: f(vec), lambda f=function: f(line, 1), lambda f=function: f(column, 0)):
+                    with pytest.raises(dtl.OverflowError, match="does not fit"):
+                        call()
+                continue
+            same(function(vec), wanted)
+            assert_same(function(line, axis=1), np.array([wanted]))
+            assert_same(function(column, axis=0), np.array([wanted]))
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [5, -7, _MOST, 2],
+        [_MOST, 1, -5],
+        [-_MOST, -1],
+        [1, -(2**62), -(2**62), 0],
+        [_MOST, "NaT", _MOST, _MOST],
+        [_MOST, 1, "NaT"],
+    ],
+)
+def test_cumulative_sums_of_spans_of_time_that_may_not_fit(
+    ctx: dtl.Context, numbers: list[Any], exclusive: bool
+) -> None:
+    array, totals, nat = np.array(numbers, "m8[ns]"), [0], np.timedelta64("NaT", "ns")
+    for number in numbers:
+        totals.append(None if number == "NaT" or totals[-1] is None else totals[-1] + number)
+    wanted = [nat if each is None else known(each) for each in (totals[:-1] if exclusive else totals[1:])]
+    for name in divisions(ctx):
+        vec = dtl.asarray(ctx, array, **division(name, len(array), ctx.size))
+        table = dtl.asarray(ctx, np.stack([array, array], axis=1), **division(name, len(array), ctx.size))
+        if any(each is None for each in wanted):
+            for given in (vec, table):
+                with pytest.raises(dtl.OverflowError, match="does not fit"):
+                    dtl.cumsum(given, 0, exclusive=exclusive)
+            continue
+        assert_same(dtl.cumsum(vec, exclusive=exclusive), np.array(wanted))
+        assert_same(dtl.cumsum(table, 0, exclusive=exclusive), np.stack([wanted, wanted], axis=1))
 
 
 _SPANS = np.array([[5, -3, 7], [7, 100, 2]], "m8[h]")

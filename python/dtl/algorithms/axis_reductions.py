@@ -318,7 +318,7 @@ def arg_extreme(least: bool, of: np.dtype[Any]) -> Reduction:
 
     def merge(a: Arrays, b: Arrays) -> Arrays:
         better = (b[0] < a[0]) if least else (b[0] > a[0])
-        none, other = a[0] != a[0], b[0] != b[0]
+        none, other = np.asarray(a[0] != a[0]), np.asarray(b[0] != b[0])  # of text, Python's bool
         tie = (a[0] == b[0]) | (none & other)
         take = (better & ~none) | (other & ~none) | (tie & (b[1] < a[1]))
         return np.where(take, b[0], a[0]), np.where(take, b[1], a[1])

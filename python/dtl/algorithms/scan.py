@@ -13,11 +13,13 @@ from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
+from ..containers.date_kernels import RAISES
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
+from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import dimensions, redivided
 from .exchange import share
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
 _UFUNCS: dict[int, Any] = {SUM: np.add, PROD: np.multiply, MIN: np.minimum, MAX: np.maximum}
 _REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}
+_NAT = np.iinfo(np.int64).min
 
 
 @overload
@@ -109,7 +112,7 @@ def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
 def _by_kernel(c: DistributedContainer) -> bool:
     """Say whether a scan works on a container where its elements are: on a GPU, if each rank has one range of them."""
     ranged = c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED) or c.context.size == 1
-    return c.ndim == 1 and ranged
+    return c.ndim == 1 and ranged and c.dtype.kind not in "mM"
 
 
 @overload
@@ -211,9 +214,42 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
     wanted = None if dtype is None else _asked_for(dtype)
     if wanted is not None and wanted != a.dtype:
         a = a.astype(wanted)
-    known = a.ndim == 1 and a.dtype.kind not in "mM"
-    made = scanned(op, a, exclusive) if known else _along(name, op, a, dim, exclusive)
+    by = _of_spans if op == SUM and a.dtype.kind == "m" else _by_dimension
+    made = by(name, op, a, dim, exclusive)
     return made if wanted is None or made.dtype == wanted else made.astype(wanted)
+
+
+def _by_dimension(name: str, op: int, a: Any, dim: int, exclusive: Any) -> Any:
+    if a.ndim == 1 and a.dtype.kind not in "mM":
+        return scanned(op, a, exclusive)
+    return _along(name, op, a, dim, exclusive)
+
+
+def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
+    """Scan spans of time as integers, and with them where one is NaT: from there on, all are. Collective.
+
+    NumPy's own scan of a part raises, from 2.5 on, where the part does not fit, though what is before it may bring it back.
+    """
+    share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
+    missing = np.isnat(a.local_view())
+    elements = np.where(missing, 0, a.local_view().view(np.int64))
+    with a._like(np.dtype(np.int64)) as integers, a._like(np.dtype(np.bool_)) as marks:
+        integers.local_view()[...] = elements
+        marks.local_view()[...] = missing
+        with _by_dimension(name, SUM, integers, dim, False) as totals, _by_dimension(
+            name, MAX, marks, dim, exclusive
+        ) as found:
+            sums, after = totals.local_view().copy(), found.local_view().astype(bool)
+    before = sums - elements
+    fits = (((before ^ sums) & (elements ^ sums)) >= 0) & (sums != _NAT) | after | missing
+    if exclusive:  # whether the last one fits makes no difference
+        fits[(slice(None),) * dim + (a.local_indices(dim) == a.shape[dim] - 1,)] = True
+    if RAISES and not fits.all():
+        raise OverflowError(f"{name}: a sum of spans of time does not fit {a.dtype}")
+    agree(a.context, name)
+    made = a._like(a.dtype)
+    made.local_view()[...] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
+    return made
 
 
 def _has_scan(op: int, dtype: np.dtype[Any]) -> bool:
