@@ -2,8 +2,8 @@
 
 Ranks tell each other 64-bit integers, which dates are. Of text, NumPy has where its extremes are.
 
-A sum is exact until its end: whether it fits does not depend on the order of the elements, nor on who has which. Where it
-does not fit, it does what NumPy's does: from 2.5 on it raises, and before it wraps around.
+A sum is exact until its end: whether it fits does not depend on the order of the elements, nor on who has which. One
+that does not fit does what NumPy's does: from 2.5 on it raises, and before it wraps around.
 """
 
 from __future__ import annotations

@@ -228,7 +228,8 @@ def _by_dimension(name: str, op: int, a: Any, dim: int, exclusive: Any) -> Any:
 def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     """Scan spans of time as integers, and with them where one is NaT: from there on, all are. Collective.
 
-    NumPy's own scan of a part raises, from 2.5 on, where the part does not fit, though what is before it may bring it back.
+    NumPy's own scan of a part raises, from 2.5 on, where the part does not fit, though what is before it may bring it
+    back.
     """
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
     missing = np.isnat(a.local_view())

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
-from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError
+from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError, OverflowError
 from . import hints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -190,4 +190,6 @@ def _own(error: builtins.MemoryError, op: str) -> MemoryError:
 
 def _code(error: Exception) -> int:
     """Return the code of an exception that is not DTL's, such as one of NumPy's."""
-    return MemoryError.code if isinstance(error, builtins.MemoryError) else InvalidArgumentError.code
+    if isinstance(error, builtins.MemoryError):
+        return MemoryError.code
+    return OverflowError.code if isinstance(error, builtins.OverflowError) else InvalidArgumentError.code
