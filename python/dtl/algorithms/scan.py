@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
 _UFUNCS: dict[int, Any] = {SUM: np.add, PROD: np.multiply, MIN: np.minimum, MAX: np.maximum}
 _REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}
-_NAT = np.iinfo(np.int64).min
+_NAT, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @overload
@@ -231,9 +231,18 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     NumPy's own scan of a part raises, from 2.5 on, where the part does not fit, though what is before it may bring it
     back.
     """
-    share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
+    numbers = a.local_view().view(np.int64)
+    most = min(max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))), _MOST)
+    rows = share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""), (most, numbers.size))
+    made = a._like(a.dtype)
+    if sum(int(size) * int(greatest) for greatest, size, *_ in rows) < _MOST:  # so all fit, and none is NaT
+        with a._like(np.dtype(np.int64)) as integers:
+            integers.local_view()[...] = numbers
+            with _by_dimension(name, SUM, integers, dim, exclusive) as totals:
+                made.local_view().view(np.int64)[...] = totals.local_view()
+        return made
     missing = np.isnat(a.local_view())
-    elements = np.where(missing, 0, a.local_view().view(np.int64))
+    elements = np.where(missing, 0, numbers)
     with a._like(np.dtype(np.int64)) as integers, a._like(np.dtype(np.bool_)) as marks:
         integers.local_view()[...] = elements
         marks.local_view()[...] = missing
@@ -248,7 +257,6 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     if RAISES and not fits.all():
         raise OverflowError(f"{name}: a sum of spans of time does not fit {a.dtype}")
     agree(a.context, name)
-    made = a._like(a.dtype)
     made.local_view()[...] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
     return made
 
