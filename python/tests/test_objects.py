@@ -112,8 +112,10 @@ class TestEach:
             assert_equal(result, [make(rank) for rank in range(ctx.size)] if ctx.rank == root else None)
 
     def test_allgather(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
-        everyones = [make(rank) for rank in range(ctx.size)]
-        assert_equal(dtl.allgather_object(ctx, make(ctx.rank)), everyones)
+        result = dtl.allgather_object(ctx, make(ctx.rank))
+        assert len(result) == ctx.size
+        for rank, came in enumerate(result):  # one at a time: the result is in the memory of every rank
+            assert_equal(came, make(rank))
 
     def test_scatter(self, ctx: dtl.Context, make: Callable[[int], Any]) -> None:
         for root in range(ctx.size):
@@ -124,7 +126,7 @@ class TestEach:
 
 def test_every_object_at_once(ctx: dtl.Context) -> None:
     """Some ranks send parts and others none."""
-    everyones = [objects(rank) if rank % 2 else rank for rank in range(ctx.size)]
+    everyones = [objects(rank) if rank in (1, 3, 8, 9) else rank for rank in range(ctx.size)]
     assert_equal(dtl.allgather_object(ctx, everyones[ctx.rank]), everyones)
     assert_equal(dtl.gather_object(ctx, everyones[ctx.rank]), everyones if ctx.is_root else None)
     assert_equal(dtl.scatter_object(ctx, everyones if ctx.is_root else None), everyones[ctx.rank])
@@ -152,7 +154,7 @@ def test_large_arrays_are_not_copied_into_the_pickle(ctx: dtl.Context, monkeypat
         return data
 
     monkeypatch.setattr(pickle, "dumps", spy)
-    dtl.allgather_object(ctx, {"field": np.zeros((1000, 1000))})
+    dtl.allgather_object(ctx, {"field": np.zeros((100, 200))})
     assert len(pickled) == 1
     assert pickled[0] < 1000
 
