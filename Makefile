@@ -239,6 +239,8 @@ test-64: $(VENV)/.installed
 	@for ranks in $(MANY); do \
 		printf '\n== pytest, %s ranks, Open MPI\n' $$ranks; \
 		$(call pytest_ranks,$(PY),$$ranks) $(MANY_TESTS) || exit 1; \
+		printf '\n== pytest, %s ranks, without MPI\n' $$ranks; \
+		DTL_BACKEND=local $(call pytest_ranks,$(PY),$$ranks) $(MANY_TESTS) || exit 1; \
 	done
 
 # Of the programs that tests start, those that end, wait or are ended in ways that MPI has a say in.
