@@ -349,8 +349,8 @@ static int most_ranks(const dtl_nodes *m) {
 }
 
 /* at_once returns how long a message of this rank may be that carries elements. What it deals out, it puts together for each. */
-static int64_t at_once(const dtl_nodes *m, int receivers) {
-    int64_t each = m->dealt && receivers > 0 ? (m->passing / receivers) & ~INT64_C(63) : m->passing;
+static int64_t at_once(const dtl_nodes *m) {
+    int64_t each = m->dealt && m->child_count > 0 ? (m->passing / m->child_count) & ~INT64_C(63) : m->passing;
     return each < m->at_once ? each : m->at_once;
 }
 
@@ -360,7 +360,7 @@ static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     const dtl_nodes_elements *b = &m->brought;
     dtl_nodes_message *given = m->given;
     int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * most_ranks(m);
-    int lends = b->lends, apart = bytes > at_once(m, m->child_count);
+    int lends = b->lends, apart = bytes > at_once(m);
     given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
     if (!collects(m) && !apart)
         lends = 0;
@@ -584,7 +584,7 @@ static void deal_on(dtl_nodes *m) {
     int64_t each = (int64_t)t->stated.only, head = (int64_t)t->stated.bytes - m->span * each;
     m->given->stated = t->stated;
     m->given->stated.bytes = (uint64_t)head;
-    m->given->stated.apart = (int64_t)sizeof t->stated + head + each > at_once(m, m->child_count) ? (uint64_t)each : 0;
+    m->given->stated.apart = (int64_t)sizeof t->stated + head + each > at_once(m) ? (uint64_t)each : 0;
     memcpy(m->given->elements, t->elements, (size_t)head);
     m->lent = t->elements + head;
 }

@@ -74,9 +74,7 @@ const (
 	Astray   = C.DTL_NODES_ASTRAY
 )
 
-const (
-	statedBytes = int(unsafe.Sizeof(Stated{}))
-)
+const statedBytes = int(unsafe.Sizeof(Stated{}))
 
 // Stated is what some ranks state of a call: dtl_stated.
 type Stated struct {

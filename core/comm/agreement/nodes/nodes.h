@@ -12,8 +12,8 @@
  *
  * Who needs nothing of the others in a call with a root does not meet: root's elements go down a tree of all ranks, and each rank
  * goes on when it has what it needs; or each rank sends its own to root, those of another node through the first of it. A statement
- * has the hash of all calls so far, so a meeting compares these, too, and every so many such calls are one. Each rank keeps a record of its last calls, and sends them to the others
- * when it waits: core/comm/agreement/records.go.
+ * has the hash of all calls so far, so a meeting compares these, too, and every so many such calls are one. Each rank keeps a record of
+ * its last calls, and sends them to the others when it waits: core/comm/agreement/records.go.
  *
  * This is the one implementation: core/comm/agreement calls it for Go, and numpybridge for calls that it makes without Go.
  */
