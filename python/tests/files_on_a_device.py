@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from divisions import DIVISIONS, division
-from on_a_device import PLACES, failing, fake, holds, made, told_by_all
+from on_a_device import PLACES, failing, fails_at, fake, holds, made, told_by_all
 from oracle import DTYPES, values
 
 import dtl
@@ -170,7 +170,7 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, folder: str, call: str,
         for nth in range(1, 400):
             dtl.trim()
             if ctx.rank == ctx.size - 1:
-                failing(f"{symbol}:{nth}:2,{symbol}:{nth + 1}:2" if "Alloc" in symbol else f"{symbol}:{nth}:719")
+                failing(fails_at(symbol, nth))
             failed = told_by_all(ctx, failing, lambda: FAILING[call](c, folder))[0]
             np.testing.assert_array_equal(np.load(path), whole)
             if not failed:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from divisions import DIVISIONS
-from on_a_device import failing, fake, made, told_by_all
+from on_a_device import failing, fails_at, fake, made, told_by_all
 
 import dtl
 
@@ -121,7 +121,7 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, name: str, symbol: str)
         with made(ctx, keys("int8")) as k, made(ctx, np.ones(COUNT)) as v, dtl.group_by(k) as groups:
             dtl.trim()
             if ctx.rank == ctx.size - 1:
-                failing(f"{symbol}:{nth}:2,{symbol}:{nth + 1}:2" if "Alloc" in symbol else f"{symbol}:{nth}:719")
+                failing(fails_at(symbol, nth))
             failed = told_by_all(ctx, failing, lambda k=k, v=v, g=groups: FAILING[name](k, v, g))[0]
             assert groups.agg(v, "sum")[1].sum() == COUNT
         if not failed:

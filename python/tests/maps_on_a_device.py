@@ -8,7 +8,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from on_a_device import PLACES, failing, fake, told_by_all
+from on_a_device import PLACES, failing, fails_at, fake, told_by_all
 from oracle import DTYPES, OPS, has, reduced, values
 from test_map import CALLS, LISTS, contents, listed, some_keys
 
@@ -237,7 +237,7 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, name: str, symbol: str,
             if symbol == "cuMemAlloc_v2":
                 dtl.trim()  # kept memory would be used again
             if ctx.rank == ctx.size - 1:
-                failing(f"{symbol}:{nth}:2,{symbol}:{nth + 1}:2" if "Alloc" in symbol else f"{symbol}:{nth}:719")
+                failing(fails_at(symbol, nth))
             failed = told_by_all(ctx, failing, lambda m=m: FAILING[name](m, n))[0]
             if failed:
                 assert contents(m) == before

@@ -64,6 +64,11 @@ def failing(fake: Any) -> Iterator[Any]:
     fake.fake_fail(b"")
 
 
+def fails_at(symbol: str, nth: int) -> str:
+    """Return the specification of a call of the driver that fails: of an allocation also the one after a trim."""
+    return f"{symbol}:{nth}:2,{symbol}:{nth + 1}:2" if "Alloc" in symbol else f"{symbol}:{nth}:719"
+
+
 def told_by_all(ctx: dtl.Context, failing: Any, call: Any) -> Any:
     """Return what each rank is told of a call that fails on all ranks, or on none. After it, nothing fails any more."""
     told = ""

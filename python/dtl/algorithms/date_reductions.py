@@ -17,7 +17,7 @@ from .._lazy import to_host
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import linear_indices
-from ..containers.date_kernels import RAISES, order_key
+from ..containers.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from . import folds
@@ -38,6 +38,8 @@ _NAMES = {
 }
 _INT64 = np.iinfo(np.int64)
 _NAT = np.int64(_INT64.min)
+#: Whether NumPy refuses a date or span of time that does not fit, as from 2.5 on; before, it wraps around.
+_RAISES = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 #: A sum is two integers, the upper of which is as many of these.
 _UPPER = 32
 _LOWER = np.int64((1 << _UPPER) - 1)
@@ -90,13 +92,18 @@ def _sum(name: str, of: np.dtype[Any]) -> Reduction:
         upper, lower = map(np.asarray, a)
         least = -(1 << _INT64.bits - _UPPER - 1)
         fits = (upper == _NAT) | ((least <= upper) & (upper < -least) & ((upper > least) | (lower > 0)))
-        if RAISES and not fits.all():
-            raise OverflowError(f"{name}: a sum of spans of time does not fit {of}")
+        check_fits(name, fits, of)
         found = np.asarray(np.where(upper == _NAT, _NAT, (upper << _UPPER) | lower)).view(of)
         with np.errstate(all="ignore"):
             return np.asarray(found / np.int64(count)) if name == "mean" else found
 
     return Reduction(start, merge, finish)
+
+
+def check_fits(name: str, fits: Array, of: np.dtype[Any]) -> None:
+    """Refuse sums of spans of time that do not fit, if NumPy does."""
+    if _RAISES and not fits.all():
+        raise OverflowError(f"{name}: a sum of spans of time does not fit {of}")
 
 
 def _carried(upper: Any, lower: Any, missing: Any) -> Arrays:

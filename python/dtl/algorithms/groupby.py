@@ -17,12 +17,11 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
-from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from .axis_reductions import accumulator_dtype, has_dates, result_dtype
 from .counted_groups import counted
 from .exchange import gathered, share
-from .ordered import changes, flattened, run_starts
+from .ordered import changes, flattened, place_for, run_starts
 from .sort import argsort, check_keys, lexsort
 from .user_functions import user_code
 
@@ -136,8 +135,7 @@ class GroupBy:
 
     def _container(self, part: Array) -> DistributedVector:
         """Return a vector of the ranks' arrays, where the keys are. Collective."""
-        there = self._layout._placement is Placement.DEVICE
-        return DistributedVector._from_parts(self._context, part, Placement.DEVICE if there else Placement.HOST)
+        return DistributedVector._from_parts(self._context, part, place_for(self._layout))
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""

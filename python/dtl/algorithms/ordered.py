@@ -380,11 +380,15 @@ def _put(into: Any, places: Array, values: Array) -> None:
     into.put(places, values)
 
 
+def place_for(c: Any) -> Placement:
+    """Return where a container goes that a call makes of one: to a GPU only if that is there alone."""
+    return Placement.DEVICE if c.placement_policy is Placement.DEVICE else Placement.HOST
+
+
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        place = Placement.DEVICE if c.placement_policy is Placement.DEVICE else Placement.HOST
-        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK, place)
+        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK, place_for(c))
         work[:] = c
         return work
     part = c.local_view().ravel()

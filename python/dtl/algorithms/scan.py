@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies
+from .._lazy import by_host_copies, late
 from .._native import library
 from .._native.arguments import carrier, dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..containers.base import DistributedContainer, check_container
-from ..containers.date_kernels import RAISES
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
-from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree
@@ -30,6 +29,8 @@ from .masked_reductions import neutral
 if TYPE_CHECKING:
     from ..containers.sequences import Line
     from ..containers.types import Owned
+
+check_fits = late(".algorithms.date_reductions", "check_fits")
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
 _UFUNCS: dict[int, Any] = {SUM: np.add, PROD: np.multiply, MIN: np.minimum, MAX: np.maximum}
@@ -254,8 +255,7 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     fits = (((before ^ sums) & (elements ^ sums)) >= 0) & (sums != _NAT) | after | missing
     if exclusive:  # whether the last one fits makes no difference
         fits[(slice(None),) * dim + (a.local_indices(dim) == a.shape[dim] - 1,)] = True
-    if RAISES and not fits.all():
-        raise OverflowError(f"{name}: a sum of spans of time does not fit {a.dtype}")
+    check_fits(name, fits, a.dtype)
     agree(a.context, name)
     made.local_view()[...] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
     return made

@@ -16,9 +16,6 @@ from .broadcasting import checked_shape
 from .kernels import bring, compute
 from .ufuncs import Elementwise, result_dtypes
 
-#: Whether NumPy refuses a date or span of time that does not fit, as from 2.5 on; before, it wraps around.
-RAISES = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
-
 _BITS: np.dtype[Any] = np.dtype(np.uint64)
 _TRUTHS: np.dtype[Any] = np.dtype(np.bool_)
 _NAT = np.uint64(1 << 63)
