@@ -28,6 +28,7 @@ func TestAContextStaysWhileRequestsAreActive(t *testing.T) {
 			ref, err := runtime.Contexts.Acquire(h)
 			assert.NoError(t, err, "nothing has happened")
 			assert.NoError(t, ref.Release())
+			assert.NoError(t, on.Barrier(), "a receive that is complete would not have kept the context open")
 
 			elements := []float64{float64(c.Rank())}
 			sent, err := on.Isend(comm.Array{Span: memory.Of(dtype.Float64, elements), Shape: []int64{1}}, next, 0)
