@@ -200,8 +200,8 @@ test-local: $(VENV)/.installed
 	DTL_BACKEND=local $(call pytest_ranks,$(PY),3) $(LOCAL_TESTS)
 
 # Ranks of several nodes, which is pretended.
-NODES_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions scans families mismatch messages long_messages objects \
-	nonblocking requests map redistribute sort halo windows context))
+NODES_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions long_reductions scans families mismatch messages \
+	long_messages objects nonblocking requests map redistribute sort halo windows context))
 
 test-nodes: $(VENV)/.installed
 	$(say) "pytest, 3 ranks on two nodes, Open MPI"

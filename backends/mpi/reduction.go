@@ -25,6 +25,9 @@ func (c *Comm) combined(call string, rc C.int, recv memory.Span, op kernel.Op, l
 	return reduce.Settle(recv, op)
 }
 
+// SlowToReduce says so of MPICH.
+func (c *Comm) SlowToReduce() bool { return !c.Flat() }
+
 // Reduce combines every rank's send in root's recv.
 func (c *Comm) Reduce(send, recv memory.Span, op kernel.Op, root int) error {
 	if err := op.Check(send.Type); err != nil {

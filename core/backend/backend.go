@@ -229,6 +229,13 @@ type Flat interface {
 	Flat() bool
 }
 
+// SlowToReduce is a ReducingCommunicator of a library whose Reduce of long elements takes longer than its Allreduce of them where
+// ranks share memory.
+type SlowToReduce interface {
+	ReducingCommunicator
+	SlowToReduce() bool
+}
+
 // AsyncCommunicator is a ReducingCommunicator with collectives that do not wait for the other ranks. Each returns a
 // request, and several may be under way. All ranks start them in the same order, and complete them in any order. Buffers
 // are as for the blocking calls, and are used until the operation is complete. These collectives never meet the blocking

@@ -135,13 +135,40 @@ func (c *Comm) broadcastOnNode(to *Result, from int) error {
 	return c.collectOffer(to, from, h, awaited{peer: int64(from), call: func() string { return "broadcast" }})
 }
 
-// ofNode returns memory for what is combined of this rank's node, on its leader, where so many elements are combined in two
-// levels.
-func (c *Comm) ofNode(like memory.Span) (Result, error) {
-	if !c.inTwoLevels(like.Bytes()) || !c.leads() {
-		return Result{}, nil
+// droppedFrom is from how many bytes on a reduction of ranks that share memory is an allreduce, whose outcome all but root drop,
+// where the library does that sooner.
+const droppedFrom = 256 << 10
+
+// asAllreduce reports whether so many bytes are combined in root's memory that way.
+func (c *Comm) asAllreduce(bytes int) bool {
+	s, ok := c.main.(backend.SlowToReduce)
+	return ok && s.SlowToReduce() && (c.inPieces(bytes) || c.board != nil && bytes >= droppedFrom)
+}
+
+// roomToReduce is the memory that a rank needs for a long reduction besides its elements.
+type roomToReduce struct {
+	part   Result // of two levels: what is combined of a leader's node; as an allreduce: what others than root drop
+	pieces Result // see roomForPieces
+}
+
+func (r *roomToReduce) release() {
+	r.part.release()
+	r.pieces.release()
+}
+
+// roomToReduce returns it for as many elements. here is whether this rank is root.
+func (c *Comm) roomToReduce(like memory.Span, here bool) (r roomToReduce, err error) {
+	dropped := c.asAllreduce(like.Bytes())
+	if dropped {
+		r.pieces, err = c.roomForPieces(like)
 	}
-	return newResult(c.memory, wire.Header{Type: like.Type, Shape: []int64{int64(like.Count)}})
+	if err == nil && (dropped && !here || c.inTwoLevels(like.Bytes()) && c.leads()) {
+		r.part, err = newResult(c.memory, wire.Header{Type: like.Type, Shape: []int64{int64(like.Count)}})
+	}
+	if err != nil {
+		r.release()
+	}
+	return r, err
 }
 
 // allreduceApart combines every rank's send in every rank's recv. room is what roomForPieces returned. It is called within
@@ -153,9 +180,15 @@ func (c *Comm) allreduceApart(send, recv memory.Span, room *Result, op kernel.Op
 	return c.allreduceInPieces(send, recv, room, op)
 }
 
-// reduceApart combines every rank's send in root's recv. part is what ofNode returned. It is called within blocking. Where root
-// is not its node's leader, all goes in one level.
-func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int) error {
+// reduceApart combines every rank's send in root's recv. room is what roomToReduce returned. It is called within blocking. Where
+// root is not its node's leader, all goes in one level. Collective.
+func (c *Comm) reduceApart(send, recv memory.Span, room *roomToReduce, op kernel.Op, root int) error {
+	if c.asAllreduce(send.Bytes()) {
+		if c.rank != root {
+			recv = room.part.Span
+		}
+		return c.allreduceApart(send, recv, &room.pieces, op)
+	}
 	if !c.inTwoLevels(send.Bytes()) || c.leader(root) != root {
 		return c.main.Reduce(send, recv, op, root)
 	}
@@ -163,6 +196,7 @@ func (c *Comm) reduceApart(send, recv, part memory.Span, op kernel.Op, root int)
 	if err != nil {
 		return err
 	}
+	part := room.part.Span
 	part.Type = send.Type
 	if err = l.node.Reduce(send, part, op, 0); err != nil || !c.leads() {
 		return err

@@ -58,11 +58,11 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 	} else if mine == nil {
 		mine = checkElements(send, op)
 	}
-	var part Result
+	var room roomToReduce
 	if mine == nil {
-		part, mine = c.ofNode(send)
+		room, mine = c.roomToReduce(send, here)
 	}
-	defer part.release()
+	defer room.release()
 	f := wire.Signature{Op: "reduce", Operator: op.String(), Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
 	short, err := c.startTo(int(root), f, mine, toCombine(send, op))
 	if err != nil || short && !here {
@@ -72,9 +72,10 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 		return c.outcome(recv, op, 0)
 	}
 	if !here {
-		return c.blocking(func() error { return c.reduceApart(send, memory.Span{Type: send.Type}, part.Span, op, int(root)) })
+		recv = memory.Span{Type: send.Type}
+		return c.blocking(func() error { return c.reduceApart(send, recv, &room, op, int(root)) })
 	}
-	return c.apart(send, recv, func(send memory.Span) error { return c.reduceApart(send, recv, part.Span, op, int(root)) })
+	return c.apart(send, recv, func(send memory.Span) error { return c.reduceApart(send, recv, &room, op, int(root)) })
 }
 
 // toCombine is what a rank brings to a meeting where all ranks' elements are combined.
