@@ -79,6 +79,7 @@ typedef struct block {
     size_t size;
     int device;
     int managed;  /* or the device's own */
+    int allowed;  /* what the processor may do with managed memory */
     struct block *next;
 } block;
 
@@ -184,8 +185,8 @@ static int idle(void) {
 
 static void allow(int protection) {
     for (block *b = blocks; b != NULL; b = b->next)
-        if (b->managed)
-            mprotect(b->at, b->size > 0 ? b->size : 1, protection);
+        if (b->managed && b->allowed != protection)
+            mprotect(b->at, b->size, b->allowed = protection);
 }
 
 /* ---- Streams ---- */
@@ -205,7 +206,8 @@ static void fill(char *to, const op *o) {
 /* Which thread of a GPU runs, and of how many: kernels ask. */
 long long fake_thread, fake_threads;
 
-/* run runs each thread of a kernel, one after the other. The device's addresses are for it, too, while it does. */
+/* run runs each thread of a kernel, one after the other. Its argument consists of words: those that are addresses of a device's memory
+ * become those where the driver finds it, and others, also of what has been freed, stay as they are. */
 static int run(const op *o) {
     typedef struct {
         long long words[MOST_ARGUMENTS / sizeof(long long)]; /* of which a kernel takes as many as it has: they are on the stack */
@@ -213,16 +215,12 @@ static int run(const op *o) {
     void (*function)(structure) = (void (*)(structure))o->kernel->run;
     structure argument;
     memcpy(&argument, o->argument, sizeof argument);
-    for (int i = 0; i < MOST_DEVICES; i++)
-        if (devices[i].outer != NULL)
-            mprotect(devices[i].outer, devices[i].size, PROT_READ | PROT_WRITE);
-    fake_allow_loans(PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < o->kernel->bytes / sizeof *argument.words; i++) {
+        char *at = seen((char *)(uintptr_t)argument.words[i], 0);
+        argument.words[i] = at != NULL ? (long long)(uintptr_t)at : argument.words[i];
+    }
     for (fake_threads = o->threads, fake_thread = 0; fake_thread < fake_threads; fake_thread++)
         function(argument);
-    fake_allow_loans(PROT_NONE);
-    for (int i = 0; i < MOST_DEVICES; i++)
-        if (devices[i].outer != NULL)
-            mprotect(devices[i].outer, devices[i].size, PROT_NONE);
     return OK;
 }
 
@@ -275,10 +273,15 @@ static int step(stream *s) {
         s->last = o->next == NULL ? &o->next : s->last;
         s->first = o;
     }
-    if (!idle())
-        allow(PROT_NONE);
     if (rc != NOT_READY)
         free(o);
+    return rc;
+}
+
+/* stopped follows steps. While anything is queued, managed memory is not the program's. */
+static int stopped(int rc) {
+    if (!idle())
+        allow(PROT_NONE);
     return rc;
 }
 
@@ -288,7 +291,7 @@ static int drain(stream *s) {
         int did = step(s);
         rc = rc == OK && did != NOT_READY ? did : rc;
     }
-    return rc;
+    return stopped(rc);
 }
 
 static int drain_device(int number) {
@@ -437,7 +440,7 @@ static block **place_of(const char *at) {
 
 static void enter_block(char *at, size_t size, device *on, int managed) {
     block **where = place_of(at), *b = calloc(1, sizeof *b);
-    *b = (block){.at = at, .size = size, .device = (int)(on - devices), .managed = managed, .next = *where};
+    *b = (block){.at = at, .size = size, .device = (int)(on - devices), .managed = managed, .allowed = PROT_READ | PROT_WRITE, .next = *where};
     *where = b;
 }
 
@@ -649,7 +652,7 @@ int cuStreamQuery(void *handle) {
         LEAVE(INVALID_HANDLE);
     if (s->first == NULL)
         LEAVE(OK);
-    int did = step(s);
+    int did = stopped(step(s));
     LEAVE(did != OK ? did : NOT_READY);
 }
 
@@ -711,7 +714,7 @@ int cuEventSynchronize(void *what) {
     int did = OK;
     while ((did == OK || did == NOT_READY) && e->done < e->recorded)
         did = step(e->in);
-    LEAVE(did);
+    LEAVE(stopped(did));
 }
 
 /* ---- Kernels ---- */

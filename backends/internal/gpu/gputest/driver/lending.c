@@ -51,10 +51,3 @@ char *fake_loaned(const char *at, size_t n) {
     const loan *l = fake_loan(at);
     return l != NULL && at + n <= l->outer + l->size ? l->inner + (at - l->outer) : NULL;
 }
-
-void fake_allow_loans(int protection) {
-    for (loan *l = loans; l != NULL; l = l->next) {
-        const size_t skipped = (size_t)l->outer % PAGE;
-        mprotect(l->outer - skipped, l->size + skipped, protection);
-    }
-}

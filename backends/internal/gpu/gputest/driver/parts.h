@@ -37,7 +37,4 @@ char *fake_borrow(const handle *given);
 const loan *fake_loan(const char *at);
 char *fake_loaned(const char *at, size_t n);
 
-/* fake_allow_loans says whether the program may touch what is lent: while a kernel runs, it may. */
-void fake_allow_loans(int protection);
-
 #endif
