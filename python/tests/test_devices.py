@@ -28,12 +28,6 @@ GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 DRIVER = GPU / "gputest" / "driver"
 
 
-def sources(vendor: str) -> list[Path]:
-    """Return what a driver is compiled of, "cuda" or "hip"."""
-    return [*DRIVER.glob("*.c"), *(DRIVER / vendor).glob("*.c"), *(GPU / "kernels").glob("*.c")]
-
-
-SOURCES = sources("cuda")
 NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: several programs, so that none takes long.
@@ -48,22 +42,26 @@ WINDOWS = [str(HERE / "windows_on_a_device.py")]
 USERS = [str(HERE / "users_on_a_device.py")]
 
 
-def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1", define: tuple[str, ...] = ()) -> str:
-    """Compile a driver or NCCL, and return the folder that it is in."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler; runs where the extension can be built")
-    command = [compiler, "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
+def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
+    """Compile a library, and return the folder that it is in."""
+    command = [compiler(), "-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror"]
     command += [
-        f"-I{DRIVER / ('hip' if 'hip' in soname or 'rccl' in soname else 'cuda')}",
+        f"-I{DRIVER / ('hip' if 'rccl' in soname else 'cuda')}",
         f"-Wl,-soname,{soname}",
-        *(f"-D{each}" for each in define),
         *map(str, sources),
         "-ldl",
         "-lm",
     ]
     succeeded(run([*command, "-o", str(folder / soname)], 300))  # on a busy machine, minutes
     return str(folder)
+
+
+def compiler() -> str:
+    """Return the C compiler; skip the test where there is none."""
+    found = shutil.which("cc")
+    if found is None:
+        pytest.skip("no C compiler; runs where the extension can be built")
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -86,11 +84,12 @@ def first(folder: Path) -> Iterator[Path | None]:
             filled.rename(folder)
 
 
-def driver_of(shared: Path, name: str, soname: str, files: list[Path], define: tuple[str, ...] = ()) -> str:
-    """Return the folder of a driver, which is compiled once: that takes ten seconds."""
+def driver_of(shared: Path, name: str, soname: str, vendor: str = "cuda", defines: str = "") -> str:
+    """Return the folder of a driver, which is compiled once."""
     with first(shared / name) as folder:
         if folder is not None:
-            compiled(folder, *files, soname=soname, define=define)
+            make = ["make", "-s", "-C", str(DRIVER), f"CC={compiler()}", f"VENDOR={vendor}", f"DEFINES={defines}"]
+            succeeded(run([*make, f"OUT={folder / soname}"], 300, MAKEFLAGS=""))  # of the kernels, if nobody has them
     return str(shared / name)
 
 
@@ -106,18 +105,18 @@ def with_nccl(driver: str, soname: str) -> str:
 
 @pytest.fixture(scope="session")
 def driver(shared: Path) -> str:
-    return driver_of(shared, "cuda", "libcuda.so.1", SOURCES)
+    return driver_of(shared, "cuda", "libcuda.so.1")
 
 
 @pytest.fixture(scope="session")
 def old(shared: Path) -> str:
     """Return the folder of a driver that lends no memory to other processes."""
-    return driver_of(shared, "old", "libcuda.so.1", SOURCES, ("cuIpcOpenMemHandle_v2=fake_nothing",))
+    return driver_of(shared, "old", "libcuda.so.1", defines="-DcuIpcOpenMemHandle_v2=fake_nothing")
 
 
 @pytest.fixture(scope="session")
 def hip(shared: Path) -> str:
-    return driver_of(shared, "hip", "libamdhip64.so.6", sources("hip"))
+    return driver_of(shared, "hip", "libamdhip64.so.6", "hip")
 
 
 @pytest.fixture(scope="session")

@@ -57,19 +57,11 @@ func compile(vendor string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	driver := filepath.Join(gpu, "gputest", "driver")
 	made := filepath.Join(folder, Vendors[vendor])
-	command := []string{"-g", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-Wall", "-Werror", "-o", made,
-		"-I", filepath.Join(driver, vendor)}
-	for _, folder := range []string{filepath.Join(gpu, "kernels"), driver, filepath.Join(driver, vendor)} {
-		files, err := filepath.Glob(filepath.Join(folder, "*.c"))
-		if err != nil {
-			return nil, err
-		}
-		command = append(command, files...)
-	}
-	if out, err := exec.Command("cc", append(command, "-ldl", "-lm")...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("cc: %w\n%s", err, out)
+	make := exec.Command("make", "-s", "-C", filepath.Join(gpu, "gputest", "driver"), "VENDOR="+vendor, "OUT="+made)
+	make.Env = append(os.Environ(), "MAKEFLAGS=")
+	if out, err := make.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("make: %w\n%s", err, out)
 	}
 	return os.ReadFile(made)
 }
