@@ -4,8 +4,8 @@ The suite runs as ``python -m pytest`` on one rank, and as ``mpirun -n N python 
 N in DTL_TEST_RANKS. Every rank collects the same tests in the same order. A test that needs no particular number of
 ranks uses ``ctx`` and holds on any; ``alone`` marks the others, ``jobs`` those that start programs of their own, of
 which several may run at once, ``few`` those that do not depend on the number of ranks, which run on one and on two,
-and ``mpi(min_size=...)`` of pytest-mpi those that need partners. A rank that waits for one that has failed is ended by
-pytest-timeout, and the launcher ends the others.
+and ``mpi(min_size=...)`` of pytest-mpi those that need partners. Other runs leave them out. A rank that waits for one
+that has failed is ended by pytest-timeout, and the launcher ends the others.
 
 One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
 takes for each value of each parameter to be in one, and other cases on another number of ranks. With
@@ -23,6 +23,7 @@ import shutil
 import socket
 import tempfile
 import zlib
+from pathlib import Path
 from typing import Any, Iterator
 
 import destructors
@@ -137,19 +138,33 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item in kept]
 
 
+def _runs_elsewhere(item: pytest.Item) -> bool:
+    """Say whether a test is of the runs on fewer ranks. Its mark has the reason."""
+    few = None if WHOLE or RANKS == 2 else item.get_closest_marker("few")
+    marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs") or few
+    assert marker is None or marker.args, f"{item.nodeid}: its mark {marker.name} has no reason"
+    return marker is not None
+
+
+#: What a file has whose tests all run on one rank only.
+_ALONE = re.compile(r"^pytestmark = [^=]*?pytest\.mark\.(?:alone|jobs)\(", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out a file of which several ranks run nothing, unless it is asked for by name."""
+    is_file = RANKS > 1 and collection_path.suffix == ".py"
+    return True if is_file and _ALONE.search(collection_path.read_text(encoding="utf-8")) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not WHOLE:
         _leave_out(config, items)
-    if RANKS > 1 and not _mpi4py_fits():
-        _leave_to_us(items)
-    for item in items:
-        marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs")
-        if marker is not None and RANKS > 1:
-            assert marker.args, f"{item.nodeid}: its mark {marker.name} has no reason"
-            item.add_marker(pytest.mark.skip(reason=f"{marker.args[0]}; runs where there is one rank"))
-        few = item.get_closest_marker("few")
-        if few is not None and RANKS > 2 and not WHOLE:
-            item.add_marker(pytest.mark.skip(reason=f"{few.args[0]}; runs where there are one or two ranks"))
+    if RANKS > 1:
+        elsewhere = {item for item in items if _runs_elsewhere(item)}
+        config.hook.pytest_deselected(items=list(elsewhere))
+        items[:] = [item for item in items if item not in elsewhere]
+        if not _mpi4py_fits():
+            _leave_to_us(items)
 
 
 @pytest.fixture(scope="session")

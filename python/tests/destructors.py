@@ -28,6 +28,15 @@ def classes() -> Iterator[type]:
                     yield made
 
 
+def _with_own() -> Iterator[type]:
+    """Yield each class that has a destructor of its own. Modules without one are not imported, for that takes long."""
+    for module in pkgutil.walk_packages(dtl.__path__, "dtl."):
+        spec = module.module_finder.find_spec(module.name, None)  # type: ignore[call-arg]
+        source = spec.loader.get_source(module.name) if spec is not None else None  # type: ignore[union-attr]
+        if source is not None and "__del__" in source:
+            yield from (made for made in _contents(module.name) if inspect.isclass(made) and "__del__" in vars(made))
+
+
 def _contents(module: str) -> list[Any]:
     """Return what a module has: of one for a package that is not installed, such as matplotlib, nothing."""
     try:
@@ -63,6 +72,5 @@ def _note(who: str, frame: FrameType, event: str, called: Any) -> None:
 
 def watch() -> None:
     """Note what destructors call from now on."""
-    for made in set(classes()):
-        if "__del__" in vars(made):
-            made.__del__ = _watched(made.__del__)  # type: ignore[attr-defined]
+    for made in set(_with_own()):
+        made.__del__ = _watched(made.__del__)  # type: ignore[attr-defined]
