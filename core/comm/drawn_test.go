@@ -50,17 +50,26 @@ type drawnCalls struct {
 	r, own *rand.Rand
 }
 
+// period is after how many elements they repeat. The race detector looks at each element that a loop touches, and at a copy once.
+const period = 11
+
+// repeated returns count elements, of which the first are given.
+func repeated(first [period]float64, count int) []float64 {
+	return slices.Repeat(first[:], count/period+1)[:count]
+}
+
 // mine returns the elements of a rank in one call.
 func mine(rank, count, salt int) []float64 {
-	elements := make([]float64, count)
-	for i := range elements {
-		elements[i] = float64((i + salt + 3*rank) % 11)
+	var first [period]float64
+	for i := range first {
+		first[i] = float64((i + salt + 3*rank) % period)
 	}
-	return elements
+	return repeated(first, count)
 }
 
 // every returns those of all ranks, one behind the other.
-func (d drawnCalls) every(count, salt int) (all []float64) {
+func (d drawnCalls) every(count, salt int) []float64 {
+	all := make([]float64, 0, count*d.c.Size())
 	for rank := range d.c.Size() {
 		all = append(all, mine(rank, count, salt)...)
 	}
@@ -69,11 +78,13 @@ func (d drawnCalls) every(count, salt int) (all []float64) {
 
 // total returns their sum.
 func (d drawnCalls) total(count, salt int) []float64 {
-	sum := make([]float64, count)
-	for i, v := range d.every(count, salt) {
-		sum[i%count] += v
+	var first [period]float64
+	for rank := range d.c.Size() {
+		for i, v := range mine(rank, period, salt) {
+			first[i] += v
+		}
 	}
-	return sum
+	return repeated(first, count)
 }
 
 func (d drawnCalls) burst() error {
@@ -105,7 +116,10 @@ func (d drawnCalls) burst() error {
 func (d drawnCalls) call(call int, root int64, count, salt int) (got, want []float64, err error) {
 	c, here := d.c, d.c.Rank() == int(root)
 	my := mine(c.Rank(), count, salt)
-	each, whole := make([]float64, count), make([]float64, count*c.Size())
+	each, whole := make([]float64, count), []float64(nil)
+	if call == 2 || call == 4 {
+		whole = make([]float64, count*c.Size())
+	}
 	switch call {
 	case 0:
 		return nil, nil, c.Barrier()
