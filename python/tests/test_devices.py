@@ -30,16 +30,17 @@ DRIVER = GPU / "gputest" / "driver"
 
 NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
-#: What is run with the driver: several programs, so that none takes long.
-COMPUTING = [str(HERE / f"{name}on_a_device.py") for name in ("", "computing_", "kernels_", "functions_", "operands_")]
-REDUCING = [str(HERE / "axes_on_a_device.py")]
-MOVING = [str(HERE / f"{name}on_a_device.py") for name in ("indexing_", "moves_", "halos_")]
-FAILING = [str(HERE / "failing_on_a_device.py")]
-CARRIED = [str(HERE / "moved_on_a_device.py")]
-MAPS = [str(HERE / "maps_on_a_device.py")]
-FILES = [str(HERE / f"{name}_on_a_device.py") for name in ("files", "groups")]
-WINDOWS = [str(HERE / "windows_on_a_device.py")]
-USERS = [str(HERE / "users_on_a_device.py")]
+#: What is run with the driver: three programs, since Python, MPI and the driver start in each.
+ON_A_DEVICE = {
+    "computing": ("", "computing_", "kernels_", "functions_", "operands_", "axes_", "users_"),
+    "moving": ("indexing_", "moves_", "halos_"),
+    "keeping": ("failing_", "moved_", "maps_", "files_", "groups_", "windows_"),
+}
+
+
+def on_a_device(group: str) -> list[str]:
+    """Return the files of a program."""
+    return [str(HERE / f"{name}on_a_device.py") for name in ON_A_DEVICE[group]]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
@@ -129,10 +130,13 @@ def rccl(hip: str) -> str:
     return with_nccl(hip, "librccl.so.1")
 
 
-@pytest.mark.parametrize("name", ["nccl_on_devices.py", "moves_by_nccl.py"])
+#: What is run with NCCL, too.
+BY_NCCL = [str(HERE / "nccl_on_devices.py"), str(HERE / "moves_by_nccl.py")]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_nccl(nccl: str, tmp_path: Path, count: int, name: str) -> None:
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / name)]
+def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *BY_NCCL]
     variables = {
         "LD_LIBRARY_PATH": nccl,
         "DTL_FAKE_GPU_COUNT": str(count + 1),
@@ -152,8 +156,7 @@ def test_nccl(nccl: str, tmp_path: Path, count: int, name: str) -> None:
 
 def test_nccl_of_amd(rccl: str, tmp_path: Path) -> None:
     """The same tests with RCCL, but for those of each call that fails, which ``make test-hip`` has, too."""
-    files = [str(HERE / name) for name in ("nccl_on_devices.py", "moves_by_nccl.py")]
-    tests = ["-m", "dtl", "run", "-n", "2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    tests = ["-m", "dtl", "run", "-n", "2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *BY_NCCL]
     if not os.environ.get("DTL_TEST_HIP"):
         tests += ["-k", "not whichever"]
     variables = {"LD_LIBRARY_PATH": rccl, "DTL_FAKE_GPU_COUNT": "3", "DTL_FAKE_NCCL_FOLDER": str(tmp_path)}
@@ -190,22 +193,10 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize(
-    "name", ["computing", "reducing", "moving", "staged", "failing", "maps", "carried", "files", "windows", "users"]
-)
+@pytest.mark.parametrize("name", [*ON_A_DEVICE, "staged"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
-    groups = {
-        "computing": COMPUTING,
-        "reducing": REDUCING,
-        "failing": FAILING,
-        "maps": MAPS,
-        "carried": CARRIED,
-        "files": FILES,
-        "windows": WINDOWS,
-        "users": USERS,
-    }
-    files = groups.get(name, MOVING)
+    files = on_a_device("moving" if name == "staged" else name)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
     if name == "staged":  # processes that share no memory lend each other none either
@@ -226,9 +217,9 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
-    files = COMPUTING[:1] if count == 1 else [str(HERE / "halos_on_a_device.py")]
+    files = [str(HERE / ("on_a_device.py" if count == 1 else "halos_on_a_device.py"))]
     if os.environ.get("DTL_TEST_HIP"):
-        files = [*COMPUTING, *MOVING, *FAILING, *MAPS, *CARRIED, *FILES, *USERS, *WINDOWS]
+        files = [file for group in ON_A_DEVICE for file in on_a_device(group)]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
