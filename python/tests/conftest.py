@@ -146,14 +146,23 @@ def _runs_elsewhere(item: pytest.Item) -> bool:
     return marker is not None
 
 
-#: What a file has whose tests all run on one rank only.
-_ALONE = re.compile(r"^pytestmark = [^=]*?pytest\.mark\.(?:alone|jobs)\(", re.MULTILINE)
+#: What a file has whose tests are all marked.
+_ALL = re.compile(r"^pytestmark = [^=]*?pytest\.mark\.(alone|jobs)\(", re.MULTILINE)
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out a file of which several ranks run nothing, unless it is asked for by name."""
-    is_file = RANKS > 1 and collection_path.suffix == ".py"
-    return True if is_file and _ALONE.search(collection_path.read_text(encoding="utf-8")) else None
+@functools.lru_cache(maxsize=None)
+def _has_nothing(path: Path, marks: str) -> bool:
+    """Say whether this run has no test of a file: by its text, for to import all files takes seconds."""
+    text = path.read_text(encoding="utf-8")
+    everywhere = _ALL.search(text)
+    if marks == "jobs":
+        return "mark.jobs" not in text
+    return everywhere is not None and (RANKS > 1 or (everywhere[1], marks) == ("jobs", "not jobs"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of which this run has nothing, unless they are asked for by name."""
+    return (collection_path.suffix == ".py" and _has_nothing(collection_path, config.option.markexpr)) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
