@@ -30,9 +30,12 @@ import destructors
 import hypothesis
 import numpy as np
 import pytest
+from time_limit import pytest_timeout_set_timer
 
 import dtl
 from dtl._cli import processes
+
+__all__ = ["pytest_timeout_set_timer"]
 
 #: Each launcher says how many ranks it started. The communicator must agree.
 _LAUNCHED = next(
