@@ -6,7 +6,7 @@
 ``<!-- test: file NAME -->``
     a program, which console blocks run by that name; it does not run with the others
 ``<!-- test: ranks N -->``
-    a program by itself, on N ranks; those of a page run in one job, one after another
+    a program by itself, on N ranks; those of some pages run in one job, one after another
 ``<!-- test: any order -->``
     the lines of the output come in any order
 ``<!-- test: skip, REASON -->``
@@ -153,24 +153,43 @@ def test_python_of_a_page(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-#: Runs programs one after another, each as the main program: a start takes longer than most of them.
-IN_TURN = "import runpy, sys\nfor program in sys.argv[1:]:\n    runpy.run_path(program, run_name='__main__')\n"
+#: Runs programs one after another, each as the main program in its folder: a start takes longer than most of them.
+IN_TURN = """
+import os, runpy, sys
+for program in sys.argv[1:]:
+    os.chdir(os.path.dirname(program))
+    runpy.run_path(program, run_name="__main__")
+"""
+
+#: Pages whose programs are one job.
+PAGES_OF_A_JOB = 6
 
 
-@pytest.mark.parametrize(
-    ("page", "ranks"),
-    sorted({(block.page, block.says("ranks")) for page in PAGES for block in blocks(page) if block.says("ranks")}),
-    ids=lambda value: value if isinstance(value, str) else str(value.relative_to(ROOT)),
-)
-def test_programs_on_several_ranks(page: Path, ranks: str, tmp_path: Path) -> None:
+def jobs() -> Iterator[Any]:
+    """Yield numbers of ranks, and pages with programs on so many."""
+    of: dict[str, list[Path]] = {}
+    for page in PAGES:
+        for ranks in sorted({block.says("ranks") for block in blocks(page)} - {""}):
+            of.setdefault(ranks, []).append(page)
+    for ranks, pages in sorted(of.items()):
+        for first in range(0, len(pages), PAGES_OF_A_JOB):
+            some = pages[first : first + PAGES_OF_A_JOB]
+            yield pytest.param(ranks, some, id=f"{ranks} ranks, {', '.join(page.stem for page in some)}")
+
+
+@pytest.mark.parametrize(("ranks", "pages"), [*jobs()])
+def test_programs_on_several_ranks(ranks: str, pages: list[Path], tmp_path: Path) -> None:
     need_ranks(int(ranks))
     programs = []
-    for block in blocks(page):
-        if block.language == "python" and block.says("ranks") == ranks:
-            programs.append(f"{page.stem}_{block.line}.py")
-            (tmp_path / programs[-1]).write_text(block.text, encoding="utf-8")
+    for page in pages:
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        for block in blocks(page):
+            if block.language == "python" and block.says("ranks") == ranks:
+                programs.append(folder / f"line_{block.line}.py")
+                programs[-1].write_text(block.text, encoding="utf-8")
     (tmp_path / "in_turn.py").write_text(IN_TURN, encoding="utf-8")
-    done = run([sys.executable, "-m", "dtl", "run", "-n", ranks, "in_turn.py", *programs], tmp_path)
+    done = run([sys.executable, "-m", "dtl", "run", "-n", ranks, "in_turn.py", *map(str, programs)], tmp_path)
     assert done.returncode == 0, done.stdout
 
 
