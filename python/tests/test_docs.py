@@ -1,6 +1,6 @@
 """Every code block of the README and of the guide runs, and shows the output that the page shows.
 
-``python`` and ``pycon`` blocks of a page run in order in one namespace, alone, in a process of their own.
+``python`` and ``pycon`` blocks of a page run in order in one namespace, alone, in a process of some pages.
 ``console`` blocks run in a folder that holds the programs of the page. A comment above a block says more of it:
 
 ``<!-- test: file NAME -->``
@@ -16,12 +16,14 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import inspect
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple
 
@@ -147,9 +149,20 @@ def test_every_fence_is_a_block_that_runs_or_is_shown() -> None:
         assert any(param.values[0].page == page for param in to_run(*RUN)), f"{page}: no block runs"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_python_of_a_page(page: Path, tmp_path: Path) -> None:
-    done = run([sys.executable, __file__, str(page)], tmp_path)
+#: Pages of which one process runs what is alike in them: its start takes longer than most pages.
+TOGETHER = 6
+
+
+def together(pages: list[Path]) -> Iterator[tuple[list[Path], str]]:
+    """Yield some pages at a time, and their names."""
+    for first in range(0, len(pages), TOGETHER):
+        some = pages[first : first + TOGETHER]
+        yield some, ", ".join(page.stem for page in some)
+
+
+@pytest.mark.parametrize("pages", [pytest.param(pages, id=names) for pages, names in together(PAGES)])
+def test_python_of_pages(pages: list[Path], tmp_path: Path) -> None:
+    done = run([sys.executable, __file__, *map(str, pages)], tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -161,9 +174,6 @@ for program in sys.argv[1:]:
     runpy.run_path(program, run_name="__main__")
 """
 
-#: Pages whose programs are one job.
-PAGES_OF_A_JOB = 6
-
 
 def jobs() -> Iterator[Any]:
     """Yield numbers of ranks, and pages with programs on so many."""
@@ -172,9 +182,8 @@ def jobs() -> Iterator[Any]:
         for ranks in sorted({block.says("ranks") for block in blocks(page)} - {""}):
             of.setdefault(ranks, []).append(page)
     for ranks, pages in sorted(of.items()):
-        for first in range(0, len(pages), PAGES_OF_A_JOB):
-            some = pages[first : first + PAGES_OF_A_JOB]
-            yield pytest.param(ranks, some, id=f"{ranks} ranks, {', '.join(page.stem for page in some)}")
+        for some, names in together(pages):
+            yield pytest.param(ranks, some, id=f"{ranks} ranks, {names}")
 
 
 @pytest.mark.parametrize(("ranks", "pages"), [*jobs()])
@@ -292,4 +301,10 @@ def execute(page: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(execute(Path(sys.argv[1])), 1))
+    failures = 0
+    for page in map(Path, sys.argv[1:]):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            failures += execute(page)
+        gc.collect()  # the next page may ask what is there
+    sys.exit(min(failures, 1))
