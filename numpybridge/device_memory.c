@@ -185,12 +185,20 @@ static void end_versioned(PyObject *capsule) {
         m->deleter(m);
 }
 
+static PyObject *device_share(PyObject *self, PyObject *unused) {
+    return state.forked ? fail_forked() : failed_or_none(dtl_device_share(((DeviceMemoryObject *)self)->storage));
+}
+
 static PyObject *device_dlpack(PyObject *self, PyObject *args) {
     DeviceMemoryObject *d = (DeviceMemoryObject *)self;
     unsigned char code, bits;
     int device_type, versioned;
     if (!PyArg_ParseTuple(args, "bbip:dlpack", &code, &bits, &device_type, &versioned))
         return NULL;
+    PyObject *shared = device_share(self, NULL);
+    if (shared == NULL)
+        return NULL;
+    Py_DECREF(shared);
     dl_tensor tensor = {
         .data = (void *)(uintptr_t)d->address, .device = {device_type, d->device}, .ndim = d->ndim, .type = {code, bits, 1},
         .shape = d->shape, .strides = d->strides,
@@ -259,6 +267,9 @@ static PyMethodDef device_methods[] = {
      PyDoc_STR("order($self, stream, back, /)\n--\n\nHave a stream of the driver wait for what is queued here, or the reverse.")},
     {"synchronize", device_synchronize, METH_NOARGS,
      PyDoc_STR("synchronize($self, /)\n--\n\nReturn when all is done that is queued here.")},
+    {"share", device_share, METH_NOARGS,
+     PyDoc_STR("share($self, /)\n--\n\nSay that other libraries get the elements. Their memory is used for others only when the "
+               "device has done all that was queued on any stream when it was freed.")},
     {"dlpack", device_dlpack, METH_VARARGS,
      PyDoc_STR("dlpack($self, code, bits, device_type, versioned, /)\n--\n\nReturn a capsule of DLPack.")},
     {NULL},

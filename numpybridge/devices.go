@@ -130,6 +130,15 @@ func dtl_device_order(storage, stream C.uintptr_t, back C.int) (failed *C.char) 
 	return failure("device_view", r.Queue.Device().Order(before, after))
 }
 
+// dtl_device_share says that other libraries get the elements, and may queue work on them of which nothing is told.
+//
+//export dtl_device_share
+func dtl_device_share(storage C.uintptr_t) (failed *C.char) {
+	defer guard(&failed)
+	ofStorage(storage).Storage.Share()
+	return nil
+}
+
 // dtl_device_wait returns when all is done that is queued on the elements.
 //
 //export dtl_device_wait
@@ -226,6 +235,9 @@ func dtl_device_copy(to, from C.uintptr_t, wait C.int) (failed *C.char) {
 // queueCopy has the queue of some elements copy those of another queue of the device to them.
 func queueCopy(target, source *comm.Result) error {
 	here, there := target.Queue.Stream(), source.Queue.Stream()
+	if here != there {
+		source.Storage.Share()
+	}
 	if err := target.Queue.Device().Order(there, here); err != nil {
 		return err
 	}

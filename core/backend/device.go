@@ -37,7 +37,7 @@ type Device interface {
 	Name() string
 	// UUID tells it apart from every other one, whichever process asks, and whatever number it has there.
 	UUID() [16]byte
-	// Memory is the device's own memory, which the host does not reach.
+	// Memory is the device's own memory, which the host does not reach. Nothing that is queued touches what it returns.
 	Memory() DeviceSpace
 	// Managed is memory that the host reaches, too, while nothing is queued on the device. The error is
 	// status.BackendUnavailable.
@@ -171,6 +171,9 @@ func BoxRuns(shape, to, from []int64, itemSize int) []Run {
 type Queue interface {
 	// Device is the one that does the work.
 	Device() Device
+	// Memory is the device's own memory for what this queue works on: what it returns may still be touched by what is queued here, and by
+	// nothing else. A block on which others work, too, is given back as memory.Block.Shared.
+	Memory() DeviceSpace
 	// Copy copies as many bytes as src has to dst. What is on a device is read and written in the queue's order; what is on
 	// the host alone has been read or written when Copy returns.
 	Copy(dst, src memory.Span) error

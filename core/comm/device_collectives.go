@@ -307,7 +307,7 @@ func (d *Devices) there(call *deviceCall, p Placed, filled bool) (memory.Span, e
 
 // room returns memory of the device for as many elements.
 func (d *Devices) room(call *deviceCall, like memory.Span) (memory.Span, error) {
-	storage, err := memory.NewScratch(d.queue.Device().Memory(), like.Bytes(), memory.Alignment)
+	storage, err := memory.NewScratch(d.queue.Memory(), like.Bytes(), memory.Alignment)
 	if err != nil {
 		return memory.Span{}, err
 	}

@@ -154,6 +154,9 @@ func (p Part) Take(from, places Part) error {
 	if err := p.sameDevice(from.state); err != nil {
 		return err
 	}
+	if err := p.before(from.state); err != nil {
+		return err
+	}
 	size := p.typ.Size()
 	return p.home.queue.Take(p.span(), from.span(), backend.Places{At: places.span(), Size: size, Scale: size})
 }
@@ -214,6 +217,7 @@ func (s *state) before(q *state) error {
 	if q.home.queue.Stream() == s.home.queue.Stream() {
 		return nil
 	}
+	q.storage.Share()
 	return s.home.queue.Device().Order(q.home.queue.Stream(), s.home.queue.Stream())
 }
 

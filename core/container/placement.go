@@ -88,7 +88,7 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 		space, err := q.Device().Managed()
 		return home{space, q}, err
 	}
-	return home{q.Device().Memory(), q}, nil
+	return home{q.Memory(), q}, nil
 }
 
 // Memory returns which placement one is on a context, where its elements are there, and the queue of what is done with them on their
@@ -403,6 +403,7 @@ func copyOnDevice(to, from *state) error {
 		}
 		return on.Synchronize()
 	}
+	from.storage.Share()
 	if err := on.Device().Order(other.Stream(), on.Stream()); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func NewExchange(over *comm.Comm, plan *Plan, m Memory) (*Exchange, error) {
 // buffer returns memory that messages are sent from and received in.
 func (m Memory) buffer(over *comm.Comm, bytes int) (*memory.Storage, error) {
 	if m.Link != nil {
-		return memory.NewScratch(m.Queue.Device().Memory(), bytes, memory.Alignment)
+		return memory.NewScratch(m.Queue.Memory(), bytes, memory.Alignment)
 	}
 	return memory.NewStorage(over.Memory(), bytes, memory.Alignment)
 }

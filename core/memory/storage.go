@@ -14,6 +14,8 @@ type Block struct {
 	Addr  unsafe.Pointer
 	Size  int // bytes asked for
 	Place Place
+	// Shared says of a block that is given back that work on it may be under way which its allocator does not know: see Storage.Share.
+	Shared bool
 }
 
 // Allocator hands out blocks and takes them back. Allocate returns zeroed memory, or an error that is
@@ -49,6 +51,7 @@ type Storage struct {
 	from    Allocator
 	users   atomic.Int64
 	exposed atomic.Int64
+	shared  atomic.Bool
 }
 
 // Alignment is that of memory for elements and for messages: a cache line, and the widest vector register.
@@ -109,12 +112,19 @@ func (s *Storage) Place() Place { return s.block.Place }
 // Size returns the bytes that were asked for.
 func (s *Storage) Size() int { return s.block.Size }
 
+// Share says that from now on others may work on the memory than the queue of a device that it was allocated for: other libraries, other
+// queues, other processes. Whoever gets the memory next waits for these, too.
+func (s *Storage) Share() { s.shared.Store(true) }
+
 // Users returns how many hold the storage now.
 func (s *Storage) Users() int64 { return s.users.Load() }
 
 // Expose says that other ranks reach the memory without a call of this one, until Conceal is called as often. Who leaves work on it to a
 // device waits for that while it is exposed.
-func (s *Storage) Expose() { s.exposed.Add(1) }
+func (s *Storage) Expose() {
+	s.Share()
+	s.exposed.Add(1)
+}
 
 // Conceal takes an Expose back.
 func (s *Storage) Conceal() { s.exposed.Add(-1) }
@@ -139,7 +149,9 @@ func (s *Storage) Retain() error {
 func (s *Storage) Release() {
 	switch n := s.users.Add(-1); {
 	case n == 0:
-		s.from.Deallocate(s.block)
+		block := s.block
+		block.Shared = s.shared.Load()
+		s.from.Deallocate(block)
 	case n < 0:
 		panic("memory: storage released more often than retained")
 	}

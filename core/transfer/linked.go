@@ -77,14 +77,14 @@ func (t *Transfer) runLinked() error {
 
 // inRounds has all streams go in pieces, and returns the scratch memory for what of a round is packed: first for what is sent.
 func (t *Transfer) inRounds(chunk int64) (unsafe.Pointer, error) {
-	from := t.memory[0].Queue.Device()
+	from := t.memory[0].Queue
 	for way, flows := range [2][]*flow{t.out, t.in} {
 		bytes := int64(0)
 		for _, f := range flows {
 			if f == nil {
 				continue
 			}
-			f.chunk, f.apart, f.packed, f.buffer = chunk, false, f.own.kept > 0, memory.OnDevice(from.Number())
+			f.chunk, f.apart, f.packed, f.buffer = chunk, false, f.own.kept > 0, memory.OnDevice(from.Device().Number())
 			if f.packed {
 				bytes += min(chunk, f.bytes)
 			}
@@ -98,7 +98,11 @@ func (t *Transfer) inRounds(chunk int64) (unsafe.Pointer, error) {
 	if t.send.slot+t.recv.slot == 0 {
 		return nil, nil
 	}
-	storage, err := memory.NewScratch(from.Memory(), int(t.send.slot+t.recv.slot), memory.Alignment)
+	space := from.Memory()
+	if from.Stream() != t.memory[1].Queue.Stream() {
+		space = from.Device().Memory()
+	}
+	storage, err := memory.NewScratch(space, int(t.send.slot+t.recv.slot), memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

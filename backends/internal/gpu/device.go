@@ -111,13 +111,13 @@ func (d *device) NewQueue() (backend.Queue, error) {
 	if last := len(d.streams) - 1; last >= 0 {
 		s := d.streams[last]
 		d.streams = d.streams[:last]
-		return &queue{on: d, stream: s}, nil
+		return newQueue(d, s), nil
 	}
 	s, err := d.newStream()
 	if err != nil {
 		return nil, err
 	}
-	return &queue{on: d, stream: s}, nil
+	return newQueue(d, s), nil
 }
 
 // put keeps a stream for the next queue. A stream is never destroyed: containers of a context that was closed go on with its

@@ -295,11 +295,25 @@ func everything(on *device) error {
 		func() error { return sorted64(q, storage.Bytes()) },
 		func() error { return q.Copy(memory.Of(dtype.Uint8, host), storage.Bytes()) },
 		func() error { return polled(on, q) },
+		func() error { return reused(on, q) },
 		q.Synchronize,
 	} {
 		if err := call(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// reused frees memory of one queue, and then memory of whoever, each of which somebody else takes.
+func reused(on *device, q backend.Queue) error {
+	all := []memory.Allocator{q.Memory(), on.Memory(), on.Memory(), on.Memory()}
+	for i, from := range all {
+		storage, err := memory.NewScratch(from, (3+i/2)<<20, 64)
+		if err != nil {
+			return err
+		}
+		storage.Release()
 	}
 	return nil
 }

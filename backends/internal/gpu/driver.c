@@ -93,6 +93,16 @@ int gpu_event_create(const gpu_device *d, gpu_event *event) { WITHIN(d, event_cr
 
 int gpu_event_destroy(const gpu_device *d, gpu_event event) { WITHIN(d, event_destroy((void *)event)); }
 
+int gpu_event_query(const gpu_device *d, gpu_event event) { WITHIN(d, event_query((void *)event)); }
+
+int gpu_event_record(const gpu_device *d, gpu_event event, gpu_stream stream) {
+    WITHIN(d, event_record((void *)event, (void *)stream));
+}
+
+int gpu_records_all(const gpu_device *d) { return d->table->context_record != NULL; }
+
+int gpu_event_record_all(const gpu_device *d, gpu_event event) { WITHIN(d, context_record(d->context, (void *)event)); }
+
 int gpu_event_synchronize(const gpu_device *d, gpu_event event) { WITHIN(d, event_synchronize((void *)event)); }
 
 int gpu_copy(const gpu_device *d, gpu_stream stream, gpu_address to, gpu_address from, size_t size, gpu_event event) {

@@ -46,6 +46,7 @@ typedef uintptr_t gpu_event;
     X(event_create, "cuEventCreate", "hipEventCreateWithFlags", (void **event, unsigned flags)) \
     X(event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (void *event)) \
     X(event_record, "cuEventRecord", "hipEventRecord", (void *event, void *stream)) \
+    X(event_query, "cuEventQuery", "hipEventQuery", (void *event)) \
     X(event_synchronize, "cuEventSynchronize", "hipEventSynchronize", (void *event)) \
     X(pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *data, int attribute, gpu_address at)) \
     X(module_load, "cuModuleLoadDataEx", "hipModuleLoadDataEx", (void **module, const void *image, unsigned n, \
@@ -69,7 +70,8 @@ typedef uintptr_t gpu_event;
 /* Those that a driver may lack: NULL. */
 #define GPU_OPTIONAL(X) \
     X(lend, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (gpu_handle *handle, gpu_address at)) \
-    X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags))
+    X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags)) \
+    X(context_record, "cuCtxRecordEvent", "", (void *context, void *event))
 
 typedef struct gpu_driver gpu_driver;
 
@@ -133,7 +135,14 @@ int gpu_leave(const gpu_device *device, int outer, int rc);
 
 int gpu_event_create(const gpu_device *device, gpu_event *event);
 int gpu_event_destroy(const gpu_device *device, gpu_event event);
+int gpu_event_query(const gpu_device *device, gpu_event event);
 int gpu_event_synchronize(const gpu_device *device, gpu_event event);
+
+/* gpu_event_record has an event come after what is queued on a stream by now; gpu_event_record_all, after what is queued on all streams of
+ * the device's context, which drivers can do from CUDA 12.5 on. */
+int gpu_event_record(const gpu_device *device, gpu_event event, gpu_stream stream);
+int gpu_records_all(const gpu_device *device);
+int gpu_event_record_all(const gpu_device *device, gpu_event event);
 
 /* gpu_copy queues a copy, and then, where event is not 0, the recording of it. */
 int gpu_copy(const gpu_device *device, gpu_stream stream, gpu_address to, gpu_address from, size_t size, gpu_event event);

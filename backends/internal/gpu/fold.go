@@ -32,7 +32,7 @@ const room = mostThreads + mostThreads/eachThread
 // ready makes the memory. The caller holds the lock.
 func (p *partials) ready(on *device) (err error) {
 	if p.at == nil {
-		p.at, err = on.own.take(room * partialBytes)
+		p.at, err = on.own.take(class{room * partialBytes, anyStream})
 	}
 	return err
 }

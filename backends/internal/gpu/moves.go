@@ -150,7 +150,7 @@ func (q *queue) Truths(mask memory.Span, base int64) (*memory.Storage, int, erro
 		if n, err = q.before(memory.Span{Addr: counts.Addr, Count: pieces, Type: dtype.Uint64, Place: counts.Place}); err != nil {
 			return err
 		}
-		if found, err = memory.NewScratch(q.on.own, 8*n, grain); err != nil || n == 0 {
+		if found, err = memory.NewScratch(&q.own, 8*n, grain); err != nil || n == 0 {
 			return err
 		}
 		words[2] = word(found.Addr())

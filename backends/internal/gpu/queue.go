@@ -13,12 +13,22 @@ import (
 type queue struct {
 	on     *device
 	stream stream
+	own    ordered
 }
 
 var _ backend.Queue = (*queue)(nil)
 
+func newQueue(on *device, s stream) *queue {
+	q := &queue{on: on, stream: s}
+	q.own = ordered{on.own, q}
+	return q
+}
+
 // Device returns the one that does the work.
 func (q *queue) Device() backend.Device { return q.on }
+
+// Memory returns the device's own memory, for what this queue alone works on.
+func (q *queue) Memory() backend.DeviceSpace { return &q.own }
 
 // Stream returns the driver's number of it.
 func (q *queue) Stream() uintptr { return uintptr(q.stream) }

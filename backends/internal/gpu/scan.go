@@ -34,7 +34,7 @@ func (q *queue) Scan(how backend.Scan, src memory.Span) (backend.Scanned, error)
 	s.n[0] = (src.Count + s.each[0] - 1) / s.each[0]
 	s.each[1] = (s.n[0] + fewPartials - 1) / fewPartials
 	s.n[1] = (s.n[0] + s.each[1] - 1) / s.each[1]
-	work, err := q.on.own.AllocateUsed((s.n[0]+s.n[1])*totalBytes, grain)
+	work, err := q.own.AllocateUsed((s.n[0]+s.n[1])*totalBytes, grain)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *scanned) Write(dst memory.Span, before [][2]int64) error {
 // Close gives the memory of the totals back.
 func (s *scanned) Close() {
 	if s.work.Addr != nil {
-		s.q.on.own.Deallocate(s.work)
+		s.q.own.Deallocate(s.work)
 		s.work = memory.Block{}
 	}
 }

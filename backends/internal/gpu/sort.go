@@ -45,11 +45,11 @@ func (q *queue) Argsort(indices, s memory.Span, keys radix.Keys) error {
 
 // scratch calls f with memory, in which what is queued goes on when f has returned.
 func (q *queue) scratch(bytes int, f func(memory.Block) error) error {
-	b, err := q.on.own.AllocateUsed(bytes, grain)
+	b, err := q.own.AllocateUsed(bytes, grain)
 	if err != nil {
 		return err
 	}
-	defer q.on.own.Deallocate(b) // nobody gets it before all that is queued on the device is done
+	defer q.own.Deallocate(b)
 	return f(b)
 }
 

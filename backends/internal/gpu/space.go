@@ -22,13 +22,24 @@ type space struct {
 	place memory.Place
 
 	mu     sync.Mutex
-	blocks alloc.Ledger[int] // with the bytes that were taken
-	spare  map[int][]spare   // by the bytes that were taken
-	kept   int64             // their sum
+	blocks alloc.Ledger[class]
+	spare  map[class][]spare // the one that was given back last at the end
+	kept   int64             // the sum of their bytes
 	given  uint64            // how many blocks were given back
-	done   uint64            // how many of these before the device was last waited for
+	idle   uint64            // how many of these before the device was last waited for
+	givers []stream          // of all classes that there are
+	fences map[stream]*fence
 	lent   map[unsafe.Pointer][]byte
 }
+
+// class is of which blocks one is: those that take as many bytes, and whose work is queued on one stream alone, or on anyStream.
+type class struct {
+	bytes int
+	in    stream
+}
+
+// anyStream stands for whichever streams other libraries, processes and devices use.
+const anyStream stream = 0
 
 // spare is a block that nobody has. The device may still work on it.
 type spare struct {
@@ -39,8 +50,8 @@ type spare struct {
 var _ backend.DeviceSpace = (*space)(nil)
 
 func newSpace(on *device, place memory.Place) *space {
-	return &space{on: on, place: place, blocks: alloc.NewLedger[int](), spare: map[int][]spare{},
-		lent: map[unsafe.Pointer][]byte{}}
+	return &space{on: on, place: place, blocks: alloc.NewLedger[class](), spare: map[class][]spare{},
+		fences: map[stream]*fence{}, lent: map[unsafe.Pointer][]byte{}}
 }
 
 // Name returns "device" or "managed".
@@ -80,19 +91,29 @@ func (s *space) AvailableMemory() int64 {
 
 // Allocate returns zeroed memory.
 func (s *space) Allocate(size, alignment int) (memory.Block, error) {
-	b, err := s.AllocateUsed(size, alignment)
+	q, err := s.on.NewQueue()
+	if err != nil {
+		return memory.Block{}, err
+	}
+	defer q.Close()
+	b, err := s.zeroed(q, anyStream, size, alignment)
 	if err != nil {
 		return b, err
 	}
-	q, err := s.on.NewQueue()
-	if err == nil {
-		defer q.Close()
-		err = q.Fill(memory.Span{Addr: b.Addr, Count: size, Type: dtype.Uint8, Place: s.place}, []byte{0})
-		if err == nil {
-			err = q.Synchronize()
-		}
+	if err = q.Synchronize(); err != nil {
+		s.Deallocate(b)
+		return memory.Block{}, err
 	}
+	return b, nil
+}
+
+// zeroed returns memory that a queue fills with zeros.
+func (s *space) zeroed(q backend.Queue, in stream, size, alignment int) (memory.Block, error) {
+	b, err := s.allocate(size, alignment, in)
 	if err != nil {
+		return b, err
+	}
+	if err = q.Fill(memory.Span{Addr: b.Addr, Count: size, Type: dtype.Uint8, Place: s.place}, []byte{0}); err != nil {
 		s.Deallocate(b)
 		return memory.Block{}, err
 	}
@@ -101,6 +122,11 @@ func (s *space) Allocate(size, alignment int) (memory.Block, error) {
 
 // AllocateUsed returns memory that holds anything. Nothing that is queued on the device touches it any more.
 func (s *space) AllocateUsed(size, alignment int) (memory.Block, error) {
+	return s.allocate(size, alignment, anyStream)
+}
+
+// allocate returns memory that holds anything, for work that is queued on a stream: only what is queued there may still touch it.
+func (s *space) allocate(size, alignment int, in stream) (memory.Block, error) {
 	if err := memory.CheckRequest(size, alignment); err != nil {
 		return memory.Block{}, err
 	}
@@ -108,14 +134,14 @@ func (s *space) AllocateUsed(size, alignment int) (memory.Block, error) {
 		return memory.Block{}, status.New(status.InvalidArgument, "memory of a GPU starts at multiples of %d, not of %d",
 			grain, alignment)
 	}
-	taken := class(size)
-	at, err := s.take(taken)
+	of := class{taken(size), in}
+	at, err := s.take(of)
 	if err != nil {
 		return memory.Block{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.blocks.Enter(at, size, taken)
+	s.blocks.Enter(at, size, of)
 	return memory.Block{Addr: at, Size: size, Place: s.place}, nil
 }
 
@@ -123,62 +149,50 @@ func (s *space) AllocateUsed(size, alignment int) (memory.Block, error) {
 func (s *space) Deallocate(b memory.Block) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken, out := s.blocks.Leave(b.Addr)
+	of, out := s.blocks.Leave(b.Addr)
 	if !out {
 		panic("gpu: Deallocate of a block that is not out")
 	}
+	if b.Shared {
+		of.in = anyStream
+	}
+	if !slices.Contains(s.givers, of.in) {
+		s.givers = append(s.givers, of.in)
+	}
 	s.given++
-	s.spare[taken] = append(s.spare[taken], spare{b.Addr, s.given})
-	s.kept += int64(taken)
+	s.spare[of] = append(s.spare[of], spare{b.Addr, s.given})
+	s.kept += int64(of.bytes)
 }
 
-// class returns how many bytes are taken for a block of a size: at most an eighth more, so that few sizes occur.
-func class(size int) int {
+// taken returns how many bytes are taken for a block of a size: at most an eighth more, so that few sizes occur.
+func taken(size int) int {
 	size = max(size, 1)
 	step := max(1<<max(bits.Len(uint(size-1))-4, 0), 2*grain)
 	return (size + step - 1) / step * step
 }
 
-// take returns a block that is kept, or a new one. Where the device is full, what is kept goes first.
-func (s *space) take(size int) (unsafe.Pointer, error) {
-	at, err := s.reuse(size)
+// take returns a block that is kept, or a new one. Where the device is full, what is kept is waited for, or else goes first.
+func (s *space) take(of class) (unsafe.Pointer, error) {
+	at, err := s.reuse(of)
 	if at != nil || err != nil {
 		return at, err
 	}
-	at, full, err := s.on.alloc(size, s.place.OfHost())
-	if full {
-		if _, err = s.on.trim(); err != nil {
-			return nil, err
-		}
-		at, full, err = s.on.alloc(size, s.place.OfHost())
+	at, full, err := s.on.alloc(of.bytes, s.place.OfHost())
+	if !full {
+		return at, err
 	}
-	if full {
+	if at, err = s.waitFor(of.bytes); at != nil || err != nil {
+		return at, err
+	}
+	if _, err = s.on.trim(); err != nil {
+		return nil, err
+	}
+	if at, full, err = s.on.alloc(of.bytes, s.place.OfHost()); full {
 		left, total, _ := s.on.info()
 		return nil, status.New(status.OutOfMemory, "%d bytes cannot be allocated on GPU %d (%s), which has %d of %d bytes left",
-			size, s.on.number, s.on.Name(), left, total)
+			of.bytes, s.on.number, s.on.Name(), left, total)
 	}
 	return at, err
-}
-
-// reuse returns a block that is kept, if there is one of the size, when the device has done what it did with it.
-func (s *space) reuse(size int) (unsafe.Pointer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.spare[size]
-	if len(list) == 0 {
-		return nil, nil
-	}
-	found := list[0] // the one that was given back first: it is the likeliest that nobody has to wait for
-	if found.given > s.done {
-		given := s.given
-		if err := s.on.synchronize(); err != nil {
-			return nil, err
-		}
-		s.done = given
-	}
-	s.spare[size] = list[1:]
-	s.kept -= int64(size)
-	return found.at, nil
 }
 
 // lend returns the key of a block, which is never freed from then on: nobody knows whether other processes still reach it. A later
@@ -203,19 +217,22 @@ func (s *space) lend(at unsafe.Pointer) ([]byte, error) {
 func (s *space) trim() (freed int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for size, list := range s.spare {
-		s.spare[size] = slices.DeleteFunc(list, func(b spare) bool {
+	for of, list := range s.spare {
+		s.spare[of] = slices.DeleteFunc(list, func(b spare) bool {
 			if s.lent[b.at] != nil {
 				return false
 			}
 			failed := s.on.release(b.at)
 			err = cmp.Or(failed, err)
 			if failed == nil {
-				freed += int64(size)
+				freed += int64(of.bytes)
 			}
 			return failed == nil
 		})
+		if len(s.spare[of]) == 0 {
+			delete(s.spare, of)
+		}
 	}
 	s.kept -= freed
-	return freed, err
+	return freed, cmp.Or(err, s.dropFences())
 }

@@ -243,6 +243,26 @@ func (d driven) dropEvent(e event) error {
 	return d.ended("giving an event back", C.gpu_event_destroy(d.c, C.gpu_event(e)))
 }
 
+// eventDone reports whether a device has come to an event.
+func (d driven) eventDone(e event) (bool, error) {
+	rc := C.gpu_event_query(d.c, C.gpu_event(e))
+	if rc == notReady {
+		return false, nil
+	}
+	return rc == 0, d.check("asking about an event", rc)
+}
+
+// recordsAll reports whether the driver can have an event come after what is queued on all streams.
+func (d driven) recordsAll() bool { return C.gpu_records_all(d.c) != 0 }
+
+// record has an event come after what is queued on a stream by now; on every stream, whoever made it, instead of anyStream.
+func (d driven) record(e event, s stream) error {
+	if s == anyStream {
+		return d.check("recording an event of all streams", C.gpu_event_record_all(d.c, C.gpu_event(e)))
+	}
+	return d.check("recording an event", C.gpu_event_record(d.c, C.gpu_event(e), C.gpu_stream(s)))
+}
+
 func (d driven) waitEvent(e event) error {
 	return d.check("waiting for an event", C.gpu_event_synchronize(d.c, C.gpu_event(e)))
 }
@@ -274,7 +294,7 @@ func (d driven) locate(at uintptr) (number int, managed bool, err error) {
 // lends returns nil if the driver has what lend and borrow call.
 func (t *table) lends() error {
 	if C.gpu_lends(t.c) == 0 {
-		names := t.api.symbols()[C.gpu_required():]
+		names := t.api.symbols()[C.gpu_required():][:2] // lend and borrow
 		return status.New(status.Unsupported, "%s lacks %s", t.api.Driver, strings.Join(names, " or "))
 	}
 	return nil

@@ -172,6 +172,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The elements by the CUDA array interface, version 3, with the stream for which readers have to wait."""
+        self._memory.share()
         return {
             "shape": self.shape,
             "typestr": self._dtype.str,

@@ -39,6 +39,7 @@ typedef struct event {
     unsigned long recorded;  /* how often */
     unsigned long done;      /* the last of these that the stream has come to */
     int users;               /* the program, and operations that name it */
+    int left;                /* of one that was recorded for a context: the streams that have not come to it */
 } event;
 
 typedef enum { COPY, FILL, RECORD, WAIT, RUN, CALL } kind;
@@ -241,6 +242,10 @@ static int carry_out(op *o) {
         fill(to, o);
         return OK;
     case RECORD:
+        if (o->event->in == NULL && o->serial == o->event->recorded && --o->event->left > 0) {
+            forget(o->event);
+            return OK;
+        }
         if (o->event->done < o->serial)
             o->event->done = o->serial;
         forget(o->event);
@@ -674,48 +679,7 @@ int cuStreamWaitEvent(void *handle, void *what, unsigned flags) {
     LEAVE(OK);
 }
 
-int cuEventCreate(void **made, unsigned flags) {
-    ENTER();
-    NEED_CONTEXT();
-    (void)on, (void)flags;
-    event *e = calloc(1, sizeof *e);
-    e->users = 1;
-    events++;
-    *made = e;
-    LEAVE(OK);
-}
-
-int cuEventDestroy_v2(void *what) {
-    ENTER();
-    NEED_CONTEXT();
-    (void)on;
-    events--;
-    forget(what);
-    LEAVE(OK);
-}
-
-int cuEventRecord(void *what, void *handle) {
-    ENTER();
-    NEED_CONTEXT();
-    event *e = what;
-    e->in = stream_of(on, handle);
-    if (e->in == NULL)
-        LEAVE(INVALID_HANDLE);
-    e->recorded++;
-    e->users++;
-    LEAVE(queue(on, handle, (op){.kind = RECORD, .event = e, .serial = e->recorded}));
-}
-
-int cuEventSynchronize(void *what) {
-    ENTER();
-    NEED_CONTEXT();
-    (void)on;
-    event *e = what;
-    int did = OK;
-    while ((did == OK || did == NOT_READY) && e->done < e->recorded)
-        did = step(e->in);
-    LEAVE(stopped(did));
-}
+#include "events.h"
 
 /* ---- Kernels ---- */
 

@@ -35,7 +35,9 @@
 #define cuEventCreate hipEventCreateWithFlags
 #define cuEventDestroy_v2 hipEventDestroy
 #define cuEventRecord hipEventRecord
+#define cuEventQuery hipEventQuery
 #define cuEventSynchronize hipEventSynchronize
+#define cuCtxRecordEvent fake_context_record
 #define cuPointerGetAttribute hipPointerGetAttribute
 #define cuIpcGetMemHandle hipIpcGetMemHandle
 #define cuIpcOpenMemHandle_v2 hipIpcOpenMemHandle
