@@ -736,3 +736,58 @@ def test_what_is_kept_is_given_back(ctx: dtl.Context, fake: Any) -> None:
     assert dtl.trim() > 0
     assert fake.fake_outstanding(1) == before
     assert dtl.trim() == 0
+
+
+#: What waits for a GPU, or may.
+WAITS = "cuCtxSynchronize:1:719,cuStreamSynchronize:1:719,cuEventSynchronize:1:719,cuMemFree_v2:1:719"
+
+
+def test_a_loop_of_results_does_not_wait(ctx: dtl.Context, fake: Any, failing: Any) -> None:
+    with dtl.DistributedVector(ctx, 30, fill=1, placement="device") as ones:
+        total = ones + ones + ones
+        before = fake.fake_outstanding(0)
+        failing(f"{WAITS},cuMemAlloc_v2:1:719")
+        for _ in range(100):
+            total = total + ones
+        failing("")
+        assert fake.fake_outstanding(0) == before
+        holds(total, np.full(30, 103.0))
+
+
+@pytest.mark.skipif(VENDOR == "hip", reason="no event of all streams with ROCm; runs with CUDA's driver")
+@pytest.mark.parametrize("interface", ["dlpack", "cuda_array_interface"])
+def test_what_other_libraries_were_shown(ctx: dtl.Context, fake: Any, failing: Any, interface: str) -> None:
+    shown = made(ctx, np.arange(70.0 * ctx.size))
+    view = shown.local_view()
+    address = view.__cuda_array_interface__["data"][0]
+    capsule = view.__dlpack__() if interface == "dlpack" else None
+    fake.cuMemsetD8Async.argtypes = [ctypes.c_ulonglong, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p]
+    made(ctx, np.zeros(70 * ctx.size)).close()
+    shown.close()
+    assert peeked(fake, address, 70)[3] == 70 * ctx.rank + 3  # the view keeps it
+    current = ctypes.c_void_p()
+    fake.cuDevicePrimaryCtxRetain(ctypes.byref(current), view.device_id)
+    fake.cuCtxPushCurrent_v2(current)
+    for _ in range(20):  # in the default stream
+        assert fake.cuMemsetD8Async(address, 7, 560, None) == 0
+    fake.cuCtxPopCurrent_v2(ctypes.byref(current))
+    del view, capsule
+    failing(WAITS)
+    vectors = [dtl.DistributedVector(ctx, 70 * ctx.size, placement="device") for _ in range(3)]
+    failing("")
+    for vec in vectors:
+        dtl.fill(vec, 2)
+    for vec in vectors:
+        holds(vec, np.full(70 * ctx.size, 2.0))
+    fake.cuCtxPushCurrent_v2(current)
+    fake.cuCtxSynchronize()
+    fake.cuCtxPopCurrent_v2(ctypes.byref(current))
+    for vec in vectors:
+        holds(vec, np.full(70 * ctx.size, 2.0))
+
+
+def peeked(fake: Any, address: int, count: int) -> Array:
+    """Return elements of float64 as they are on the GPU now, whatever is queued."""
+    found = np.empty(count)
+    assert fake.fake_peek(found.ctypes.data, address, found.nbytes) == 0
+    return found
