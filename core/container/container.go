@@ -125,8 +125,11 @@ func (s *state) memory() transfer.Memory { return s.memoryOf(s.strides) }
 
 func (s *state) memoryOf(strides []int64) transfer.Memory {
 	m := transfer.Memory{Addr: s.addr, Strides: strides}
+	if s.storage != nil { // see Unallocated
+		m.Place = s.storage.Place()
+	}
 	if s.Placement() == OnDevice {
-		m.Queue, m.Place = s.home.queue, s.storage.Place()
+		m.Queue = s.home.queue
 	}
 	return m
 }

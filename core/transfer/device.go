@@ -53,6 +53,9 @@ func (f *flow) moveOnDevice(buffer unsafe.Pointer, n int64) error {
 		}
 		buffer, n = unsafe.Add(buffer, bytes), n-bytes
 	}
+	if f.memory.waits {
+		return f.memory.Queue.Device().Settle()
+	}
 	return nil
 }
 

@@ -63,6 +63,7 @@ func (p *Plan) prepare(c *comm.Comm, src, dst Memory, limit int64) (*Transfer, e
 	if n := p.ranks(); n > c.Size() {
 		return nil, status.New(status.InvalidArgument, "plan for %d ranks executed on %d", n, c.Size())
 	}
+	src.waits, dst.waits = dst.Place < memory.Host, src.Place < memory.Host
 	t := &Transfer{comm: c, plan: p, limit: limit, memory: [2]Memory{src, dst}}
 	size, me, chunk := c.Size(), c.Rank(), p.chunkOf(limit)
 	t.own, _ = p.pair(me, me)

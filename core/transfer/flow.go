@@ -19,12 +19,15 @@ const (
 // Memory is one rank's part of a side: where the first element lies and how far apart neighbours are, in bytes, in
 // each dimension. A rank that has no part, or no elements, passes the zero Memory.
 //
-// Of elements that a device alone reaches, Queue is of what is done with them there, and Place says where they are.
+// Of elements that a device alone reaches, Queue is of what is done with them there. Place says where elements are: also those of managed
+// memory, on which the host works.
 type Memory struct {
 	Addr    unsafe.Pointer
 	Strides []int64
 	Queue   backend.Queue
 	Place   memory.Place
+
+	waits bool // each move on the device is waited for, since the host touches managed memory at the other end
 }
 
 // flow is one direction between this rank and another: a stream that both cut into messages at the same places.
