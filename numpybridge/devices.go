@@ -8,6 +8,7 @@ package numpybridge
 import "C"
 
 import (
+	"cmp"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -47,7 +48,11 @@ func dtl_device_write(storage C.uintptr_t, from unsafe.Pointer, which *C.dtl_box
 	defer guard(&failed)
 	r := boxOf(ofStorage(storage), which)
 	bytes := r.Raw()
-	return failure("out", copyBetween(r.Queue, bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}, r, nil))
+	err := copyBetween(r.Queue, bytes, memory.Span{Addr: from, Count: bytes.Count, Type: dtype.Uint8}, r, nil)
+	if err != nil {
+		_ = r.Queue.Synchronize() // another library may have the memory, and let it go; the error to report is the first
+	}
+	return failure("out", err)
 }
 
 // boxOf returns the elements of a box: all of a result's, or rows from an index of its leading dimensions on. The caller has compared it with
@@ -224,25 +229,14 @@ func dtl_device_copy(to, from C.uintptr_t, wait C.int) (failed *C.char) {
 	}
 	err := source.Queue.Synchronize()
 	if err == nil {
-		err = copyBetween(target.Queue, target.Raw(), source.Raw(), target, source)
-	}
-	if err == nil {
-		err = target.Queue.Synchronize()
+		err = cmp.Or(copyBetween(target.Queue, target.Raw(), source.Raw(), target, source), target.Queue.Synchronize())
 	}
 	return failure("copy", err)
 }
 
 // queueCopy has the queue of some elements copy those of another queue of the device to them.
 func queueCopy(target, source *comm.Result) error {
-	here, there := target.Queue.Stream(), source.Queue.Stream()
-	if here != there {
-		source.Storage.Share()
-	}
-	if err := target.Queue.Device().Order(there, here); err != nil {
-		return err
-	}
-	if err := copyBetween(target.Queue, target.Raw(), source.Raw(), target, source); err != nil {
-		return err
-	}
-	return target.Queue.Device().Order(here, there)
+	return backend.InOrder(target.Queue, []backend.Queue{source.Queue}, func() error {
+		return copyBetween(target.Queue, target.Raw(), source.Raw(), target, source)
+	})
 }

@@ -172,7 +172,7 @@ type Queue interface {
 	// Device is the one that does the work.
 	Device() Device
 	// Memory is the device's own memory for what this queue works on: what it returns may still be touched by what is queued here, and by
-	// nothing else. A block on which others work, too, is given back as memory.Block.Shared.
+	// nothing else. Other queues work on it by InOrder; a block on which anybody else works is given back as memory.Block.Shared.
 	Memory() DeviceSpace
 	// Copy copies as many bytes as src has to dst. What is on a device is read and written in the queue's order; what is on
 	// the host alone has been read or written when Copy returns.

@@ -41,7 +41,7 @@ type DeviceLink interface {
 	Exchange(send, recv []memory.Span) error
 	// Settled reports whether all that was asked is queued. It does not wait. The error may also be of what was queued before.
 	Settled() (bool, error)
-	// Abort ends the link, and what is queued, whatever other ranks do. Local.
+	// Abort ends the link, and what is queued, whatever other ranks do: nothing works on the spans when it returns. Local.
 	Abort()
 	// Close ends the link when nothing is queued any more. All ranks close it.
 	Close() error

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"cmp"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -38,6 +37,7 @@ func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operan
 	}
 	return p.flat(true, func(out *state) error {
 		var given [3]backend.Operand
+		var others []*state
 		for i, o := range operands {
 			if given[i].Number = o.Number; o.Of == nil {
 				continue
@@ -56,12 +56,9 @@ func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operan
 			if given[i].Span, given[i].Steps, err = q.along(out.shape, o); err != nil {
 				return err
 			}
-			if err := out.before(q.state); err != nil {
-				return err
-			}
-			defer func() { _ = out.after(q.state) }() // what failed before is the error to report
+			others = append(others, q.state)
 		}
-		return out.home.queue.Elementwise(operator, out.span(), t, out.shape, given)
+		return out.with(func() error { return out.home.queue.Elementwise(operator, out.span(), t, out.shape, given) }, others...)
 	})
 }
 
@@ -106,15 +103,18 @@ func (p Part) CheckBeside(q Part) error {
 }
 
 // Fold has a device make partials of the elements, or of two parts', which are alike: see backend.Queue. Local.
-func (p Part) Fold(r backend.Reduction, with *Part) ([][4]int64, error) {
+func (p Part) Fold(r backend.Reduction, with *Part) (found [][4]int64, err error) {
 	if with == nil {
 		return p.home.queue.Fold(r, p.span(), memory.Span{})
 	}
-	if err := p.beside(with.state, p.typ); err != nil {
+	if err = p.beside(with.state, p.typ); err != nil {
 		return nil, err
 	}
-	found, err := p.home.queue.Fold(r, p.span(), with.span())
-	return found, cmp.Or(err, p.after(with.state))
+	err = p.with(func() error {
+		found, err = p.home.queue.Fold(r, p.span(), with.span())
+		return err
+	}, with.state)
+	return found, err
 }
 
 // Scan has a device combine pieces of the elements: see backend.Queue. Local.
@@ -127,7 +127,7 @@ func (p Part) WriteScan(from Part, s backend.Scanned, before [][2]int64) error {
 	if err := p.beside(from.state, from.typ); err != nil {
 		return err
 	}
-	return s.Write(p.span(), before)
+	return from.with(func() error { return s.Write(p.span(), before) }, p.state)
 }
 
 // Sort has a device sort the elements: see backend.Queue. Local.
@@ -138,7 +138,7 @@ func (p Part) Argsort(of Part, keys radix.Keys) error {
 	if err := p.beside(of.state, of.typ); err != nil {
 		return err
 	}
-	return p.home.queue.Argsort(p.span(), of.span(), keys)
+	return p.with(func() error { return p.home.queue.Argsort(p.span(), of.span(), keys) }, of.state)
 }
 
 // Search has a device find where keys belong among the elements, which are sorted: see backend.Queue. Local.
@@ -154,11 +154,10 @@ func (p Part) Take(from, places Part) error {
 	if err := p.sameDevice(from.state); err != nil {
 		return err
 	}
-	if err := p.before(from.state); err != nil {
-		return err
-	}
 	size := p.typ.Size()
-	return p.home.queue.Take(p.span(), from.span(), backend.Places{At: places.span(), Size: size, Scale: size})
+	return p.with(func() error {
+		return p.home.queue.Take(p.span(), from.span(), backend.Places{At: places.span(), Size: size, Scale: size})
+	}, from.state, places.state)
 }
 
 // ReadAt has a device copy the elements at places to memory of the host, side by side. Local.
@@ -191,7 +190,7 @@ func (p Part) Bins(counts []int64, edges []float64) error {
 // Values has a device count the elements of each value: see backend.Queue. Local.
 func (p Part) Values(counts []int64) error { return p.home.queue.Values(counts, p.span()) }
 
-// beside checks an operand, and has the part's queue wait for what is queued on it.
+// beside refuses an operand that no kernel takes beside the part.
 func (s *state) beside(q *state, t dtype.Type) error {
 	if err := s.sameDevice(q); err != nil {
 		return err
@@ -200,7 +199,7 @@ func (s *state) beside(q *state, t dtype.Type) error {
 		return status.New(status.Unsupported, "an operand of %d elements of %s for %d of %s, side by side", product(q.shape), q.typ,
 			product(s.shape), t)
 	}
-	return s.before(q)
+	return nil
 }
 
 // sameDevice refuses an operand that is not on the part's device.
@@ -212,19 +211,11 @@ func (s *state) sameDevice(q *state) error {
 	return nil
 }
 
-// before has the part's queue wait for what is queued on an operand.
-func (s *state) before(q *state) error {
-	if q.home.queue.Stream() == s.home.queue.Stream() {
-		return nil
+// with calls f, which has the part's queue work on the memory of other parts, too.
+func (s *state) with(f func() error, others ...*state) error {
+	queues := make([]backend.Queue, len(others))
+	for i, other := range others {
+		queues[i] = other.home.queue
 	}
-	q.storage.Share()
-	return s.home.queue.Device().Order(q.home.queue.Stream(), s.home.queue.Stream())
-}
-
-// after has later work on an operand wait for what is queued on the part.
-func (s *state) after(q *state) error {
-	if q.home.queue.Stream() == s.home.queue.Stream() {
-		return nil
-	}
-	return s.home.queue.Device().Order(s.home.queue.Stream(), q.home.queue.Stream())
+	return backend.InOrder(s.home.queue, queues, f)
 }

@@ -33,11 +33,9 @@ func FoldLines(to, from Container, how LineFold) error {
 	if err := p.sameDevice(q.state); err != nil {
 		return err
 	}
-	if err := p.before(q.state); err != nil {
-		return err
-	}
-	defer func() { _ = p.after(q.state) }() // what failed before is the error to report
-	return q.flat(false, func(from *state) error { return from.foldLines(p.home, p.span(), how) })
+	return q.flat(false, func(from *state) error {
+		return p.with(func() error { return from.foldLines(p.home, p.span(), how) }, from)
+	})
 }
 
 // FoldLinesTo is FoldLines with an array of the host's for the results.

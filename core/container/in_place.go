@@ -130,14 +130,9 @@ func TakePart(to, from Container, places comm.Array) error {
 	if err != nil {
 		return err
 	}
-	if err := p.before(q.state); err != nil {
-		return err
-	}
-	err = p.flat(true, func(out *state) error { return p.home.queue.Take(out.span(), q.span(), placesOf(at, p.typ.Size())) })
-	if err != nil {
-		return err
-	}
-	return p.after(q.state)
+	return p.with(func() error {
+		return p.flat(true, func(out *state) error { return p.home.queue.Take(out.span(), q.span(), placesOf(at, p.typ.Size())) })
+	}, q.state)
 }
 
 // PutPart writes values, one or one a place, to this rank's part of a container on a device, by their places there in C order. Where a
@@ -238,47 +233,33 @@ type masked struct {
 	row        int     // its bytes
 }
 
-// newMasked finds where a mask is true. The caller calls done.
-func newMasked(of, mask Container) (m *masked, err error) {
-	m = &masked{}
-	defer func() {
-		if err != nil {
-			m.done()
-		}
-	}()
+// masking calls f with a part and where a mask is true, and has the part's queue work on both.
+func masking(of, mask Container, f func(*masked) error) (err error) {
+	m := &masked{}
 	if m.part, err = of.Look(); err != nil {
-		return m, err
+		return err
 	}
+	defer m.part.Done()
 	if m.mask, err = mask.Look(); err != nil {
-		return m, err
+		return err
 	}
+	defer m.mask.Done()
 	if m.part.home.queue == nil {
-		return m, m.part.notThere()
+		return m.part.notThere()
 	}
 	if err = m.part.sameDevice(m.mask.state); err != nil {
-		return m, err
+		return err
 	}
 	m.rest = m.part.shape[min(len(m.mask.shape), len(m.part.shape)):]
 	if product(m.mask.shape)*product(m.rest) != product(m.part.shape) {
-		return m, status.New(status.InvalidArgument, "a mask of %s for elements of %s", tuple(m.mask.shape), tuple(m.part.shape))
+		return status.New(status.InvalidArgument, "a mask of %s for elements of %s", tuple(m.mask.shape), tuple(m.part.shape))
 	}
 	m.row = int(product(m.rest)) * m.part.typ.Size()
 	if m.found, m.count, err = m.mask.truths(0); err != nil {
-		return m, err
+		return err
 	}
-	return m, m.part.before(m.mask.state)
-}
-
-// done lets go what a masked part has.
-func (m *masked) done() {
-	if m.found != nil {
-		m.found.Release()
-	}
-	for _, p := range []Part{m.mask, m.part} {
-		if p.state != nil {
-			p.Done()
-		}
-	}
+	defer m.found.Release()
+	return m.part.with(func() error { return f(m) }, m.mask.state)
 }
 
 // places are those of the rows that the mask chooses.
@@ -289,67 +270,48 @@ func (m *masked) places() backend.Places {
 
 // Choose returns the elements of this rank's part, or its rows, where that of a mask is true, as an array on the device that both are
 // on. A mask of fewer dimensions has those of the rows. Local.
-func Choose(of, mask Container) (comm.Result, error) {
-	m, err := newMasked(of, mask)
+func Choose(of, mask Container) (made comm.Result, err error) {
+	err = masking(of, mask, func(m *masked) error {
+		out, err := m.part.home.blank(m.count * m.row)
+		if err != nil {
+			return err
+		}
+		made = m.part.made(out, m.part.typ, append([]int64{int64(m.count)}, m.rest...))
+		return m.part.flat(false, func(from *state) error { return m.part.home.queue.Take(made.Span, from.span(), m.places()) })
+	})
 	if err != nil {
-		return comm.Result{}, err
-	}
-	defer m.done()
-	out, err := m.part.home.blank(m.count * m.row)
-	if err != nil {
-		return comm.Result{}, err
-	}
-	made := m.part.made(out, m.part.typ, append([]int64{int64(m.count)}, m.rest...))
-	err = m.part.flat(false, func(from *state) error { return m.part.home.queue.Take(made.Span, from.span(), m.places()) })
-	if err != nil {
-		out.Release()
+		if made.Storage != nil {
+			made.Storage.Release()
+		}
 		return comm.Result{}, err
 	}
 	return made, nil
-}
-
-// beside returns another part on the device, for reading in the order of the masked part's queue. done lets it go.
-func (m *masked) beside(q *state) (values *state, done func(), err error) {
-	if err = m.part.sameDevice(q); err != nil {
-		return nil, nil, err
-	}
-	values, free, err := q.readable()
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() {
-		_ = m.part.after(values) // what failed before is the error to report
-		free()
-	}
-	if err = m.part.before(values); err != nil {
-		done()
-	}
-	return values, done, err
 }
 
 // PutWhere writes values to the elements of this rank's part on a device, or to its rows, where that of a mask on it is true: one
 // element or row, which goes to all, or one for each. They are the host's, or, where from is not nil, those of its part on the
 // device. Local.
 func PutWhere(to, mask, from Container, values comm.Array) error {
-	m, err := newMasked(to, mask)
-	if err != nil {
-		return err
-	}
-	defer m.done()
-	given := values.Span
-	if from != nil {
+	return masking(to, mask, func(m *masked) error {
+		if from == nil {
+			return m.put(values.Span)
+		}
 		q, err := from.Look()
 		if err != nil {
 			return err
 		}
 		defer q.Done()
-		values, done, err := m.beside(q.state)
-		if err != nil {
+		if err = m.part.sameDevice(q.state); err != nil {
 			return err
 		}
-		defer done()
-		given = values.span()
-	}
+		return q.flat(false, func(given *state) error {
+			return m.part.with(func() error { return m.put(given.span()) }, given)
+		})
+	})
+}
+
+// put writes values where the mask is true.
+func (m *masked) put(given memory.Span) error {
 	if m.count == 0 || m.row == 0 {
 		return nil
 	}

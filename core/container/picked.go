@@ -15,33 +15,29 @@ type picked struct {
 	unit    int // the elements that go to a place: one, or a row's
 }
 
-// newPicked finds the places. The caller calls done.
-func newPicked(of, places, mask Container) (x *picked, err error) {
-	x = &picked{unit: 1}
-	if x.masked, err = newMasked(places, mask); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			x.done()
+// picking calls f with a part and the places, and has the queue of these work on both.
+func picking(of, places, mask Container, f func(*picked) error) error {
+	return masking(places, mask, func(m *masked) (err error) {
+		x := &picked{masked: m, unit: 1}
+		if x.part.typ != dtype.Int64 || !x.part.sideBySide() {
+			return status.New(status.InvalidType, "places of %s; they must be int64, side by side", x.part.typ)
 		}
-	}()
-	if x.part.typ != dtype.Int64 || !x.part.sideBySide() {
-		return nil, status.New(status.InvalidType, "places of %s; they must be int64, side by side", x.part.typ)
-	}
-	if x.other, err = of.Look(); err != nil {
-		return nil, err
-	}
-	if err = x.part.sameDevice(x.other.state); err != nil {
-		return nil, err
-	}
-	if err = x.part.before(x.other.state); err != nil {
-		return nil, err
-	}
-	if x.at, err = x.part.home.blank(8 * x.count); err != nil {
-		return nil, err
-	}
-	return x, x.part.home.queue.Take(x.chosen(), x.part.span(), x.places())
+		if x.other, err = of.Look(); err != nil {
+			return err
+		}
+		defer x.other.Done()
+		if err = x.part.sameDevice(x.other.state); err != nil {
+			return err
+		}
+		if x.at, err = x.part.home.blank(8 * x.count); err != nil {
+			return err
+		}
+		defer x.at.Release()
+		if err = x.part.home.queue.Take(x.chosen(), x.part.span(), x.places()); err != nil {
+			return err
+		}
+		return f(x)
+	})
 }
 
 // chosen are the places on the device.
@@ -49,33 +45,16 @@ func (x *picked) chosen() memory.Span {
 	return memory.Span{Addr: x.at.Addr(), Count: x.count, Type: dtype.Int64, Place: x.at.Place()}
 }
 
-func (x *picked) done() {
-	if x.at != nil {
-		x.at.Release()
-	}
-	if x.other.state != nil {
-		_ = x.part.after(x.other.state) // what failed before is the error to report
-		x.other.Done()
-	}
-	x.masked.done()
-}
-
 // TakeWhere writes to this rank's part of a container on a device, where a mask beside it is true, the elements of another part there whose
 // places in C order a third part has, or its rows, of which there is room for one a place. The caller has checked the places. Local.
 func TakeWhere(to, from, places, mask Container) error {
-	x, err := newPicked(from, places, mask)
-	if err != nil {
-		return err
-	}
-	defer x.done()
-	return x.beside(to, x.other.typ, true, func(out *state, values memory.Span) error {
-		err := x.other.flat(false, func(from *state) error {
-			return x.part.home.queue.Take(values, from.span(), x.of(x.chosen()))
+	return picking(from, places, mask, func(x *picked) error {
+		return x.beside(to, true, false, func(out, from memory.Span, values memory.Span) error {
+			if err := x.part.home.queue.Take(values, from, x.of(x.chosen())); err != nil {
+				return err
+			}
+			return x.part.home.queue.Put(out, values, x.of(x.places().At))
 		})
-		if err != nil {
-			return err
-		}
-		return x.part.home.queue.Put(out.span(), values, x.of(x.places().At))
 	})
 }
 
@@ -83,17 +62,12 @@ func TakeWhere(to, from, places, mask Container) error {
 // true, the elements of a third part, or its rows, if it has one a place. The caller has checked the places. Of a place that occurs twice,
 // one of the elements stays, if they have no more than eight bytes. Local.
 func PutAt(to, values, places, mask Container) error {
-	x, err := newPicked(to, places, mask)
-	if err != nil {
-		return err
-	}
-	defer x.done()
-	return x.beside(values, x.other.typ, false, func(given *state, some memory.Span) error {
-		if err := x.part.home.queue.Take(some, given.span(), x.of(x.places().At)); err != nil {
-			return err
-		}
-		return x.other.flat(true, func(to *state) error {
-			return x.part.home.queue.Put(to.span(), some, x.of(x.chosen()))
+	return picking(to, places, mask, func(x *picked) error {
+		return x.beside(values, false, true, func(given, to memory.Span, some memory.Span) error {
+			if err := x.part.home.queue.Take(some, given, x.of(x.places().At)); err != nil {
+				return err
+			}
+			return x.part.home.queue.Put(to, some, x.of(x.chosen()))
 		})
 	})
 }
@@ -106,8 +80,9 @@ func (x *picked) of(at memory.Span) backend.Places {
 	return backend.Places{At: at, Size: x.size(), Scale: x.size()}
 }
 
-// beside calls f with a part that has an element, or a row, for each place, and memory for those where the mask is true.
-func (x *picked) beside(c Container, t dtype.Type, writes bool, f func(*state, memory.Span) error) error {
+// beside calls f with the elements of a part that has one, or a row, for each place, those of the picked part, and memory for those where
+// the mask is true. It is said which of both f writes.
+func (x *picked) beside(c Container, writes, writesOther bool, f func(beside, other, values memory.Span) error) error {
 	p, err := c.Look()
 	if err != nil {
 		return err
@@ -120,21 +95,22 @@ func (x *picked) beside(c Container, t dtype.Type, writes bool, f func(*state, m
 	if product(p.shape) == all*row {
 		x.unit = int(row)
 	}
-	if p.typ != t || product(p.shape) != all*int64(x.unit) {
+	if t := x.other.typ; p.typ != t || product(p.shape) != all*int64(x.unit) {
 		return status.New(status.InvalidArgument, "%d elements of %s beside %d places of elements of %s", product(p.shape), p.typ,
 			all, t)
 	}
-	if err := x.part.before(p.state); err != nil || x.count*x.unit == 0 {
-		return err
+	if x.count*x.unit == 0 {
+		return nil
 	}
 	some, err := x.part.home.blank(x.count * x.size())
 	if err != nil {
 		return err
 	}
 	defer some.Release()
-	values := memory.Span{Addr: some.Addr(), Count: x.count * x.unit, Type: t, Place: some.Place()}
-	if err := p.flat(writes, func(flat *state) error { return f(flat, values) }); err != nil {
-		return err
-	}
-	return x.part.after(p.state)
+	values := memory.Span{Addr: some.Addr(), Count: x.count * x.unit, Type: p.typ, Place: some.Place()}
+	return p.flat(writes, func(beside *state) error {
+		return x.other.flat(writesOther, func(other *state) error {
+			return x.part.with(func() error { return f(beside.span(), other.span(), values) }, beside, other)
+		})
+	})
 }

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"cmp"
 	"fmt"
 
 	"dtl/core/backend"
@@ -329,16 +328,12 @@ func CopyField(to, from Container, toOffset, fromOffset, width int64) error {
 	if n == 0 {
 		return nil
 	}
-	if err := p.before(q.state); err != nil {
-		return err
-	}
 	run := backend.Run{To: toOffset, From: fromOffset, ToStep: size, FromStep: step, Unit: width, Count: n}
-	err = q.flat(false, func(in *state) error {
+	return q.flat(false, func(in *state) error {
 		return p.flat(true, func(out *state) error {
-			return p.home.queue.Runs(out.span().Raw(), in.span().Raw(), []backend.Run{run})
+			return p.with(func() error { return p.home.queue.Runs(out.span().Raw(), in.span().Raw(), []backend.Run{run}) }, in)
 		})
 	})
-	return cmp.Or(err, p.after(q.state))
 }
 
 // direct returns the parts of a move that a device makes by itself: all elements of a container go to where they are in another one
@@ -387,28 +382,12 @@ func copyOnDevice(to, from *state) error {
 	if on == nil {
 		return status.New(status.Unsupported, "the elements of both are on the host, which copies them by itself")
 	}
-	if other == nil || other.Stream() == on.Stream() {
+	if other == nil {
 		return copyParts(on, to, from)
 	}
 	if on.Device() != other.Device() && !(to.sideBySide() && from.sideBySide()) {
 		return status.New(status.Unsupported, "the elements of one GPU do not lie side by side, because there is a halo around them, and "+
 			"go to another GPU; copy them to a container without a halo first")
 	}
-	if on.Device() != other.Device() { // whose streams cannot wait for each other's events before both have been made ready
-		if err := other.Synchronize(); err != nil {
-			return err
-		}
-		if err := copyParts(on, to, from); err != nil {
-			return err
-		}
-		return on.Synchronize()
-	}
-	from.storage.Share()
-	if err := on.Device().Order(other.Stream(), on.Stream()); err != nil {
-		return err
-	}
-	if err := copyParts(on, to, from); err != nil {
-		return err
-	}
-	return on.Device().Order(on.Stream(), other.Stream())
+	return to.with(func() error { return copyParts(on, to, from) }, from)
 }

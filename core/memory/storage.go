@@ -112,8 +112,8 @@ func (s *Storage) Place() Place { return s.block.Place }
 // Size returns the bytes that were asked for.
 func (s *Storage) Size() int { return s.block.Size }
 
-// Share says that from now on others may work on the memory than the queue of a device that it was allocated for: other libraries, other
-// queues, other processes. Whoever gets the memory next waits for these, too.
+// Share says that from now on others may work on the memory, of which the queue of a device that it was allocated for does not know:
+// other libraries, other processes. Whoever gets the memory next waits for these, too.
 func (s *Storage) Share() { s.shared.Store(true) }
 
 // Users returns how many hold the storage now.

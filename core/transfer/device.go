@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -38,8 +39,17 @@ func (w *walker) runs(n int64, dense [2]bool) (all []backend.Run, bytes int64) {
 	return all, bytes
 }
 
-// moveOnDevice is move where this rank's memory is on a device.
+// moveOnDevice is move where this rank's memory is on a device. It waits, also after a failure, where the host touches managed memory next.
 func (f *flow) moveOnDevice(buffer unsafe.Pointer, n int64) error {
+	err := f.queueMove(buffer, n)
+	if f.memory.waits {
+		err = cmp.Or(err, f.memory.Queue.Device().Settle())
+	}
+	return err
+}
+
+// queueMove queues the kernels of a move.
+func (f *flow) queueMove(buffer unsafe.Pointer, n int64) error {
 	for n > 0 {
 		dense := [2]bool{f.side != 0, f.side != 1}
 		all, bytes := f.walk.runs(n, dense)
@@ -52,9 +62,6 @@ func (f *flow) moveOnDevice(buffer unsafe.Pointer, n int64) error {
 			return err
 		}
 		buffer, n = unsafe.Add(buffer, bytes), n-bytes
-	}
-	if f.memory.waits {
-		return f.memory.Queue.Device().Settle()
 	}
 	return nil
 }
@@ -108,22 +115,16 @@ func (t *Transfer) keep() error {
 // keepOnDevice moves what stays where both memories are on one device, in the order of both queues.
 func (t *Transfer) keepOnDevice(w *walker) error {
 	from, to := t.memory[0].Queue, t.memory[1].Queue
-	if from.Stream() != to.Stream() {
-		if err := to.Device().Order(from.Stream(), to.Stream()); err != nil {
-			return err
+	return backend.InOrder(to, []backend.Queue{from}, func() error {
+		for done := int64(0); done < t.own.bytes; {
+			all, bytes := w.runs(t.own.bytes-done, [2]bool{})
+			if err := to.Runs(t.memory[1].span(bytes), t.memory[0].span(bytes), all); err != nil {
+				return err
+			}
+			done += bytes
 		}
-	}
-	for done := int64(0); done < t.own.bytes; {
-		all, bytes := w.runs(t.own.bytes-done, [2]bool{})
-		if err := to.Runs(t.memory[1].span(bytes), t.memory[0].span(bytes), all); err != nil {
-			return err
-		}
-		done += bytes
-	}
-	if from.Stream() != to.Stream() {
-		return to.Device().Order(to.Stream(), from.Stream())
-	}
-	return nil
+		return nil
+	})
 }
 
 // keepThroughHost moves what stays by pieces, by way of a buffer, or of the host's side where that is as good as one.

@@ -164,6 +164,26 @@ def test_contexts(ctx: dtl.Context) -> None:
                 holds(a, whole)
 
 
+@pytest.mark.parametrize("symbol", ["cuLaunchKernel", "cuMemcpyAsync", "cuStreamWaitEvent", "cuEventRecord"])
+def test_contexts_that_fail(ctx: dtl.Context, failing: Any, symbol: str) -> None:
+    """On one rank, of two streams of a GPU: what comes next on either is right, as is a copy that has not failed."""
+    whole = np.arange(300.0)
+    for name in ("block", "cyclic"):
+        with ctx.dup() as twin, made(ctx, whole, name) as a, made(twin, whole) as b:
+            for n in range(1, 10):
+                for source, target in ((a, b), (b, a)):
+                    dtl.fill(target, 0)
+                    if ctx.rank == ctx.size - 1:
+                        failing(f"{symbol}:{n}:719")
+                    failed = told_by_all(ctx, failing, lambda source=source, target=target: dtl.copy(source, target))[0]
+                    dtl.fill(source, n)
+                    if not failed:
+                        holds(target, whole)
+                    source[...] = whole
+                    dtl.copy(source, target)
+                    holds(target, whole)
+
+
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_shifts_and_reversals(ctx: dtl.Context, name: str) -> None:
     flat, rows = values("float64", (23,), 1), values("int16", (9, 4), 2)

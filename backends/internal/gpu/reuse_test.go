@@ -12,12 +12,16 @@ import (
 	"dtl/core/status"
 )
 
+// named returns the driver's name of a function, by CUDA's.
+func (d driver) named(name string) string {
+	return d.api.symbols()[slices.Index(vendor.symbols(), name)]
+}
+
 // forbid has calls of functions fail, by CUDA's names: whoever makes one hears of it.
 func (d driver) forbid(names ...string) {
 	var all []string
 	for _, name := range names {
-		own := d.api.symbols()[slices.Index(vendor.symbols(), name)]
-		all = append(all, own+":1:719")
+		all = append(all, d.named(name)+":1:719")
 	}
 	d.fail(strings.Join(all, ","))
 }
