@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarnin
 
 __all__ = ["failing", "fake"]
 
-SYMBOLS = ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuEventSynchronize"]
+SYMBOLS = ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuEventRecord", "cuEventSynchronize"]
 
 SOME = np.arange(24) % 5 > 1
 

@@ -20,10 +20,11 @@ type stage struct {
 	halves [2]half
 }
 
-// half is one half, and the event of the copy that used it last.
+// half is one half, and the event of the copy that used it last. After a call that failed, a copy may be under way without an event.
 type half struct {
-	at   unsafe.Pointer
-	then event
+	at     unsafe.Pointer
+	then   event
+	failed bool
 }
 
 // ready makes the halves. The caller holds the lock.
@@ -48,6 +49,23 @@ func (s *stage) ready() error {
 	return nil
 }
 
+// settle returns when the device has done what it did with a half.
+func (s *stage) settle(h *half) error {
+	if !h.failed {
+		return s.on.waitEvent(h.then)
+	}
+	err := s.on.synchronize()
+	h.failed = err != nil
+	return err
+}
+
+// copy queues a copy from or to a half that is settled.
+func (s *stage) copy(h *half, in stream, to, from unsafe.Pointer, n int) error {
+	err := s.on.copy(in, to, from, n, h.then)
+	h.failed = err != nil
+	return err
+}
+
 // trim unpins the halves, when the device has done what it did with them.
 func (s *stage) trim() error {
 	s.mu.Lock()
@@ -58,7 +76,7 @@ func (s *stage) trim() error {
 			continue
 		}
 		if h.then != 0 { // else it could not be made, and nothing has used the half
-			if err := s.on.waitEvent(h.then); err != nil {
+			if err := s.settle(h); err != nil {
 				return err
 			}
 		}
@@ -79,11 +97,11 @@ func (s *stage) upload(in stream, to, from unsafe.Pointer, n int) error {
 	}
 	for at, k := 0, 0; at < n; at, k = at+piece, k+1 {
 		h, size := &s.halves[k%2], min(piece, n-at)
-		if err := s.on.waitEvent(h.then); err != nil {
+		if err := s.settle(h); err != nil {
 			return err
 		}
 		memory.Move(h.at, unsafe.Add(from, at), size)
-		if err := s.on.copy(in, unsafe.Add(to, at), h.at, size, h.then); err != nil {
+		if err := s.copy(h, in, unsafe.Add(to, at), h.at, size); err != nil {
 			return err
 		}
 	}
@@ -99,10 +117,10 @@ func (s *stage) download(in stream, to, from unsafe.Pointer, n int) error {
 	}
 	begin := func(at, k int) error {
 		h := &s.halves[k%2]
-		if err := s.on.waitEvent(h.then); err != nil { // of an upload before
+		if err := s.settle(h); err != nil { // of an upload before
 			return err
 		}
-		return s.on.copy(in, h.at, unsafe.Add(from, at), min(piece, n-at), h.then)
+		return s.copy(h, in, h.at, unsafe.Add(from, at), min(piece, n-at))
 	}
 	if err := begin(0, 0); err != nil {
 		return err
@@ -114,7 +132,7 @@ func (s *stage) download(in stream, to, from unsafe.Pointer, n int) error {
 			}
 		}
 		h := &s.halves[k%2]
-		if err := s.on.waitEvent(h.then); err != nil {
+		if err := s.settle(h); err != nil {
 			return err
 		}
 		memory.Move(unsafe.Add(to, at), h.at, min(piece, n-at))

@@ -6,7 +6,7 @@
  *   - A stream runs only when somebody waits for it, or for an event that follows it.
  *   - New memory is full of 0xA5, freed memory of 0xDE, and an address is used again as late as possible.
  *   - Managed memory cannot be touched by the CPU while anything is queued, as where
- *     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0.
+ *     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0; pinned memory cannot while a copy from or to it is queued.
  *   - Every call that needs a current context fails without one.
  *
  * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), and which calls
@@ -95,7 +95,7 @@ typedef struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static device devices[MOST_DEVICES];
-static int started, pinned;
+static int started;
 static long copied[2]; /* bytes from devices to the host, and back */
 static stream *streams;
 static block *blocks;
@@ -184,10 +184,13 @@ static int idle(void) {
     return 1;
 }
 
+#include "pinned.h"
+
 static void allow(int protection) {
     for (block *b = blocks; b != NULL; b = b->next)
         if (b->managed && b->allowed != protection)
             mprotect(b->at, b->size, b->allowed = protection);
+    allow_pinned(protection);
 }
 
 /* ---- Streams ---- */
@@ -230,6 +233,7 @@ static int carry_out(op *o) {
     char *to, *from;
     switch (o->kind) {
     case COPY:
+        count_copy(o, -1);
         to = seen(o->to, o->count), from = seen(o->from, o->count);
         if (to == NULL || from == NULL)
             return ILLEGAL_ADDRESS;
@@ -331,6 +335,8 @@ static int queue(device *on, void *handle, op o) {
     made->next = NULL;
     *s->last = made;
     s->last = &made->next;
+    if (o.kind == COPY)
+        count_copy(&o, 1);
     allow(PROT_NONE);
     return OK;
 }
@@ -533,21 +539,14 @@ int cuMemHostAlloc(void **at, size_t size, unsigned flags) {
     ENTER();
     NEED_CONTEXT();
     (void)on, (void)flags;
-    *at = malloc(size);
-    if (*at == NULL)
-        LEAVE(OUT_OF_MEMORY);
-    memset(*at, 0xA5, size);
-    pinned++;
-    LEAVE(OK);
+    LEAVE(make_pinned(at, size));
 }
 
 int cuMemFreeHost(void *at) {
     ENTER();
     NEED_CONTEXT();
     (void)on;
-    free(at);
-    pinned--;
-    LEAVE(OK);
+    LEAVE(free_pinned(at));
 }
 
 int cuMemGetInfo_v2(size_t *left, size_t *total) {
@@ -758,7 +757,7 @@ long fake_outstanding(int what) {
         for (op *o = s->first; what == 6 && o != NULL; o = o->next)
             n++;
     }
-    n += what == 3 ? events : what == 4 ? pinned : what == 5 ? depth : what >= 7 ? copied[what - 7] : 0;
+    n += what == 3 ? events : what == 4 ? count_pinned() : what == 5 ? depth : what >= 7 ? copied[what - 7] : 0;
     pthread_mutex_unlock(&lock);
     return n;
 }

@@ -54,7 +54,7 @@ int cuEventQuery(void *what) {
     event *e = what;
     if (e->done == e->recorded)
         LEAVE(OK);
-    int did = toward(on, e);
+    int did = stopped(toward(on, e));
     LEAVE(did != OK ? did : NOT_READY);
 }
 
@@ -65,7 +65,7 @@ int cuEventSynchronize(void *what) {
     int did = OK;
     while ((did == OK || did == NOT_READY) && e->done < e->recorded)
         did = toward(on, e);
-    LEAVE(did);
+    LEAVE(stopped(did));
 }
 
 /* An event of a context comes after what is in all of its streams. */
