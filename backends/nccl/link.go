@@ -99,12 +99,14 @@ func (l *link) Settled() (settled bool, err error) {
 	return settled, err
 }
 
-// Abort ends the communicator.
+// Abort ends the communicator, and waits for what is queued: its memory may be another queue's. There is an error to report already.
 func (l *link) Abort() {
 	if l.gone || l.c.comm == nil {
 		return
 	}
-	_ = l.within(l.abort) // there is an error already
+	if l.within(l.abort) == nil { // else it may never end
+		_ = l.queue.Synchronize()
+	}
 	l.gone = true
 }
 

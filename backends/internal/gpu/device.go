@@ -13,13 +13,12 @@ import (
 // device is a GPU that this process uses, until it ends: its primary context belongs to every library of the process.
 type device struct {
 	driven
-	beside   func() []*device // those of the process that are in use
-	number   int
-	own      *space
-	managed  *space
-	stage    stage
-	kernels  kernels
-	partials partials
+	beside  func() []*device // those of the process that are in use
+	number  int
+	own     *space
+	managed *space
+	stage   stage
+	kernels kernels
 
 	mu      sync.Mutex
 	streams []stream // that nobody has
@@ -92,16 +91,7 @@ func (d *device) Settle() error {
 func (d *device) trim() (int64, error) {
 	freed, err := d.own.trim()
 	more, failed := d.managed.trim()
-	if err == nil {
-		err = failed
-	}
-	if failed = d.stage.trim(); err == nil {
-		err = failed
-	}
-	if failed = d.partials.trim(d); err == nil {
-		err = failed
-	}
-	return freed + more, err
+	return freed + more, cmp.Or(err, failed, d.stage.trim())
 }
 
 // NewQueue returns a queue over a stream that nobody else uses, or a new one.

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"math"
-	"sync"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -19,39 +18,8 @@ const (
 
 const partialBytes = 32
 
-// partials is memory of a device that reductions leave their partials in: one after the other, each until the host has read its last
-// ones. It is made when it is first needed.
-type partials struct {
-	mu sync.Mutex
-	at unsafe.Pointer
-}
-
 // room is how many partials there are: those of most threads, and those that they are merged to.
 const room = mostThreads + mostThreads/eachThread
-
-// ready makes the memory. The caller holds the lock.
-func (p *partials) ready(on *device) (err error) {
-	if p.at == nil {
-		p.at, err = on.own.take(class{room * partialBytes, anyStream})
-	}
-	return err
-}
-
-// trim frees the memory, unless a reduction is under way.
-func (p *partials) trim(on *device) error {
-	if !p.mu.TryLock() {
-		return nil
-	}
-	defer p.mu.Unlock()
-	if p.at == nil {
-		return nil
-	}
-	err := on.release(p.at)
-	if err == nil {
-		p.at = nil
-	}
-	return err
-}
 
 // threadsFor returns how many threads make partials of so many elements.
 func threadsFor(n int) int {
@@ -60,7 +28,7 @@ func threadsFor(n int) int {
 }
 
 // Fold queues kernels of kernels/reductions.c, and waits for what they make.
-func (q *queue) Fold(r backend.Reduction, a, b memory.Span) ([][4]int64, error) {
+func (q *queue) Fold(r backend.Reduction, a, b memory.Span) (found [][4]int64, err error) {
 	k := &q.on.kernels
 	first, err := k.named(q.on.driven, "reductions", r.Name+"_"+r.Type.String())
 	if err != nil || a.Count == 0 {
@@ -70,18 +38,12 @@ func (q *queue) Fold(r backend.Reduction, a, b memory.Span) ([][4]int64, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &q.on.partials
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.ready(q.on); err != nil {
-		return nil, err
-	}
-	found, err := q.partials(p.at, first, merge, []uint64{
-		uint64(uintptr(p.at)), uint64(uintptr(a.Addr)), uint64(uintptr(b.Addr)), uint64(a.Count), math.Float64bits(r.Number), 0,
+	err = q.scratch(room*partialBytes, func(made memory.Block) (err error) {
+		found, err = q.partials(made.Addr, first, merge, []uint64{
+			word(made.Addr), word(a.Addr), word(b.Addr), uint64(a.Count), math.Float64bits(r.Number), 0,
+		})
+		return err
 	})
-	if err != nil {
-		_ = q.Synchronize() // what is queued still writes there; the error to report is the first
-	}
 	return found, err
 }
 

@@ -40,7 +40,6 @@ func (q *queue) Scan(how backend.Scan, src memory.Span) (backend.Scanned, error)
 	}
 	s.work = work
 	if err := s.total(); err != nil {
-		_ = q.Synchronize() // what is queued still writes there; the error to report is the first
 		s.Close()
 		return nil, err
 	}
