@@ -32,7 +32,7 @@ NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: three programs, since Python, MPI and the driver start in each.
 ON_A_DEVICE = {
-    "computing": ("", "computing_", "kernels_", "functions_", "operands_", "axes_", "users_"),
+    "computing": ("", "memory_", "computing_", "kernels_", "functions_", "operands_", "axes_", "users_"),
     "moving": ("indexing_", "moves_", "halos_"),
     "keeping": ("failing_", "moved_", "maps_", "files_", "groups_", "windows_"),
 }
@@ -217,7 +217,7 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
-    files = [str(HERE / ("on_a_device.py" if count == 1 else "halos_on_a_device.py"))]
+    files = [str(HERE / f"{name}on_a_device.py") for name in (("", "memory_") if count == 1 else ("halos_",))]
     if os.environ.get("DTL_TEST_HIP"):
         files = [file for group in ON_A_DEVICE for file in on_a_device(group)]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
