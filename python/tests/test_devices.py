@@ -26,8 +26,6 @@ pytestmark = [pytest.mark.jobs("starts programs that load a driver"), pytest.mar
 HERE = Path(__file__).parent
 GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
 DRIVER = GPU / "gputest" / "driver"
-
-
 NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: three programs, since Python, MPI and the driver start in each.

@@ -323,18 +323,23 @@ static stream *stream_of(device *on, void *handle) {
     return NULL;
 }
 
-/* queue puts an operation at the end of a stream, which a handle names. */
+/* append puts an operation at the end of a stream. */
+static void append(stream *s, op o) {
+    op *made = malloc(sizeof *made);
+    *made = o;
+    made->next = NULL;
+    *s->last = made;
+    s->last = &made->next;
+}
+
+/* queue is append for a stream of a device, which a handle names. */
 static int queue(device *on, void *handle, op o) {
     stream *s = stream_of(on, handle);
     if (s == NULL)
         return INVALID_HANDLE;
     if (&devices[s->device] != on)
         return INVALID_CONTEXT;
-    op *made = malloc(sizeof *made);
-    *made = o;
-    made->next = NULL;
-    *s->last = made;
-    s->last = &made->next;
+    append(s, o);
     if (o.kind == COPY)
         count_copy(&o, 1);
     allow(PROT_NONE);
@@ -670,10 +675,7 @@ int cuStreamWaitEvent(void *handle, void *what, unsigned flags) {
     if (e->done == e->recorded)
         LEAVE(OK);
     e->users++;
-    op *made = malloc(sizeof *made);
-    *made = (op){.kind = WAIT, .event = e, .of = e->in, .serial = e->recorded};
-    *s->last = made;
-    s->last = &made->next;
+    append(s, (op){.kind = WAIT, .event = e, .of = e->in, .serial = e->recorded});
     allow(PROT_NONE);
     LEAVE(OK);
 }

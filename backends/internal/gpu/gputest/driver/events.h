@@ -83,10 +83,7 @@ int cuCtxRecordEvent(void *context, void *what) {
         if (&devices[s->device] == on && s->first != NULL) {
             e->left++;
             e->users++;
-            op *made = malloc(sizeof *made);
-            *made = (op){.kind = RECORD, .event = e, .serial = e->recorded};
-            *s->last = made;
-            s->last = &made->next;
+            append(s, (op){.kind = RECORD, .event = e, .serial = e->recorded});
         }
     if (e->left == 0)
         e->done = e->recorded;
