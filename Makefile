@@ -244,7 +244,7 @@ test-64: $(VENV)/.installed
 
 # Of the programs that tests start, those that end, wait or are ended in ways that MPI has a say in.
 JOB_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
-	absence close_mismatch failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
+	absence close_mismatch devices failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
 	waiting_inside window_jobs)))
 # Those that start ranks in other ways.
 LAUNCHED_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,launch run local trace_command))
