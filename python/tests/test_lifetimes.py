@@ -21,7 +21,8 @@ def _no_memory_left_behind() -> Any:
     before = library.memory_in_use()
     yield
     gc.collect()
-    assert library.memory_in_use() == before
+    # Less, if a message that was on its way before has gone since: its memory is kept until then.
+    assert library.memory_in_use() <= before
 
 
 FAMILIES: dict[str, Any] = {
