@@ -126,7 +126,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     if (PyModule_AddObject(module, "state", (PyObject *)&state) < 0)
         goto failed;
     PendingCallType.tp_base = ContainerType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
-    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Container", &ContainerType) < 0 ||
+    if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Layout", &LayoutType) < 0 ||
+        add_type(module, "Container", &ContainerType) < 0 ||
         add_type(module, "Ranks", &RanksType) < 0 || add_type(module, "Exposed", &ExposedType) < 0 ||
         add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "DeviceMemory", &DeviceMemoryType) < 0 ||
         add_type(module, "ShortCall", &ShortCallType) < 0 ||

@@ -85,7 +85,7 @@ typedef struct {
     dtl_window *window; /* where C may access the parts; NULL: nowhere */
 } ExposedObject;
 
-extern PyTypeObject HandleType, ContainerType, RanksType, BufferType, ExposedType;
+extern PyTypeObject HandleType, LayoutType, ContainerType, RanksType, BufferType, ExposedType;
 
 /* use_handle computes what is pending on an object, before anybody uses its handle. It returns -1 where that fails. */
 int use_handle(HandleObject *object);

@@ -69,6 +69,38 @@ PyTypeObject HandleType = {
     .tp_new = PyType_GenericNew,
 };
 
+/* ---- Layout: where the elements of containers are ---- */
+
+/* What Python knows of it; NULL until somebody has asked. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *shape, *local_size;
+} LayoutObject;
+
+static PyMemberDef layout_members[] = {
+    {"shape", T_OBJECT, offsetof(LayoutObject, shape), 0, "the extents of the whole; None until somebody has asked"},
+    {"local_size", T_OBJECT, offsetof(LayoutObject, local_size), 0, "the number of this rank's elements; None until somebody has asked"},
+    {NULL},
+};
+
+static void layout_dealloc(PyObject *self) {
+    LayoutObject *layout = (LayoutObject *)self;
+    Py_XDECREF(layout->shape);
+    Py_XDECREF(layout->local_size);
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyTypeObject LayoutType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._native._bridge.Layout",
+    .tp_basicsize = sizeof(LayoutObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Where the elements are, of containers of one context: those that are known to be laid out alike share it.",
+    .tp_members = layout_members,
+    .tp_dealloc = layout_dealloc,
+    .tp_new = PyType_GenericNew,
+};
+
 /* ---- Container: the base class of containers of elements, which end with the object ---- */
 
 typedef struct {
@@ -82,7 +114,7 @@ static PyMemberDef container_members[] = {
     {"_dtype", T_OBJECT_EX, offsetof(ContainerObject, dtype), 0, "the type of the elements"},
     {"_ndim", T_INT, offsetof(ContainerObject, ndim), 0, "the number of dimensions"},
     {"_division", T_OBJECT_EX, offsetof(ContainerObject, division), 0, "which rank owns which element"},
-    {"_layout", T_OBJECT_EX, offsetof(ContainerObject, layout), 0, "an object that those share that are known to be laid out alike"},
+    {"_layout", T_OBJECT_EX, offsetof(ContainerObject, layout), 0, "where the elements are"},
     {NULL},
 };
 
@@ -93,7 +125,7 @@ static PyObject *container_adopt_native(PyObject *self, PyObject *const *args, P
         return PyErr_Format(PyExc_TypeError, "_adopt_native takes 5 arguments, not %zd", nargs);
     long long handle = PyLong_AsLongLong(args[0]);
     long ndim = PyLong_AsLong(args[3]);
-    PyObject *layout = PyErr_Occurred() ? NULL : PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0);
+    PyObject *layout = PyErr_Occurred() ? NULL : LayoutType.tp_alloc(&LayoutType, 0);
     if (layout == NULL)
         return NULL;
     c->base.handle = handle;

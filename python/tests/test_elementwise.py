@@ -112,7 +112,7 @@ def test_scalars_promote_as_in_numpy(ctx: dtl.Context, scalar: Any) -> None:
     for dtype in DTYPES:
         array = values(dtype, (7,), 0)
         x = vector(ctx, array, "block_cyclic")
-        for function in (np.add, np.multiply, np.maximum, np.equal):
+        for function in (np.add, np.multiply, np.maximum, np.equal) * 2:  # the type of the result is known then
             same(lambda given, function=function: function(given, scalar), [x], [array], x)
             same(lambda given, function=function: function(scalar, given), [x], [array], x)
 
@@ -160,6 +160,32 @@ def test_several_results(ctx: dtl.Context) -> None:
     x = vector(ctx, a, "cyclic")
     for function in (np.modf, np.frexp, lambda given: np.divmod(given, 0.7), lambda given: divmod(given, 2)):
         same(function, [x], [a], x)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+def test_out_of_containers_laid_out_alike(ctx: dtl.Context, dtype: str) -> None:
+    a = np.arange(1.0, 10)
+    x, y, z = vector(ctx, a), vector(ctx, a * 2), vector(ctx, np.zeros(9, dtype))
+    for turn in range(3):
+        for given, of in (
+            ((x, y), (a, 2 * a)),
+            ((turn, x), (turn, a)),
+            ((x[::-1], x), (a[::-1], a)),
+            ((1, turn), (1, turn)),
+        ):
+            expected = np.zeros(9, dtype)
+            try:
+                np.add(*of, out=expected)
+            except TypeError:
+                with pytest.raises(dtl.InvalidTypeError, match="same_kind"):
+                    np.add(*given, out=z)
+            else:
+                assert np.add(*given, out=z) is z
+            assert_holds(z, expected)
+            z.fill(0)
+    other = vector(ctx, np.zeros(10, dtype))
+    with pytest.raises(dtl.InvalidArgumentError, match="shape"):
+        np.add(x, y, out=other)
 
 
 def test_out(ctx: dtl.Context) -> None:
@@ -301,7 +327,10 @@ def test_containers_that_were_laid_out_alike(ctx: dtl.Context) -> None:
     assert_holds(made + b, 3 * x)
     b.redistribute("block")
     assert_holds(a + b, 2 * x)
+    assert made.shape == (20,)
     made.resize(10)
+    assert made.shape == (10,)
+    assert dtl.allreduce(ctx, made.local_size) == 10
     assert_holds(made + made, 4 * x[:10])
     with pytest.raises(dtl.InvalidArgumentError):
         made + a

@@ -158,6 +158,18 @@ def test_masks(ctx: dtl.Context) -> None:
     refused(lambda: np.add(x, 1, where=x), TYPE, 101, "where holds float64; it must hold bool")
 
 
+def test_the_extents_of_closed_containers(ctx: dtl.Context) -> None:
+    x = vector(ctx, np.arange(9.0))
+    made = x + 1
+    assert made.shape == (9,)
+    assert made.local_size == x.local_size
+    made.close()
+    for ask in (lambda: made.shape, lambda: made.local_size, lambda: made.size):
+        with pytest.raises(dtl.InvalidHandleError, match="the container is closed"):
+            ask()
+    assert x.shape == (9,)
+
+
 def test_closed_containers(ctx: dtl.Context) -> None:
     x, y = vector(ctx, np.arange(10.0)), vector(ctx, np.arange(10.0))
     y.close()

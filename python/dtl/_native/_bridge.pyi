@@ -142,13 +142,18 @@ class Handle:
     @property
     def _raw_handle(self) -> int: ...
 
+@final
+class Layout:
+    shape: tuple[int, ...] | None
+    local_size: int | None
+
 @disjoint_base
 class Container(Handle):
     _context: Any
     _dtype: Any
     _ndim: int
     _division: Any
-    _layout: object
+    _layout: Layout
     def _adopt_native(self, handle: int, context: Any, dtype: Any, ndim: int, division: Any, /) -> None: ...
     def _close_native(self) -> None: ...
 

@@ -76,7 +76,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         self._placement = placement
         self._carrier = carrier(dtype)
         self._is_plain = placement is _HOST and self._carrier is None
-        self._layout = object()
+        self._layout = bridge.Layout()
         self._run_as(execution)
 
     def _let_go(self, handle: int) -> None:
@@ -116,7 +116,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
             made._adopt_native(handle, self._context, given, self._ndim, self._division)
         else:
             made._adopt(handle, self._context, given, self._ndim, self._division, self._placement, self._execution)
-        made._part_size, made._layout = self._part_size, self._layout
+        made._layout = self._layout
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:
@@ -204,9 +204,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     @property
     def local_size(self) -> int:
         """The number of elements on this rank."""
-        if self._part_size < 0:
-            self._part_size = math.prod(self.local_shape)
-        return self._part_size
+        return math.prod(self.local_shape)
 
     @property
     def local_offset(self) -> int:

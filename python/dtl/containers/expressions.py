@@ -494,9 +494,6 @@ class Fusable:
     #: Whether something other than its own calls may reach the elements at any time: a span, or a halo.
     _reached = False
 
-    #: The number of this rank's elements; less than 0 while nobody has asked for it.
-    _part_size = -1
-
     #: The container's part as an operand of queued expressions, and the expression whose value it has.
     _leaf: Array | None = None
     _expression: Queued | None = None

@@ -160,12 +160,12 @@ def ufunc_at_once(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 
 def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     """Return all that the kernel of a ufunc depends on; None if that is more than types, or one may have to move."""
-    layout: Any = None
+    first: Any = None
     key: list[Any] = [ufunc]
     for value in (*inputs, out):
         if isinstance(value, DistributedContainer):
-            layout = value._layout if layout is None else layout
-            if value._layout is not layout or value._placement is not _DEVICE or not owns(value):
+            first = value if first is None else first
+            if not are_alike(first, value) or value._placement is not _DEVICE or not owns(value):
                 return None
             key.append(value._dtype)
         elif value is None or value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):

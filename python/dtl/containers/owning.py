@@ -114,6 +114,22 @@ class OwningContainer(Indexed):
         made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
         return made
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of the whole along each dimension."""
+        known = self._layout.shape if self._raw_handle else None  # of what is closed, the core says so
+        if known is None:
+            known = self._layout.shape = super().shape
+        return known
+
+    @property
+    def local_size(self) -> int:
+        """The number of elements on this rank."""
+        known = self._layout.local_size if self._raw_handle else None
+        if known is None:
+            known = self._layout.local_size = super().local_size
+        return known
+
     def _construct(
         self,
         ctx: Context,
@@ -279,7 +295,7 @@ class OwningContainer(Indexed):
         with phases():
             bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
         self._division = divided
-        self._part_size, self._layout = -1, object()
+        self._layout = bridge.Layout()
 
 
 class _StreamAlias(Owner):

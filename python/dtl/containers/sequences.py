@@ -194,7 +194,7 @@ class DistributedVector(OneDimensional):
         number = integer("size", size)
         cached_windows.end(self, "resize", f"size {number}")
         bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
-        self._part_size, self._layout = -1, object()
+        self._layout = bridge.Layout()
 
     @collective
     def redistribute(

@@ -90,8 +90,8 @@ class Elementwise(Operators):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         made: Any = None
-        if method == "__call__" and not options and not state.under_way:
-            made = _made_shortly(ufunc, inputs)
+        if method == "__call__" and options.keys() <= _OUT and not state.under_way:
+            made = _made_shortly(ufunc, inputs, options["out"] if options else _NEW)
         if (
             made is None
             and scheduler.placed
@@ -194,6 +194,7 @@ class Elementwise(Operators):
 
 _DEVICE = Placement.DEVICE
 _OUT = {"out"}
+_NEW = (None,)
 
 #: The ufuncs of vectors and matrices, and the functions that they call. NumPy before 2.2 has fewer.
 _PRODUCTS: Any = {
@@ -260,23 +261,27 @@ def _function_of(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, Any] | 
     return (_COMPARED[ufunc], np.bool_) if ufunc in _COMPARED else None
 
 
-def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Return what a ufunc makes of small containers that are known to be laid out alike; None if it takes longer."""
-    first: Any = None
+def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
+    """Return what a ufunc makes of small containers that are laid out alike; None if it takes longer."""
+    first = out = outputs[0]
+    if len(outputs) > 1 or not (out is None or (isinstance(out, Elementwise) and out._is_plain)):
+        return None
     key: list[Any] = [ufunc]
     for value in inputs:
         kind = value.__class__
         if kind in _WEAK or (kind is int and 0 <= value <= _LEAST_MAXIMUM):
             key.append(kind)
-        elif isinstance(value, Elementwise) and value._is_plain and (first is None or value._layout is first._layout):
+        elif isinstance(value, Elementwise) and value._is_plain and (first is None or are_alike(first, value)):
             first = value if first is None else first
             key.append(value.dtype)
         else:
             return None
+    if out is not None:
+        key.append(out.dtype)
     known = _known_results.get(tuple(key))
     if known is None or len(known) > 1 or not 0 < first.local_size * known[0].itemsize < expressions.least:
         return None
-    made = first._like(known[0], blank=True)
+    made = first._like(known[0], blank=True) if out is None else out
     if not made._is_plain:
         return None
     views = [_view(value) if isinstance(value, Elementwise) else value for value in inputs]
@@ -423,7 +428,7 @@ def _mask(name: str, where: Any) -> Any:
 
 def are_alike(one: Any, other: Any) -> bool:
     """Say whether the local parts of two containers correspond element by element."""
-    return bool(one._laid_out_as(other)) and one.context is other.context
+    return one._layout is other._layout or (bool(one._laid_out_as(other)) and one.context is other.context)
 
 
 def check_alike(name: str, one: Any, other: Any) -> None:
@@ -442,7 +447,8 @@ def result_dtypes(
     So a scalar that NumPy refuses, and a result that may not be cast to its output, raise on every rank alike, also
     where a rank has no element, and before anything is written.
     """
-    key = None if options or not count or any([out is not None for out in outputs]) else _kinds(ufunc, inputs)
+    outs = [out for out in outputs if out is not None]
+    key = None if options or not count or len(outs) not in (0, len(outputs)) else _kinds(ufunc, (*inputs, *outs))
     known = None if key is None else _known_results.get(key)
     if known is not None:
         return known
@@ -479,7 +485,7 @@ _known_results: dict[Any, list[np.dtype[Any]]] = {}
 _MOST_KNOWN = 1000
 
 #: Numbers of which the value has no effect on the dtype of a result; before NumPy 2 that of any has.
-_WEAK = (bool, float, complex) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
+_WEAK = (bool, float, complex, np.float64, np.float32) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
 
 #: Up to which number integers go with every type of integers, and have no effect on the dtype either.
 _LEAST_MAXIMUM = 127 if len(_WEAK) > 1 else -1
