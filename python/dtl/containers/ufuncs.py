@@ -495,7 +495,7 @@ def _kinds(ufunc: np.ufunc, inputs: Iterable[Any]) -> Any:
     """Return all that the dtypes of a ufunc's results depend on, or None where values of numbers are part of it."""
     key: list[Any] = [ufunc]
     for value in inputs:
-        if isinstance(value, Elementwise):
+        if isinstance(value, Elementwise) or (value.__class__ is np.ndarray and value.ndim):
             key.append(value.dtype)
         elif value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):
             key.append(value.__class__)
