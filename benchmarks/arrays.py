@@ -45,6 +45,10 @@ _COPIES = {
 }
 
 
+#: Statements on small containers, where a call takes longer than its elements.
+_SHORT = ("a + b", "a += b", "x[1:] - x[:-1]", "x[x > 0.5]", "np.where(x > 0.5, a, b)", "np.allclose(a, b)")
+
+
 def _names(ctx: dtl.Context) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the operands of the statements: containers, and the whole of each as an array."""
     arrays: dict[str, Any] = {name: np.random.default_rng(k).random(_SIZE) for k, name in enumerate("abcx")}
@@ -121,6 +125,14 @@ def _short(ctx: dtl.Context) -> list[Row]:
         ),
     }
     rows = []
+    arrays = {name: np.random.default_rng(k).random(1_000) for k, name in enumerate("abx")}
+    containers = {name: dtl.asarray(ctx, array) for name, array in arrays.items()}
+    for text in _SHORT:
+        contenders = {
+            _DTL: python_block(text, 500, np=np, **containers),
+            _NUMPY: python_block(text, 500, np=np, **arrays),
+        }
+        rows.append(at_most(f"`{text}` of 1,000 float64", alternate(contenders, _ROUNDS, slowest), _DTL, _NUMPY, None))
     for name, (target, bound, block) in blocks.items():
         taken = min(slowest(block()) for _ in range(_ROUNDS))
         rows.append(Row(name, target, f"{taken * 1e6:.2f} µs", "the fastest block", taken <= bound))
