@@ -25,6 +25,10 @@ _LAUNCHERS = (
 )
 
 
+#: What connects the ranks of programs that do not say so themselves: make runs them by MPI, and without any.
+_BACKEND = "DTL_BACKEND"
+
+
 class Ended(NamedTuple):
     """A process that has ended."""
 
@@ -35,7 +39,9 @@ class Ended(NamedTuple):
 
 def clean(**variables: str) -> dict[str, str]:
     """Return this process's environment without what a launcher put there, and with these variables."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LAUNCHERS)}
+    kept = {
+        name: value for name, value in os.environ.items() if name == _BACKEND or not name.startswith(_LAUNCHERS)
+    }
     return {**kept, **variables}
 
 

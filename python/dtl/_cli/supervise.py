@@ -239,7 +239,8 @@ def _verdict(code: int, child: Started, reports: Reports, ranks: int) -> int:
         end_left(processes.carrying(f"{VARIABLE}={reports.name}"))
         _say(f"the command was ended by {signal.Signals(-code).name}")
     printed = set() if reports.tracebacks is None else reports.tracebacks.printed
-    if child.end_output(bool(printed or reports.failure or reports.lost)) and reports.failure and not printed:
+    held = child.end_output(bool(printed or reports.failure or reports.lost))
+    if (held or (child.failure and ranks > 1)) and reports.failure and not printed:
         _say(f"rank {reports.failed} ended with exit code {reports.failure}")
     if printed and not reports.states:
         return code if code > 0 else 1
