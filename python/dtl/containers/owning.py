@@ -292,10 +292,12 @@ class OwningContainer(Indexed):
         spec = np.array(divided.numbers(), np.int64)
         from .._native.phases import phases  # not needed before
 
-        with phases():
-            bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
+        try:
+            with phases():
+                bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
+        finally:  # a signal's handler may raise behind the call
+            self._layout = bridge.Layout()
         self._division = divided
-        self._layout = bridge.Layout()
 
 
 class _StreamAlias(Owner):

@@ -193,8 +193,10 @@ class DistributedVector(OneDimensional):
         self._check_idle("resize")
         number = integer("size", size)
         cached_windows.end(self, "resize", f"size {number}")
-        bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
-        self._layout = bridge.Layout()
+        try:
+            bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
+        finally:  # a signal's handler may raise behind the call
+            self._layout = bridge.Layout()
 
     @collective
     def redistribute(
