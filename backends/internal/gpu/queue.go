@@ -72,7 +72,7 @@ func (q *queue) Fill(dst memory.Span, element []byte) error {
 	if n == 0 {
 		return nil
 	}
-	if period <= 4 {
+	if period <= 4 && period != 3 {
 		value := uint32(0)
 		for i, b := range element[:period] {
 			value |= uint32(b) << (8 * i)
@@ -94,9 +94,9 @@ func (q *queue) Fill(dst memory.Span, element []byte) error {
 	return nil
 }
 
-// period returns the least power of two of bytes that an element repeats.
+// period returns the least power of two of bytes of which an element is a whole number of copies, or else its length.
 func period(element []byte) int {
-	for p := 1; p < len(element); p *= 2 {
+	for p := 1; p < len(element) && len(element)%p == 0; p *= 2 {
 		if slices.Equal(element[p:], element[:len(element)-p]) {
 			return p
 		}
