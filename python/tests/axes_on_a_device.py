@@ -51,6 +51,20 @@ def test_along_each_axis(ctx: dtl.Context, dtype: str) -> None:
         same_along(there, here, [dtl.max, dtl.var], (0, 2))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "to"), [("uint64", "int64"), ("int64", "int8"), ("int8", "uint8"), ("bool", "int16")]
+)
+def test_means_in_a_type_of_integers(ctx: dtl.Context, dtype: str, to: str) -> None:
+    """As NumPy: added up in that type, where it wraps around, and cut off."""
+    whole = np.resize(numbers(dtype), (6, 5))
+    with made(ctx, whole) as there:
+        for axis in (0, 1):
+            with by_kernels():
+                holds(there.mean(axis, to), whole.mean(axis, to))
+    with made(ctx, np.zeros((0, 3), dtype)) as none, pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        assert none.mean(0, to).dtype == to
+
+
 @pytest.mark.parametrize("division", ["cyclic", "replicated"])
 def test_along_axes_of_other_divisions(ctx: dtl.Context, division: str) -> None:
     whole = values("float64", (8, 5), 2)

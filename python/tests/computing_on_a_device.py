@@ -84,6 +84,15 @@ def test_reductions_of_many(ctx: dtl.Context) -> None:
     assert not [record.operation for record in trace.records if "staged" in record.operation]
 
 
+@pytest.mark.parametrize("division", ["cyclic", "replicated", "explicit"])
+def test_products_of_other_divisions(ctx: dtl.Context, division: str) -> None:
+    whole = np.arange(23) * 5 % 11
+    with made(ctx, whole) as a, made(ctx, whole[::-1].copy(), division) as b, dtl.trace() as trace:
+        for product in (dtl.dot, dtl.vdot):
+            assert product(a, b) == product(b, a) == np.dot(whole, whole[::-1])
+    assert not [record.operation for record in trace.records if "staged" in record.operation]
+
+
 _STAGED = {
     "sum along an axis with a dtype": lambda a, b: dtl.sum(a, axis=0, dtype="complex64"),
     "exact sum": lambda a, b: dtl.sum(a, reproducible=True),
@@ -148,6 +157,7 @@ def test_functions_of_numpy_that_choose(ctx: dtl.Context) -> None:
                     np.delete(a, 5),
                     np.insert(a, 2, 7, axis=0),
                     np.resize(a, (7, 2)),
+                    np.resize(a[:0], (7, 2)),
                     np.pad(a, 1, "edge"),
                     np.pad(a, 2, "wrap"),
                 ]

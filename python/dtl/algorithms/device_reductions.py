@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
 import numpy as np
 
+from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..containers.owning import OwningContainer
@@ -77,6 +79,9 @@ def computed_where(name: str, a: Any, axis: Any, out: Any, where: Any) -> bool:
 def in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: Any, ddof: float) -> Any:
     """Return a reduction along axes of elements that are converted to another type first, as the host adds up in it."""
     result = result_dtype(name, dtype, a.dtype)
+    if name == "mean" and result.kind in "iu":  # as NumPy: added up in it, and cut off
+        with reduced("sum", a, axis, dtype, keepdims) as sums:
+            return _cut_off(sums, math.prod(a.shape[d] for d in dimensions(axis, a.ndim)))
     with a.astype(accumulator_dtype(result)) as wide:
         made = reduced(name, wide, axis, None, keepdims, ddof=ddof)
     if made.dtype == result:
@@ -85,6 +90,18 @@ def in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: Any
         given = made.astype(result)
     given._end_write(name)
     return given
+
+
+def _cut_off(sums: Any, count: int) -> Any:
+    """Return means of as many integers as count, in the type of their sums."""
+    if not count:
+        warn("Mean of empty slice.", RuntimeWarning)
+    with np.errstate(all="ignore"):
+        means = np.true_divide(sums, count)
+    with means:
+        made = means.astype(sums.dtype)
+    made._end_write("mean")
+    return made
 
 
 def _groups(dims: tuple[int, ...], ndim: int) -> int:

@@ -21,7 +21,7 @@ from . import sort as sorting
 from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat, split
 from .concatenate import stack as stacked
-from .creation import asarray, full, zeros_like
+from .creation import asarray, full, zeros, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
 from .exchange import share
@@ -429,7 +429,7 @@ def resize(a: Any, new_shape: Any) -> Any:
         raise InvalidArgumentError("all elements of `new_shape` must be non-negative")
     size = math.prod(extents)
     if size and not a.global_size:
-        return full(a.context, extents, 0, a.dtype)
+        return zeros(a.context, extents, a.dtype, like=a)
     n = max(a.global_size, 1)
     return reshape(rearranged(a, "resize", size, lambda places: places % n, None), extents)
 

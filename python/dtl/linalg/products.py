@@ -122,7 +122,7 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
     if one is None:
         return matmul(a, b) if b.ndim < 3 else tensordot(a, b, (-1, -2))
     if not a._laid_out_as(b):
-        share(a, name, also=(b,))
+        share(a, name, also=(b,), anywhere=True)
         b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
     exact = int(bool(reproducible) and one.kind in "fc")
