@@ -258,6 +258,18 @@ def test_pictures_of_parts_are_refused(ctx: dtl.Context) -> None:
     assert vec.to_numpy().tolist() == [1.0] * vec.local_size
 
 
+@pytest.mark.parametrize("put", [np.putmask, np.place])
+def test_a_value_that_does_not_fit_is_an_error_everywhere(ctx: dtl.Context, put: Callable[..., Any]) -> None:
+    """Only the rank where it belongs sees it."""
+    to, mask = dtl.zeros(ctx, 9, np.int8), dtl.full(ctx, 9, True)
+    values = dtl.asarray(ctx, [1, 2, 3, 4, 5, 6, 7, 8, 900])
+    with pytest.raises(dtl.OverflowError if ctx.rank == ctx.size - 1 else dtl.DTLError, match="900 does not fit int8"):
+        put(to, mask, values)
+    assert dtl.allreduce(ctx, 1) == ctx.size
+    put(to, mask, values[:8])
+    assert to.sum() == 37
+
+
 def test_like(ctx: dtl.Context) -> None:
     vec = dtl.ones(ctx, 4, partition="cyclic")
     made: Any = np.zeros(6, like=vec)  # type: ignore[call-overload]
@@ -265,3 +277,7 @@ def test_like(ctx: dtl.Context) -> None:
     assert_holds(made, np.zeros(6))
     assert_holds(np.arange(2, 9, 3, like=vec), np.arange(2, 9, 3))  # type: ignore[call-overload]
     assert_holds(np.asarray([[1, 2], [3, 4]], like=vec), np.array([[1, 2], [3, 4]]))  # type: ignore[call-overload]
+    assert_holds(np.ones(3, np.int8, like=vec), np.ones(3, np.int8))  # type: ignore[call-overload]
+    assert_holds(np.full((3, 2), 7, like=vec), np.full((3, 2), 7))  # type: ignore[call-overload]
+    assert_holds(np.eye(3, 4, 1, like=vec), np.eye(3, 4, 1))  # type: ignore[call-overload]
+    assert_holds(np.eye(3, like=vec), np.eye(3))  # type: ignore[call-overload]

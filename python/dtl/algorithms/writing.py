@@ -16,6 +16,7 @@ from ..containers.indexing import masks, parts
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
+from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import located
 from .exchange import share
@@ -74,7 +75,10 @@ def _again(a: Any, v: Any, places: Array, count: int) -> Array:
         if not v.global_size and count:
             raise InvalidArgumentError("there are no values")
         got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
-        return fitting("v", got, a.dtype)
+        values = fitting("v", got, a.dtype)
+        if v.dtype != a.dtype:
+            agree(a.context, "put")  # a value that does not fit is an error on every rank
+        return values
     values = fitting("v", v, a.dtype).reshape(-1)
     share(a, "put", f"values with fingerprint {fingerprint(values)}", anywhere=True)
     if not values.size and count:

@@ -343,15 +343,13 @@ class ReductionMethods:
     ) -> Any:
         if not all(issubclass(kind, (ReductionMethods, np.ndarray)) for kind in types):
             return NotImplemented
-        if func in _LIKE:  # np.zeros(3, like=c)
-            return _LIKE[func](self._context, *args, like=self, **kwargs)
         known = _FUNCTIONS.get(func)
         if known is None:
-            like = _LIKE.get(getattr(np, func.__name__, func))
-            if like is not None:  # NumPy before 1.25 passes another function of that name
-                given = {word: value for word, value in kwargs.items() if value is not None and word != "order"}
-                return like(self._context, *args, like=self, **given)
-            raise _no_meaning(func)
+            like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
+            if like is None:
+                raise _no_meaning(func)
+            given = {word: value for word, value in kwargs.items() if not _is_absent(word, value)}
+            return like(self._context, *args, like=self, **given)  # np.zeros(3, like=c)
         if kwargs or len(args) > 1:
             args, kwargs, out = _passed(func, known, args, kwargs)
             if out is not None:
