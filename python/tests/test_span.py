@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, assert_holds, vector
+from divisions import DIVISIONS, assert_holds, division, part, vector
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import assert_same
@@ -96,6 +96,54 @@ def test_arithmetic_on_spans(ctx: dtl.Context) -> None:
     right[...] = left
     assert_holds(vec, np.concatenate([np.arange(8) * 3.0, np.arange(8, 12), np.arange(8) * 3.0]))
     assert_holds(left + right, np.arange(8) * 6.0)  # on any number of ranks, also where 12 is no multiple of it
+
+
+#: What makes containers after the division of their operands.
+MADE_ALIKE: dict[str, Any] = {
+    "sum": lambda a: np.sum(a, axis=1),
+    "argmin": lambda a: np.argmin(a, axis=1, keepdims=True),
+    "rfft": lambda a: np.fft.rfft(a, axis=1),
+    "ifft": lambda a: np.fft.ifft(a, axis=0),
+    "tile": lambda a: np.tile(a, 2),
+    "repeat": lambda a: np.repeat(a, 2, axis=1),
+    "take": lambda a: np.take(a, [1, 0, 1], axis=1),
+    "stack": lambda a: np.stack([a, a], axis=1),
+    "concatenate": lambda a: np.concatenate([a, a], axis=1),
+    "median": lambda a: np.median(a, axis=1),
+    "moveaxis": lambda a: np.moveaxis(a[:, :, np.newaxis], 1, 2),
+    "reshape": lambda a: a.reshape(a.shape[0], 3, 1),
+    "inner": lambda a: np.inner(a, a),
+    "zeros_like": np.zeros_like,
+    "apply_along_axis": lambda a: np.apply_along_axis(np.sort, 1, a),
+    "rows": lambda a: a[:, [2, 0]],
+    "broadcast": lambda a: a[:, :1] + a,
+    "outer": lambda a: np.outer(a[:, 0], a[:, 1]),
+    "vander": lambda a: np.vander(a[:, 0], 3),
+    "extract": lambda a: np.extract(a > 1, a),
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_what_is_made_of_spans_and_of_their_copies(ctx: dtl.Context, name: str) -> None:
+    """Their elements are where another container has them, which may be no division of their own shape."""
+    whole = np.arange(33.0).reshape(11, 3) * 5 % 7
+    table = dtl.asarray(ctx, whole, **division(name, 11, ctx.size))
+    span, mine = dtl.DistributedSpan(table).subspan(1, 7), whole[1:8]
+    for of in (span, span.copy(), span * 1.0):
+        for f in MADE_ALIKE.values():
+            result, wanted = f(of), f(mine)
+            assert result.shape == wanted.shape
+            np.testing.assert_allclose(result.to_numpy(), part(result, wanted), atol=1e-12)
+
+
+def test_vectors_of_explicit_sizes_that_were_resized(ctx: dtl.Context) -> None:
+    vec = vector(ctx, np.arange(10.0), "explicit")
+    vec.resize(13)
+    whole = np.append(np.arange(10.0), np.zeros(3))
+    for f in (np.zeros_like, np.fft.fft, np.vander, lambda a: np.stack([a, a], axis=1)):
+        result = f(vec)
+        np.testing.assert_allclose(result.to_numpy(), part(result, f(whole)), atol=1e-9)
+    assert_holds(vec.copy() + vec, 2 * whole)
 
 
 def test_a_span_keeps_a_container_that_nobody_named(ctx: dtl.Context) -> None:

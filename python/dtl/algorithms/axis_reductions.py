@@ -15,7 +15,6 @@ from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -161,7 +160,7 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
     dtype = by.finish(part.sample(), 1).dtype
     # A span's elements lie where its container has them, which is no division of the span's own shape.
-    if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and isinstance(a, OwningContainer)):
+    if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and a._is_where_divided):
         made = container_of(a, shape, dtype, _divided(a, dims, left))
         part.write(made, count)
         made._end_write(name)
@@ -205,7 +204,7 @@ class _Part:
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
     """Return how a result is divided that every rank has its own part of."""
-    if not isinstance(a, OwningContainer):
+    if not a._is_where_divided:
         return BLOCK
     if a.partition_policy is not Partition.BLOCK:
         return a._division if 0 not in dims else BLOCK

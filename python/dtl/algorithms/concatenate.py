@@ -127,7 +127,7 @@ def _joined(given: list[Any], dim: int) -> Any:
 
 def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:
     """Return how containers are divided that are divided alike, and not along a dimension; else None."""
-    if not all(isinstance(c, OwningContainer) and dim not in divided_dimensions(c) for c in given):
+    if not all(c._is_where_divided and dim not in divided_dimensions(c) for c in given):
         return None
     for c in given:
         if c.partition_policy is not first.partition_policy or c.grid != first.grid:
@@ -189,7 +189,7 @@ def stack(arrays: Any, axis: int = 0) -> Any:
         made = container_of(first, shape, first.dtype, REPLICATED, blank=True)
         np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
-    if isinstance(first, OwningContainer) and all(first._laid_out_as(c) for c in given):
+    if first._is_where_divided and all(first._laid_out_as(c) for c in given):
         divided = None
         if first.partition_policy is Partition.BLOCK:
             divided = Division(Partition.BLOCK, grid=(*first.grid[:dim], 1, *first.grid[dim:]))

@@ -12,7 +12,6 @@ from .._native.arguments import diagonal_number, dtype_number, integer, stored_a
 from .._native.values import filling, fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
-from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -647,10 +646,11 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
 
 def division_for(a: Any, shape: tuple[int, ...]) -> Division:
     """Return how a container of a shape is divided that is made after another: as that one, where it can be."""
-    if not isinstance(a, OwningContainer):
+    if not a._is_where_divided:
         return BLOCK
     if a.partition_policy is not Partition.BLOCK:
-        return a._division if shape == a.shape else a._division.for_other_size()
+        divided: Division = a._division
+        return divided if shape == a.shape else divided.for_other_size()
     return Division(Partition.BLOCK, grid=a.grid) if shape == a.shape else BLOCK
 
 

@@ -16,7 +16,6 @@ from ..containers.base import DistributedContainer, check_container, linear_indi
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import parts
 from ..containers.kernels import chosen, converted
-from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.ufuncs import moves, operand
 from ..exceptions import InvalidArgumentError
@@ -238,7 +237,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 def _is_whole_along(a: Any, dim: int) -> bool:
     """Say whether each rank has all of a dimension on the host, and blocks of the others."""
-    blocks = a.partition_policy is Partition.BLOCK and isinstance(a, OwningContainer)
+    blocks = a.partition_policy is Partition.BLOCK and a._is_where_divided
     return a._placement is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
 
 

@@ -14,7 +14,7 @@ from ..containers.layout import REPLICATED, Division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of
+from .axis_reductions import container_of, redivided, rows_over_ranks
 from .creation import full
 from .exchange import share
 from .manipulation import dimension, expand_dims
@@ -39,6 +39,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     if 0 in (arr.shape[:dim] + arr.shape[dim + 1 :]):
         raise InvalidArgumentError("Cannot apply_along_axis when any iteration dimensions are 0")
     whole = undivided(arr, dim)
+    if not whole._is_where_divided:
+        whole = redivided(whole, rows_over_ranks(whole, whole.shape, 0 if dim else 1))
     values = None
     with user_code(arr.context, "apply_along_axis"):
         part = whole.local_view()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.library import bridge
+from ..comm.collectives import allgather
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
@@ -64,6 +65,8 @@ class Located:
         """Return where indices of this rank's part are, of several alike one: threads write in no order."""
         of, numbers = self._of, _numbered(self._indices, 0)
         one = Division(of._division.partition, of._division.block_size, of._division.sizes)
+        if one.partition is Partition.EXPLICIT and not of._is_where_divided:
+            one = Division(Partition.EXPLICIT, sizes=tuple(allgather(of.context, of.local_shape[0]).tolist()))
         written = of._like(numbers.dtype) if self._row == 1 else container_of(of, of.shape[:1], numbers.dtype, one)
         seen = self._indices._like(numbers.dtype)
         parts.put_at(written, numbers, self._places, self._here)

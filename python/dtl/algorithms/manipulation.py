@@ -42,7 +42,7 @@ def divided_dimensions(a: DistributedContainer) -> set[int]:
     """Return the dimensions along which the ranks have different indices. Not collective."""
     if a.partition_policy is Partition.REPLICATED:
         return set()
-    if a.partition_policy is not Partition.BLOCK or not isinstance(a, OwningContainer):
+    if a.partition_policy is not Partition.BLOCK or not a._is_where_divided:
         return {0} if max(a.grid[1:], default=1) == 1 else set(range(a.ndim))
     return {d for d, parts in enumerate(a.grid) if parts > 1}
 
@@ -108,7 +108,7 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
         return a.copy()
     if a.partition_policy is Partition.REPLICATED:
         divided = REPLICATED
-    elif isinstance(a, OwningContainer) and a.partition_policy is not Partition.BLOCK and order[0] == 0:
+    elif a._is_where_divided and a.partition_policy is not Partition.BLOCK and order[0] == 0:
         divided = a._division
     else:
         if a.partition_policy is not Partition.BLOCK or len(divided_dimensions(a)) > 1:
@@ -261,7 +261,7 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
     if a.partition_policy is Partition.REPLICATED:
         made = container_of(a, extents, a.dtype, REPLICATED, blank=True)
         made.local_view()[...] = a.local_view().reshape(extents)
-    elif divided <= {0} and extents[0] == a.shape[0] and isinstance(a, OwningContainer):
+    elif divided <= {0} and extents[0] == a.shape[0] and a._is_where_divided:
         made = container_of(a, extents, a.dtype, a._division._replace(grid=None), blank=True)
         made.local_view()[...] = a.local_view().reshape(made.local_shape)
     elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
@@ -538,7 +538,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 def divided_like(first: Any) -> Division:
     """Return how a container made of another one is divided, whose extents may differ from its."""
-    if not isinstance(first, OwningContainer) or first.partition_policy is Partition.REPLICATED:
+    if not first._is_where_divided or first.partition_policy is Partition.REPLICATED:
         return BLOCK
     divided: Division = first._division.for_other_size()
     return divided

@@ -14,7 +14,6 @@ from .._native.library import bridge
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
-from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -45,7 +44,7 @@ def _rows(a: Any, start: int, stop: int) -> Array:
     first, last = max(start, 0), min(stop, extent)
     wanted = np.arange(first, max(last, first), dtype=np.int64)
     ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-    if ranges and divided_dimensions(a) <= {0} and isinstance(a, OwningContainer):
+    if ranges and divided_dimensions(a) <= {0} and a._is_where_divided:
         low = a.local_offset
         high = low + a.local_shape[0]
         near, far = max(first, low), min(last, high)
@@ -129,7 +128,7 @@ def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[An
 
 def _ranges(a: Any) -> Any:
     """Return a container of the same elements of which each rank has a range of dimension 0. Collective."""
-    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and isinstance(a, OwningContainer)
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and a._is_where_divided
     return a if ranges and divided_dimensions(a) <= {0} else redivided(a, BLOCK)
 
 

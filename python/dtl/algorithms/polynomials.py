@@ -9,16 +9,15 @@ import numpy as np
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
-from ..containers.layout import Division
+from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of
+from .axis_reductions import container_of, redivided
 from .concatenate import concat
 from .creation import arange, full, zeros
 from .elementwise import flatnonzero
 from .exchange import share
-from .manipulation import divided_like
 from .neighbours import convolve
 
 
@@ -33,7 +32,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 @algorithm
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
-    """Return the powers of each element, a row each. Nothing moves: rows are divided as the elements are."""
+    """Return the powers of each element, a row each. Nothing but a span moves: rows are divided as the elements are."""
     check_container("x", x)
     x._check_open()
     if x.ndim != 1:
@@ -42,12 +41,9 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N80
     if columns < 0:
         raise InvalidArgumentError(f"N {columns}: it must not be negative")
     share(x, "vander", f"N {columns}, increasing {bool(increasing)}")
-    if x.partition_policy is Partition.BLOCK:
-        divided = Division(Partition.BLOCK)
-    elif x._owning_class() is type(x):
-        divided = x._division
-    else:
-        divided = divided_like(x)
+    if not x._is_where_divided:
+        x = redivided(x, BLOCK)
+    divided = BLOCK if x.partition_policy is Partition.BLOCK else x._division
     made = container_of(x, (x.shape[0], columns), np.vander(np.ones(1, x.dtype), 1).dtype, divided)
     made.local_view()[...] = np.vander(x.local_view(), columns, increasing)
     return made

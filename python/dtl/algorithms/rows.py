@@ -13,7 +13,6 @@ from ..containers.base import DistributedContainer
 from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, Division
-from ..containers.owning import OwningContainer
 from ..policies import Partition
 from .axis_reductions import container_of, redivided
 from .exchange import exchanged
@@ -23,7 +22,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def has_rows(c: DistributedContainer, blocks: bool = False) -> bool:
     """Say whether each rank has a range of whole rows, in the order of the ranks; with blocks, of equal lengths."""
-    if not isinstance(c, OwningContainer):
+    if not c._is_where_divided:
         return False
     if c.partition_policy is Partition.EXPLICIT:
         return not blocks
@@ -44,7 +43,7 @@ def transposed(c: DistributedContainer, order: Sequence[int], divided: Division 
     """Return a copy with the dimensions in another order, divided by blocks of rows or as it is said. Collective."""
     shape = tuple(c.shape[d] for d in order)
     one_divided = sum(parts > 1 for parts in c.grid) <= 1
-    if c.partition_policy is not Partition.BLOCK or not isinstance(c, OwningContainer) or not one_divided:
+    if c.partition_policy is not Partition.BLOCK or not c._is_where_divided or not one_divided:
         with redivided(c, BLOCK) as lines:
             return transposed(lines, order, divided)
     made = container_of(c, shape, c.dtype, Division(Partition.BLOCK, grid=tuple(c.grid[d] for d in order)), blank=True)

@@ -15,7 +15,6 @@ from .._native.values import fitting
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import REPLICATED, Division
-from ..containers.owning import OwningContainer
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -289,7 +288,7 @@ def quantiles_along(
     if any(c.shape[d] == 0 for d in dims):
         raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     blocks = c.partition_policy is Partition.BLOCK
-    divided = not isinstance(c, OwningContainer) or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
+    divided = not c._is_where_divided or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
     if c.partition_policy is Partition.REPLICATED:
         work, divided_by = c, REPLICATED
     elif divided or (not blocks and 0 in dims):

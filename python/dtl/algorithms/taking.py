@@ -16,7 +16,6 @@ from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indexing import parts
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.layout import Division, integers
-from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
@@ -173,7 +172,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         gather_elements(made, a, of(linear_indices(made)))
         return made
     shape = (*a.shape[:dim], *inner, *a.shape[dim + 1 :])
-    blocks, owns = a.partition_policy is Partition.BLOCK, isinstance(a, OwningContainer)
+    blocks, owns = a.partition_policy is Partition.BLOCK, a._is_where_divided
     divided = None
     if owns and blocks and dim and dim not in divided_dimensions(a):
         divided = Division(Partition.BLOCK, grid=(*a.grid[:dim], *[1] * len(inner), *a.grid[dim + 1 :]))

@@ -61,7 +61,7 @@ class ArrayObject:
             return self
         of: Any = self
         kind = of._owning_class()
-        made = kind._created(of.context, of.shape, of.dtype, of._division if kind is type(of) else BLOCK, lies)
+        made = kind._created(of.context, of.shape, of.dtype, of._division if of._is_where_divided else BLOCK, lies)
         made._run_as(of._execution)
         copy_elements(of, made)
         return made

@@ -52,6 +52,10 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     _division: Division
     _placement: Placement
 
+    #: Whether the elements are where _division puts those of this shape. Those of a span, and of what is laid out as
+    #: one, are where another container has them, and a resize does not change the sizes of an explicit partition.
+    _is_where_divided = True
+
     #: The window that pointers made by remote use; None before the first.
     _cached_window: Window | None = None
 
@@ -117,6 +121,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         else:
             made._adopt(handle, self._context, given, self._ndim, self._division, self._placement, self._execution)
         made._layout = self._layout
+        if not self._is_where_divided:
+            made._is_where_divided = False
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:

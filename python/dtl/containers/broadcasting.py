@@ -239,7 +239,7 @@ def _bytes_moved(c: Any, target: Any) -> int:
 
 
 def owns(c: Any) -> bool:
-    """Say whether a container's elements are where its division says; those of a span are where another has them."""
+    """Say whether a container has memory of its own; that of a span is another's."""
     return bool(c._owning_class() is type(c))
 
 
@@ -254,12 +254,11 @@ def _is_there(c: Any, target: Any) -> bool:
         return True
     if c.shape == target.shape:
         return bool(target._laid_out_as(c))
-    if not (owns(c) and owns(target)):
+    if not (c._is_where_divided and target._is_where_divided):
         return False
     before = target.ndim - c.ndim
     if target.partition_policy is not Partition.BLOCK or c.partition_policy is not Partition.BLOCK:
-        stale = target.partition_policy is Partition.EXPLICIT and sum(c._division.sizes) != c.shape[0]
-        return not stale and before == 0 and c.shape[0] == target.shape[0] and _divided_as(c) == _divided_as(target)
+        return before == 0 and c.shape[0] == target.shape[0] and _divided_as(c) == _divided_as(target)
     grid = (1,) * before + c.grid
     extents = (1,) * before + c.shape
     return all(
@@ -277,12 +276,10 @@ def _beside(c: Any, target: Any) -> Division | None:
         return None
     before = target.ndim - c.ndim
     divided: Division = target._division
-    if not owns(target) or _is_replicated(target):
+    if not target._is_where_divided or _is_replicated(target):
         return REPLICATED
     if target.partition_policy is not Partition.BLOCK:
-        fits = before == 0 and c.shape[0] == target.shape[0]
-        stale = target.partition_policy is Partition.EXPLICIT and sum(divided.sizes) != c.shape[0]
-        return divided if fits and not stale else REPLICATED
+        return divided if before == 0 and c.shape[0] == target.shape[0] else REPLICATED
     extents = (1,) * before + c.shape
     if all(parts == 1 or (d >= before and extents[d] == target.shape[d]) for d, parts in enumerate(target.grid)):
         return Division(Partition.BLOCK, grid=target.grid[before:])
@@ -297,12 +294,10 @@ def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
     largest = max(divided, key=lambda c: int(c.global_size))
     before = len(shape) - largest.ndim
     extents = (1,) * before + largest.shape
-    if not owns(largest):
+    if not largest._is_where_divided:
         return BLOCK
     if largest.partition_policy is not Partition.BLOCK:
-        fits = before == 0 and largest.shape[0] == shape[0]
-        stale = largest.partition_policy is Partition.EXPLICIT and sum(largest._division.sizes) != shape[0]
-        return largest._division._replace(grid=None) if fits and not stale else BLOCK
+        return largest._division._replace(grid=None) if before == 0 and largest.shape[0] == shape[0] else BLOCK
     grid = (1,) * before + largest.grid
     if all(parts == 1 or extents[d] == shape[d] for d, parts in enumerate(grid)):
         return Division(Partition.BLOCK, grid=grid)

@@ -135,6 +135,7 @@ def _twin(c: Any, beside: Any) -> Any:
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside._placement
     made._adopt(handle, c._context, c._dtype, c._ndim, c._division, placement)
+    made._is_where_divided = c._is_where_divided
     return made
 
 

@@ -297,7 +297,7 @@ class OwningContainer(Indexed):
                 bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
         finally:  # a signal's handler may raise behind the call
             self._layout = bridge.Layout()
-        self._division = divided
+        self._division, self._is_where_divided = divided, True
 
 
 class _StreamAlias(Owner):

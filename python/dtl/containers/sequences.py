@@ -197,6 +197,7 @@ class DistributedVector(OneDimensional):
             bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
         finally:  # a signal's handler may raise behind the call
             self._layout = bridge.Layout()
+            self._is_where_divided &= self._division.partition is not Partition.EXPLICIT
 
     @collective
     def redistribute(

@@ -47,6 +47,7 @@ class DistributedSpan(Indexed):
     __module__ = "dtl"
 
     _source: DistributedContainer
+    _is_where_divided = False
 
     def __init__(self, source: DistributedContainer) -> None:
         check_container("source", source)

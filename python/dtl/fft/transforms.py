@@ -12,7 +12,6 @@ from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK, Division, integers
-from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -389,7 +388,7 @@ def _replaced(old: Any, given: Any, new: Any) -> Any:
 
 def _is_divided(c: DistributedContainer, axis: int) -> bool:
     """Say whether ranks have different indices of a dimension. A copy of a span is needed anyway."""
-    if not isinstance(c, OwningContainer):
+    if not c._is_where_divided:
         return True
     if c.partition_policy is Partition.REPLICATED:
         return False
@@ -399,7 +398,7 @@ def _is_divided(c: DistributedContainer, axis: int) -> bool:
 def _kept(a: Any, steps: Sequence[_Step]) -> Division:
     """Return how the result is divided: as a is, if that can be."""
     divided: Division = a._division
-    if not isinstance(a, OwningContainer):
+    if not a._is_where_divided:
         return BLOCK
     if divided.partition is Partition.EXPLICIT and any(s.axis == 0 and s.extent != a.shape[0] for s in steps):
         return BLOCK

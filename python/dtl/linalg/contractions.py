@@ -490,13 +490,9 @@ def _along(c: Any, axis: int, division: Division | None, ndim: int | None = None
 
 def _laid(c: DistributedContainer, divided: Division) -> DistributedContainer:
     """Return a container that is divided so: c, or a copy. Collective."""
-    grid = divided.grid
-    if divided.partition is Partition.BLOCK and c.partition_policy is Partition.BLOCK and c.grid == grid:
-        return summa.owned(c)
-    if divided.partition is not Partition.BLOCK and c._division == divided and has_rows(c):
+    same = c._is_where_divided and c.partition_policy is divided.partition
+    if same and (c.grid == divided.grid if divided.partition is Partition.BLOCK else c._division == divided):
         return c
-    if divided.partition is Partition.REPLICATED and c.partition_policy is Partition.REPLICATED:
-        return summa.owned(c)
     return redivided(c, divided)
 
 

@@ -14,7 +14,6 @@ from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK, Division
-from ..containers.owning import OwningContainer
 from ..policies import Partition
 from .errors import LinAlgError
 from .operands import inexact, local_parts
@@ -68,7 +67,7 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
 
 def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
     """Return a container of which each rank has whole matrices, divided so if it is said: c, or a copy. Collective."""
-    owned = isinstance(c, OwningContainer)
+    owned = c._is_where_divided
     if divided is None and owned and (c.partition_policy is not Partition.BLOCK or max(c.grid[-2:]) == 1):
         return c
     if owned and divided == c._division:

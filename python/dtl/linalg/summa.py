@@ -12,7 +12,6 @@ from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..containers.owning import OwningContainer
 from ..policies import Partition
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -23,7 +22,7 @@ _PANELS = 64 << 20
 
 def owned(a: DistributedContainer) -> DistributedContainer:
     """Return a matrix that is no part of another. Collective."""
-    if isinstance(a, OwningContainer):
+    if a._is_where_divided:
         return a
     return redivided(a, BLOCK)
 
@@ -34,7 +33,7 @@ def product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[An
     if _meet(a, b):
         return _inner_product(a, b, dtype)
     grid = Division(Partition.BLOCK, grid=(p, q))
-    if not isinstance(b, OwningContainer) or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
+    if not b._is_where_divided or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
         moved = container_of(a, b.shape, b.dtype, grid, blank=True)
         move_all(moved, b)
         b = moved
@@ -55,7 +54,7 @@ def _meet(a: DistributedContainer, b: DistributedContainer) -> bool:
     size = a.context.size
     if size == 1 or not (a.partition_policy is b.partition_policy is Partition.BLOCK):
         return False
-    fits = isinstance(b, OwningContainer) and a.grid == (1, size) and b.grid == (size, 1)
+    fits = b._is_where_divided and a.grid == (1, size) and b.grid == (size, 1)
     return fits and a.shape[0] * b.shape[1] * size <= a.shape[1] * max(a.shape[0], b.shape[1])
 
 

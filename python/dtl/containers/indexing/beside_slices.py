@@ -107,7 +107,7 @@ def select(of: Any, chosen: Mixed) -> Any:
     """Return a container of what is selected. Collective."""
     agree(of.context, "getitem", str(chosen))
     by_rows = of.partition_policy is not Partition.BLOCK or of.grid[0] == of.context.size
-    stays = chosen.keeps_rows and by_rows and of._owning_class() is type(of)
+    stays = chosen.keeps_rows and by_rows and of._is_where_divided
     divided = of._division._replace(grid=None) if stays else of._division.for_other_size()
     kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
     made = kind._created(of.context, chosen.shape, of.dtype, divided, of._placement)
