@@ -173,6 +173,9 @@ func dtl_device_lend(at C.uintptr_t, kind C.int, call *C.dtl_call) (failed *C.ch
 func lend(at uintptr, t dtype.Type, call *C.dtl_call) error {
 	shape, strides := lentShape(call, int64(t.Size()))
 	all := wire.Header{Type: t, Shape: shape}
+	if err := lendable(at, all); err != nil {
+		return err
+	}
 	if all.Bytes() == 0 {
 		at = 0
 	}
@@ -191,6 +194,29 @@ func lend(at uintptr, t dtype.Type, call *C.dtl_call) error {
 	}
 	span := memory.Span{Addr: addr, Count: all.Count(), Type: t, Place: place}
 	handOver(call, &comm.Result{Array: comm.Array{Span: span, Shape: shape}, Strides: strides, Storage: storage, Queue: q})
+	return nil
+}
+
+// lendable refuses what no array is: a negative extent, elements at address 0, and numbers where a GPU cannot read them.
+func lendable(at uintptr, all wire.Header) error {
+	for _, extent := range all.Shape {
+		if extent < 0 {
+			return status.New(status.InvalidArgument, "x has the shape %v, of which %d is negative", all.Shape, extent)
+		}
+	}
+	if all.Bytes() == 0 {
+		return nil
+	}
+	if at == 0 {
+		return status.New(status.InvalidArgument, "address 0 is in no memory of a GPU")
+	}
+	step := all.Type.Size()
+	if all.Type.Complex() {
+		step /= 2
+	}
+	if all.Type.Valid() && at%uintptr(step) != 0 {
+		return status.New(status.InvalidArgument, "address %#x is no multiple of %d, where a GPU reads %s", at, step, all.Type)
+	}
 	return nil
 }
 

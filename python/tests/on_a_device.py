@@ -561,6 +561,12 @@ def test_arrays_of_other_libraries_that_do_not_fit(ctx: dtl.Context) -> None:
             (_Interface(view, data=(at, True)), dtl.BufferError, "read-only"),
             (_Interface(view, typestr="<f16"), dtl.DTLError, "float128"),
             (_Interface(view, data=(64, False)), dtl.InvalidArgumentError, "address 0x40 is in no memory of a GPU"),
+            (_Interface(view, data=(0, False)), dtl.InvalidArgumentError, "address 0 is in no memory of a GPU"),
+            (_Interface(view, data=(at + 4, False)), dtl.InvalidArgumentError, "is no multiple of 8"),
+            (_Interface(view, shape=(-1, 2)), dtl.InvalidArgumentError, "-1 is negative"),
+            (_Interface(view, shape=3), dtl.InvalidTypeError, "is none: TypeError"),
+            (_Interface(view, data=at), dtl.InvalidTypeError, "is none: TypeError"),
+            (_Interface(view, stream="1"), dtl.InvalidTypeError, "stream must be the address"),
         ):
             with pytest.raises(error, match=text):
                 dtl.from_dlpack(wrong)

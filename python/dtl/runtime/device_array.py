@@ -266,7 +266,7 @@ def from_dlpack(x: Any) -> DeviceArray:
     BufferError
         If x is on the host, read-only, or not in C order.
     InvalidArgumentError
-        If its address is not in the memory of a GPU.
+        If its address is not in the memory of a GPU, or not where a GPU reads such elements, or an extent is negative.
     BackendUnavailableError
         If no GPU can be used here.
     """
@@ -321,8 +321,12 @@ def _of_dlpack(x: Any, lent: _Lent) -> DeviceArray:
 
 
 def _of_interface(told: Any, x: Any, lent: _Lent) -> DeviceArray:
-    dtype, shape = np.dtype(told["typestr"]), tuple(told["shape"])
-    address, read_only = told["data"]
+    try:
+        dtype, shape = np.dtype(told["typestr"]), tuple(told["shape"])
+        address, read_only = told["data"]
+    except (KeyError, TypeError, ValueError) as error:
+        name = type(x).__name__
+        raise InvalidTypeError(f"__cuda_array_interface__ of x of type {name} is none: {error!r}") from None
     if told.get("mask") is not None:
         raise BufferError("x has masked elements, which no container holds")
     strides = told.get("strides")
@@ -331,7 +335,7 @@ def _of_interface(told: Any, x: Any, lent: _Lent) -> DeviceArray:
     steps = None if strides is None else tuple([stride // dtype.itemsize for stride in strides])
     made = lent(address or 0, dtype, shape, steps, not read_only, x)
     if told.get("stream") is not None:
-        made.wait_for(int(told["stream"]))
+        made.wait_for(told["stream"])
     return made
 
 
