@@ -293,7 +293,7 @@ class Indexed(DistributedContainer):
         divided = self._division.for_other_size()
         if divided.partition is not Partition.BLOCK:
             return divided if kept[0].dim == 0 else BLOCK
-        if self._division.grid is None and kept[0].dim == 0:
+        if self._is_where_divided and self._division.grid is None and kept[0].dim == 0:
             return BLOCK
         old = self.grid
         grid = tuple(1 if axis.dim == NEW_AXIS else old[axis.dim] for axis in kept)
