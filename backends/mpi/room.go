@@ -35,3 +35,28 @@ func (p *provider) room() error {
 // fits reports whether MPICH may find room for its ranks in a file system of a size, of which some is left: others of these ranks
 // may have had theirs.
 func fits(ranks int, size, left uint64) bool { return size >= uint64(ranks)*perRank && left >= perRank }
+
+// segmentName is how the name of the memory begins that MPICH's ranks of a node share.
+const segmentName = sharedMemory + "/mpich_shm_"
+
+// unname removes the name of the memory that MPICH's ranks of this node share. MPICH keeps it until MPI ends, so that a job that
+// is killed would leave it, with a megabyte for each rank. All ranks have to have started MPI: then nobody opens it again.
+func unname() {
+	mapped, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return
+	}
+	for _, name := range segmentNames(string(mapped)) {
+		_ = os.Remove(name) // another rank of the node may have
+	}
+}
+
+// segmentNames returns the names of MPICH's memory among what a process has mapped, which the kernel lists as proc(5) says.
+func segmentNames(mapped string) (names []string) {
+	for line := range strings.Lines(mapped) {
+		if at := strings.Index(line, segmentName); at >= 0 {
+			names = append(names, strings.TrimSpace(line[at:]))
+		}
+	}
+	return names
+}

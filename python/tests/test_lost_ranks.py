@@ -15,7 +15,7 @@ import job
 import pytest
 from job import on, on_mpi
 
-from dtl._cli import command, processes, supervise
+from dtl._cli import command, launcher, processes, supervise
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
@@ -81,6 +81,19 @@ def test_a_rank_that_others_wait_for_at_their_start(ranks: int, rank: int, leave
     done = job.run(ranks, str(script))
     assert done.returncode not in (0, 124), done.stderr
     assert f"dtl run: rank {rank} ended without opening a context, " in done.stderr
+
+
+@pytest.mark.skipif(
+    job.LAUNCHER is None or job.LAUNCHER.family != launcher.MPICH, reason="of MPICH's memory; runs with .venv-mpich"
+)
+def test_a_rank_that_is_killed_leaves_no_memory_of_mpich(script: Path) -> None:
+    before = set(Path("/dev/shm").glob("mpich_shm_*"))
+    script.write_text(OPENED.format(rank=1, leave="os.kill(os.getpid(), signal.SIGKILL)", wait=PAUSE))
+    assert job.finish(job.start("run", "-n", "2", "--mpi", str(script))).returncode != 0
+    deadline = time.monotonic() + 10  # what other jobs have has a name while they start
+    while set(Path("/dev/shm").glob("mpich_shm_*")) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not set(Path("/dev/shm").glob("mpich_shm_*")) - before
 
 
 @pytest.mark.parametrize("ranks", [on(2), on(3)])
