@@ -297,6 +297,13 @@ def test_bad_usage(arguments: list[str], reason: str, capsys: pytest.CaptureFixt
     assert usage == ([] if missing else [f"usage: {run.USAGE}; --help says more"])
 
 
+def test_a_time_limit_that_nobody_sees_the_end_of(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("print('it ran')")
+    done = job.finish(job.start("run", "-n", "2", "--timeout", "1e300", str(script)))
+    assert (done.returncode, done.stdout) == (0, "it ran\n" * 2), done.stderr
+
+
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setattr(library, "find", lambda environ: None)

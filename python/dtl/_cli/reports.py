@@ -20,6 +20,9 @@ VARIABLE = "DTL_RUN"
 #: Where ranks on other hosts find the addresses of the socket for them.
 ADDRESSES = "DTL_RUN_ADDRESSES"
 
+#: The seconds that a selector is asked to wait at most: epoll takes no more than 24 days.
+LONGEST_WAIT = 86400.0
+
 _CREDENTIALS = struct.Struct("3i")  # Linux's struct ucred: process, user, group
 
 # The bytes of a record from another host, and after how long without a sign of life that counts as gone; both as in
@@ -97,7 +100,7 @@ class Reports:
         due = None if self.tracebacks is None or not tell else self.tracebacks.due(len(self._ranks))
         if due is not None:
             seconds = due if seconds is None else min(seconds, due)
-        events = self._selector.select(seconds)
+        events = self._selector.select(None if seconds is None else min(seconds, LONGEST_WAIT))
         for key, _ in events:
             key.data(key.fileobj)
         if self.tracebacks is not None and tell:

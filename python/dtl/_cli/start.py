@@ -49,8 +49,9 @@ def _command_for(
     chosen = choice.choose(job, environ)
     if verbose:
         say(f"{chosen.backend} connects the ranks: {chosen.why}")
-    if chosen.backend == choice.LOCAL:
+    if not command.placed(job, environ):
         local.check_memory(job.all_ranks)
+    if chosen.backend == choice.LOCAL:
         return command.without_mpi(job)
     found = library.find(environ)
     starter = launcher.find(found.path, environ) if found is not None else None
