@@ -80,7 +80,9 @@ func (w *Wait) interrupted() error {
 	if Program.Interrupted == nil || !handlers.run(Program.Interrupted) {
 		return nil
 	}
-	w.group.report(w.Waited(), answering)
+	if w.reports > 0 {
+		w.group.report(w.Waited(), answering)
+	}
 	return status.New(status.Communication, "interrupted")
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +18,27 @@ class OddError(Exception):
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} and {second}")
+
+
+class UnsayableError(Exception):
+    """Fails to say what it is, as an exception does whose ``__init__`` has not come to its end, and to be pickled."""
+
+    def __str__(self) -> str:
+        raise AttributeError("text")
+
+    def __reduce__(self) -> Any:
+        raise SystemExit(5)
+
+
+class Unmakeable:
+    """Cannot be made again from what is sent."""
+
+    def __reduce__(self) -> Any:
+        return _refuse, ()
+
+
+def _refuse() -> NoReturn:
+    raise KeyError("no such thing")
 
 
 def rank(ctx: dtl.Context) -> tuple[int, int]:
@@ -50,6 +72,37 @@ def fail_on(ctx: dtl.Context, ranks: list[int], wait: str = "") -> None:
 def return_early(ctx: dtl.Context) -> None:
     if ctx.rank != 0:
         ctx.barrier()
+
+
+def unsayable(ctx: dtl.Context) -> None:
+    if ctx.rank == 1:
+        raise UnsayableError
+    ctx.barrier()
+
+
+def unmakeable(ctx: dtl.Context) -> Any:
+    return Unmakeable() if ctx.rank == 1 else None
+
+
+def await_returned(ctx: dtl.Context, how: str) -> Any:
+    """Return on rank 1; rank 0 waits for it in a message, or goes on without it."""
+    if ctx.rank == 1:
+        if how == "received":
+            dtl.send(ctx, 7, dest=0)
+    elif how == "recv":
+        return dtl.recv(ctx, source=1)
+    elif how == "send":
+        dtl.send(ctx, np.ones(1 << 20), dest=1)
+    else:
+        time.sleep(2.5)
+        return dtl.recv(ctx, source=1) if how == "received" else how
+    return None
+
+
+def interrupt_itself(ctx: dtl.Context) -> None:
+    if ctx.rank == 1:
+        raise KeyboardInterrupt
+    dtl.recv(ctx, source=1)
 
 
 def odd(ctx: dtl.Context) -> NoReturn:

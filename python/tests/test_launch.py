@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -22,7 +23,7 @@ import pytest
 from job import on
 
 import dtl
-from dtl._cli import command, library, processes, start
+from dtl._cli import command, library, local, processes, start
 from dtl.launching import transport
 
 pytestmark = [
@@ -127,6 +128,38 @@ def test_an_exception_that_cannot_be_sent() -> None:
 
 
 @TWO
+def test_an_exception_that_fails_to_say_what_it_is(ranks: int) -> None:
+    with dtl.Ranks(ranks, timeout=SECONDS) as pool:
+        with pytest.raises(
+            dtl.BackendError, match=r"^rank 1 raised launched\.UnsayableError: <exception str\(\) failed"
+        ):
+            pool.run(launched.unsayable)
+        assert pool.run(launched.scaled, 2) == [2, 2]
+
+
+@TWO
+def test_an_interrupt_that_a_function_raises(ranks: int) -> None:
+    with pytest.raises(dtl.BackendError, match=r"^rank 1 raised KeyboardInterrupt$") as caught:
+        dtl.launch(launched.interrupt_itself, ranks, timeout=SECONDS)
+    assert "recv: rank 1 has left the context by KeyboardInterrupt: recv(source 1, tag 0) at " in cause(caught.value)
+
+
+@TWO
+def test_what_is_sent_by_value_keeps_its_file_and_line(ranks: int) -> None:
+    def fail(ctx: dtl.Context) -> None:
+        if ctx.rank == 1:
+            raise ValueError("no more data")
+        ctx.barrier()
+
+    with pytest.raises(ValueError, match="no more data") as caught:
+        dtl.launch(fail, ranks, timeout=SECONDS)
+    told = cause(caught.value)
+    assert f'File "{__file__}", line ' in told
+    assert 'in fail\n    raise ValueError("no more data")\n' in told
+    assert f"rank 0 called barrier() at {os.path.basename(__file__)}:" in told
+
+
+@TWO
 def test_the_end_of_a_program_is_no_end_of_ours(ranks: int) -> None:
     with pytest.raises(dtl.BackendError, match="rank 1 raised SystemExit: 3"):
         dtl.launch(launched.leave, ranks, ("exit",), timeout=SECONDS)
@@ -149,6 +182,67 @@ def test_a_rank_that_ends_ends_the_pool(ranks: int, how: str) -> None:
 def test_a_rank_that_returns_while_others_wait(ranks: int) -> None:
     with pytest.raises(dtl.CollectiveMismatchError, match=r"rank 0 called end_of_function\(\).*rank 1 called barrier"):
         dtl.launch(launched.return_early, ranks, timeout=SECONDS)
+
+
+@TWO
+@pytest.mark.parametrize("how", ["recv", "send"])
+def test_a_rank_that_returns_while_others_wait_for_its_message(ranks: int, how: str) -> None:
+    text = rf"^{how}: rank 1 has left the context by CommunicationError: the function has returned: {how}\("
+    with pytest.raises(dtl.CommunicationError, match=text):
+        dtl.launch(launched.await_returned, ranks, (how,), timeout=SECONDS)
+
+
+@TWO
+@pytest.mark.parametrize(("how", "result"), [("alone", "alone"), ("received", 7)])
+def test_a_rank_that_returns_while_others_go_on(
+    ranks: int, how: str, result: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dtl.launch(launched.await_returned, ranks, (how,), timeout=SECONDS) == [result, None]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("ranks", [on(3)])
+def test_the_rank_that_has_ended_between_calls_is_named(ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DTL_BACKEND", "local")  # an MPI's launcher alone knows which of its ranks was the first
+    with dtl.Ranks(ranks, timeout=SECONDS) as pool:
+        pids = pool.run(launched.pids)
+        os.kill(pids[1], signal.SIGKILL)
+        deadline = time.monotonic() + SECONDS
+        while left() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with pytest.raises(dtl.BackendError, match=rf"^rank 1 \(process {pids[1]}\) ended in rank: "):
+            pool.run(launched.rank)
+
+
+@TWO
+def test_a_rank_that_does_not_say_where_it_is(ranks: int) -> None:
+    with dtl.Ranks(ranks, timeout=6) as pool:
+        pid = pool.run(launched.pids)[1]
+        os.kill(pid, signal.SIGSTOP)
+        with pytest.raises(TimeoutError, match=rf"\nrank 1 \(process {pid}\) did not say where it was$"):
+            pool.run(lambda ctx: ctx.barrier())
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+def test_a_forked_child_does_not_use_the_pool(in_process: bool) -> None:
+    with dtl.Ranks(2, timeout=SECONDS, in_process=in_process) as pool:
+        ours, theirs = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12: a fork beside threads
+            child = os.fork()
+        if child == 0:
+            try:
+                pool.run(launched.rank)
+            except dtl.InvalidHandleError as error:
+                os.write(theirs, str(error).encode())
+            finally:
+                pool.close()
+                os._exit(0)
+        os.close(theirs)
+        with open(ours) as said:
+            assert said.read() == f"the pool of ranks is of process {os.getpid()}; this is a forked child of it"
+        os.waitpid(child, 0)
+        assert pool.run(launched.rank) == [(0, 2), (1, 2)]
 
 
 @TWO
@@ -231,6 +325,12 @@ def test_results_that_cannot_be_sent(ranks: int) -> None:
         dtl.launch(launched.generator, ranks, timeout=SECONDS)
 
 
+@TWO
+def test_results_that_cannot_be_made_again(ranks: int) -> None:
+    with pytest.raises(dtl.InvalidTypeError, match="what rank 1 returned cannot be unpickled here: KeyError: 'no such"):
+        dtl.launch(launched.unmakeable, ranks, timeout=SECONDS)
+
+
 @pytest.mark.parametrize(
     ("fn", "args", "text"),
     [
@@ -260,6 +360,36 @@ def test_without_cloudpickle(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_numbers(ranks: int, timeout: float | None, text: str) -> None:
     with pytest.raises(dtl.InvalidArgumentError, match=text):
         dtl.launch(launched.rank, ranks, timeout=timeout)
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"args": 5}, "launch: args is of type int; a tuple of arguments is needed"),
+        ({"kwargs": [1]}, "launch: kwargs is of type list; a dict of arguments is needed"),
+        ({"timeout": "3"}, "launch: timeout must be a number of seconds, not '3' of type str"),
+    ],
+)
+def test_arguments_of_other_types(arguments: dict[str, Any], text: str, in_process: bool) -> None:
+    with pytest.raises(dtl.InvalidTypeError, match=text):
+        dtl.launch(launched.rank, 2, in_process=in_process, **arguments)
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+@pytest.mark.parametrize("timeout", [1e8, 1e300, 10**400, float("inf")])
+def test_a_time_limit_that_nobody_sees_the_end_of(timeout: float, in_process: bool) -> None:
+    assert dtl.launch(launched.rank, 1, timeout=timeout, in_process=in_process) == [(0, 1)]
+
+
+@pytest.mark.parametrize("backend", ["local", "mpi"], ids=["without MPI", "by MPI"])
+def test_more_ranks_than_memory(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DTL_BACKEND", backend)
+    monkeypatch.setattr(local, "_available", lambda: 1 << 30)
+    monkeypatch.setattr(subprocess, "Popen", None)  # nothing starts
+    text = "launch: 50 ranks take at least 1200 MiB of memory, and 1024 MiB are available"
+    with pytest.raises(dtl.BackendUnavailableError, match=text):
+        dtl.launch(launched.rank, 50)
 
 
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,22 @@ def test_a_rank_that_returns_while_others_wait() -> None:
         launch(launched.return_early)
 
 
+@pytest.mark.parametrize("how", ["recv", "send"])
+def test_a_rank_that_returns_while_others_wait_for_its_message(how: str) -> None:
+    with pytest.raises(dtl.CommunicationError, match=rf"^{how}: rank 1 has returned: {how}\("):
+        launch(launched.await_returned, 2, how)
+
+
+@pytest.mark.parametrize(("how", "result"), [("alone", "alone"), ("received", 7)])
+def test_a_rank_that_returns_while_others_go_on(how: str, result: Any) -> None:
+    assert launch(launched.await_returned, 2, how) == [result, None]
+
+
+def test_an_exception_that_fails_to_say_what_it_is() -> None:
+    with pytest.raises(launched.UnsayableError):
+        launch(launched.unsayable)
+
+
 def test_the_end_of_a_program_is_no_end_of_ours() -> None:
     with pytest.raises(dtl.BackendError, match=r"rank 1 raised SystemExit: 3"):
         launch(launched.leave, 2, "exit")

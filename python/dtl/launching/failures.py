@@ -41,7 +41,12 @@ class Failure(NamedTuple):
                     return error
             except Exception:  # noqa: BLE001 - of a class that is not here, or that is not made as it is pickled
                 pass
-        return BackendError(f"rank {self.rank} raised {self.kind}: {self.text}")
+        return BackendError(f"rank {self.rank} raised {self.words}")
+
+    @property
+    def words(self) -> str:
+        """The class and the text, as in the last line of a traceback."""
+        return f"{self.kind}: {self.text}" if self.text else self.kind
 
 
 def describe(rank: int, error: BaseException, where: TracebackType | None) -> Failure:
@@ -55,9 +60,17 @@ def describe(rank: int, error: BaseException, where: TracebackType | None) -> Fa
         if isinstance(error, Exception):
             pickled = transport.pack(error)
             transport.unpack(pickled)
-    except Exception:  # noqa: BLE001 - of a class that cannot be sent, or not be made again from what it sends
+    except BaseException:  # noqa: BLE001 - of a class that cannot be sent, or not be made again from what it sends
         pickled = b""
-    return Failure(rank, kind, str(error), trace, pickled)
+    return Failure(rank, kind, _text(error), trace, pickled)
+
+
+def _text(error: BaseException) -> str:
+    """Return the text of an exception, or what tracebacks have in its place."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 - of a class that fails to say what it is
+        return "<exception str() failed>"
 
 
 def pack(failure: Failure) -> bytes:

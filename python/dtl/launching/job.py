@@ -14,11 +14,11 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 from typing import Any, Callable, Iterator, NoReturn, TextIO
 
 from .._cli import UsageError, command, processes, reports, start, supervise
 from .._cli.started import Started
+from .._native import callsite
 from .._native.callsite import PACKAGE
 from ..exceptions import BackendError, BackendUnavailableError
 from . import channel, failures, interrupts
@@ -181,7 +181,9 @@ class Job:
         Parameters
         ----------
         last
-            Whether no call comes after one that fails: then ranks are not waited for that do not come to its end.
+            Whether no call comes after this one: then ranks that have returned give the context up, which those notice
+            that wait for a message of theirs; and after a failure, the call ends without ranks that do not come to its
+            end.
 
         Raises
         ------
@@ -225,7 +227,7 @@ class Job:
                     member.asked = True
                     member.channel.queue(channel.MEET)
                     self._send(member)
-            if self._failures and patience == math.inf:
+            if patience == math.inf and (self._failures or (last and not interrupted)):
                 patience = time.monotonic() + _MEETING_SECONDS
             if self._wait(self._next_to_meet, min(self._limit.end, patience)):
                 if all(member.met for member in self._members):
@@ -235,9 +237,9 @@ class Job:
             elif last and interrupted:
                 self._stuck = True
                 return
-            else:  # somebody waits for a message of one that waits here
+            else:  # somebody waits for a message of one that waits here, maybe
                 interrupted = True
-                patience = time.monotonic() + _MEETING_SECONDS
+                patience = time.monotonic() + _MEETING_SECONDS if self._failures else math.inf
                 self._end_meeting()
 
     def _end_meeting(self) -> None:
@@ -274,7 +276,7 @@ class Job:
             if self._interrupts.came:
                 self._interrupt()
                 left = min(left or interrupts.AGAIN_SECONDS, interrupts.AGAIN_SECONDS)
-            for key, _ in self._selector.select(left):
+            for key, _ in self._selector.select(None if left is None else min(left, reports.LONGEST_WAIT)):
                 key.data()
         return True
 
@@ -361,8 +363,13 @@ class Job:
         if not self._quitting:
             self._drain()
             raise BackendError(
-                f"{member} ended {self._doing}: it was killed, or called os._exit, or ran another program in its place"
+                f"{self._first_to_end(member)} ended {self._doing}: it was killed, or called os._exit, or ran another "
+                "program in its place"
             )
+
+    def _first_to_end(self, member: _Member) -> _Member:
+        """Return the rank whose end has ended the others; where nobody knows, the one that is seen to have ended."""
+        return next((each for each in self._members if each.rank == self._child.failed), member)
 
     def _take(self, member: _Member, message: channel.Message) -> None:
         if message.kind == channel.READY:
@@ -412,12 +419,13 @@ class Job:
         """Say where the ranks are, and end them."""
         self._drain()
         where = []
-        at_work = {member.pid for member in self._members if member.answer is None}
+        at_work = {member.pid: member for member in self._members if member.answer is None}
         with _deaf():
-            for name, process, words in supervise.stacks(self._child):
+            for _, process, words in supervise.stacks(self._child):
                 stack = _stack("".join(words))
                 if process.pid in at_work and stack:
-                    where.append(f"{name} (process {process.pid}) was here:\n{stack}")
+                    where.append(f"{at_work.pop(process.pid)} was here:\n{stack}")
+        where += [f"{member} did not say where it was" for member in at_work.values()]
         done = [f"rank {member.rank} had returned" for member in self._members if member.answer is not None]
         text = f"still running {self._doing} after {self._limit.seconds:g} s; ended all ranks"
         raise TimeoutError("\n".join([text, *done, *where]))
@@ -487,7 +495,7 @@ def _wait_for(child: Started, over: socket.socket) -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text.replace("warning: ", ""), RuntimeWarning, stacklevel=7)  # who calls launch
+    callsite.warn(text.replace("warning: ", ""), RuntimeWarning)
 
 
 def _stack(words: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar
+
+import numpy as np
 
 from .._cli import processes
 from .._native.arguments import integer
@@ -64,7 +68,8 @@ def launch(
         The exception that fn raised on a rank. Its cause has the tracebacks of all ranks that raised, beginning with
         the rank of this exception.
     InvalidTypeError
-        If fn or an argument cannot be sent; then no rank is started. Or if a result cannot be sent back.
+        If fn or an argument cannot be sent; then no rank is started. Or if a result cannot be sent back. Or if args,
+        kwargs or timeout is of another type.
     InvalidArgumentError
         If ranks or timeout is not positive, or if ranks is above 1024 with in_process.
     TimeoutError
@@ -83,19 +88,21 @@ def launch(
     [10]
     """
     limit = _limit(timeout)
+    args, kwargs = _arguments(args, kwargs)
     if in_process:
         threads = Threads(_count(ranks))
         try:
-            result: list[T] = threads.call(_callable(fn), args, kwargs or {}, limit)
+            result: list[T] = threads.call(_callable(fn), args, kwargs, limit, last=True)
             return result
         finally:
             threads.close()
-    body, name = _packed(fn, args, kwargs or {})
+    body, name = _packed(fn, args, kwargs)
     job = _start(ranks, limit)
     try:
-        return [transport.unpack(answer) for answer in job.call(body, name, limit, last=True)]
+        answers = job.call(body, name, limit, last=True)
     finally:
         job.close()
+    return _unpacked(answers)
 
 
 class Ranks:
@@ -146,6 +153,7 @@ class Ranks:
     def __init__(self, ranks: int = 4, *, timeout: float | None = None, in_process: bool = False) -> None:
         self._timeout = timeout
         self._lock = threading.Lock()
+        self._creator = os.getpid()
         limit = _limit(timeout)
         self._job = Threads(_count(ranks)) if in_process else _start(ranks, limit)
         self._ending = weakref.finalize(self, self._job.close)
@@ -167,8 +175,10 @@ class Ranks:
         BackendError
             If a rank ends without returning. All ranks have ended.
         InvalidHandleError
-            If the ranks have ended before.
+            If the ranks have ended before, or if this is a forked child of the process that made the pool.
         """
+        if os.getpid() != self._creator:
+            raise InvalidHandleError(f"the pool of ranks is of process {self._creator}; this is a forked child of it")
         body, name = (b"", "") if isinstance(self._job, Threads) else _packed(fn, args, kwargs)
         with self._lock:
             if self._job.ended:
@@ -177,10 +187,12 @@ class Ranks:
                 result: list[T] = self._job.call(_callable(fn), args, kwargs, _limit(self._timeout))
                 return result
             answers = self._job.call(body, name, _limit(self._timeout))
-        return [transport.unpack(answer) for answer in answers]
+        return _unpacked(answers)
 
     def close(self) -> None:
-        """End the ranks. Closing twice does nothing."""
+        """End the ranks. Closing twice does nothing, and nor does it in a forked child."""
+        if os.getpid() != self._creator:
+            return
         with self._lock:
             self._ending()
 
@@ -204,7 +216,7 @@ class Ranks:
         return f"<dtl.Ranks {self._job.ranks}{', closed' if self._job.ended else ''}>"
 
 
-def _packed(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[bytes, str]:
+def _packed(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bytes, str]:
     """Return a call as bytes, and the name of its function.
 
     Raises
@@ -214,7 +226,7 @@ def _packed(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, An
     """
     name = name_of(_callable(fn))
     try:
-        return transport.pack((fn, tuple(args), dict(kwargs))), name
+        return transport.pack((fn, args, kwargs)), name
     except InvalidTypeError as error:
         raise InvalidTypeError(f"launch: {name} or its arguments cannot be sent to ranks: {error}") from error
 
@@ -226,10 +238,43 @@ def _callable(fn: Callable[..., T]) -> Callable[..., T]:
     return fn
 
 
-def _limit(timeout: float | None) -> Limit:
-    if timeout is not None and not timeout > 0:
+def _limit(timeout: Any) -> Limit:
+    """Return a limit of so many seconds, None for none."""
+    if timeout is None:
+        return Limit.of(None)
+    if not isinstance(timeout, (int, float, np.integer, np.floating)):
+        kind = type(timeout).__name__
+        raise InvalidTypeError(f"launch: timeout must be a number of seconds, not {timeout!r} of type {kind}")
+    if not timeout > 0:
         raise InvalidArgumentError(f"launch: timeout {timeout!r} is not a number of seconds above 0")
-    return Limit.of(timeout)
+    return Limit.of(math.inf if timeout > sys.float_info.max else float(timeout))
+
+
+def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the further arguments of a function, unless they are none."""
+    if not isinstance(args, Iterable):
+        raise InvalidTypeError(f"launch: args is of type {type(args).__name__}; a tuple of arguments is needed")
+    if not isinstance(kwargs, (Mapping, type(None))):
+        raise InvalidTypeError(f"launch: kwargs is of type {type(kwargs).__name__}; a dict of arguments is needed")
+    return tuple(args), dict(kwargs or {})
+
+
+def _unpacked(answers: Sequence[bytes]) -> list[Any]:
+    """Return what the ranks returned.
+
+    Raises
+    ------
+    InvalidTypeError
+        If that of a rank cannot be made again here.
+    """
+    results = []
+    for rank, answer in enumerate(answers):
+        try:
+            results.append(transport.unpack(answer))
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise InvalidTypeError(f"launch: what rank {rank} returned cannot be unpickled here: {why}") from error
+    return results
 
 
 def _count(ranks: int) -> int:

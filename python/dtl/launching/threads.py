@@ -97,8 +97,21 @@ class Threads:
         for member in self._members:
             member.thread.start()
 
-    def call(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], limit: Limit) -> list[Any]:
+    def call(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        limit: Limit,
+        last: bool = False,
+    ) -> list[Any]:
         """Have each rank call the function, and return what they return.
+
+        Parameters
+        ----------
+        last
+            Whether no call comes after this one: then ranks that have returned give the context up, which those notice
+            that wait for a message of theirs.
 
         Raises
         ------
@@ -117,7 +130,7 @@ class Threads:
             member.begin()
             member.calls.put(functools.partial(self._make, member, fn, args, kwargs))
         try:
-            self._wait(limit, name_of(fn))
+            self._wait(limit, name_of(fn), last)
         except BaseException as error:
             self._end(error)
             raise
@@ -144,11 +157,11 @@ class Threads:
         member.met = True
         self._events.put(None)
 
-    def _wait(self, limit: Limit, name: str) -> None:
+    def _wait(self, limit: Limit, name: str, last: bool) -> None:
         """Wait until all ranks are in step after a call.
 
-        Where one has failed and others do not come, they wait for it in a message, maybe. Those that are here give the
-        context up, and reach them so.
+        Where one has failed, or after the last call returned, and others do not come, they wait for it in a message,
+        maybe. Those that are here give the context up, and reach them so.
         """
         meeting = Limit.of(None)
         while not all(member.met for member in self._members):
@@ -161,9 +174,10 @@ class Threads:
                 for member in self._members:
                     if member.answered:
                         failure = member.failure
-                        member.give_up(f"has left by {failure.kind}: {failure.text}" if failure else "has returned")
+                        member.give_up(f"has left by {failure.words}" if failure else "has returned")
                 meeting = Limit.of(None)
-            if len(self._failed) == 1 and meeting.seconds is None:
+            leaves = len(self._failed) == 1 or (last and any(member.answered for member in self._members))
+            if leaves and meeting.seconds is None:
                 meeting = Limit.of(_MEETING_SECONDS)
 
     def _raised(self) -> BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import pickle
 import sys
@@ -34,8 +35,9 @@ def pack(thing: Any) -> bytes:
     if cloudpickle is None:
         raise InvalidTypeError(f"{why}; {_MISSING}") from why
     try:
-        data: bytes = cloudpickle.dumps(thing, protocol=5)
-        return data
+        stream = io.BytesIO()
+        _by_value(cloudpickle.CloudPickler)(stream, protocol=5).dump(thing)
+        return stream.getvalue()
     except Exception as error:
         raise InvalidTypeError(str(error) or type(error).__name__) from error
 
@@ -65,6 +67,21 @@ class _Pickler(pickle.Pickler):
         if isinstance(thing, (type, types.FunctionType)) and thing.__module__ == "__main__":
             raise pickle.PicklingError(f"{thing.__qualname__} is of __main__")
         return NotImplemented
+
+
+def _by_value(base: Any) -> Any:
+    """Return cloudpickle's pickler, with which code keeps the name of its file, for tracebacks and reports.
+
+    From its version 3.1.2 on, cloudpickle sends ``<dynamic-code>`` in its place.
+    """
+    reduce = base.dispatch_table[types.CodeType]
+
+    def reduce_code(code: types.CodeType) -> tuple[Any, ...]:
+        make, arguments = reduce(code)
+        return make, tuple(code.co_filename if each == "<dynamic-code>" else each for each in arguments)
+
+    table = collections.ChainMap({types.CodeType: reduce_code}, base.dispatch_table)
+    return type("Pickler", (base,), {"dispatch_table": table})
 
 
 class _Unpickler(pickle.Unpickler):

@@ -17,6 +17,7 @@ from typing import Any, Iterator
 from .._cli import processes
 from .._native import library
 from ..exceptions import CollectiveMismatchError, CommunicationError, DTLError, InvalidTypeError
+from ..runtime import hang_monitor
 from ..runtime.context import Context
 from . import cells, channel, failures, transport
 from .channel import Channel
@@ -145,15 +146,18 @@ class _Worker:
         return channel.VALUE, answer
 
     def _meet(self) -> bool:
-        """Return when all ranks are here, and whether the context can be used; those that wait in a call raise."""
+        """Return when all ranks are here, and whether the context can be used; those that wait in a call raise.
+
+        That this rank waits for them is no news for the user, however long they take.
+        """
         while self._context is not None and self._context._handle:
             try:
-                with self._heeding("meeting"):
+                with self._heeding("meeting"), hang_monitor.quiet():
                     library.context_agree(self._context._handle, "end_of_function", "")
             except CollectiveMismatchError:
                 continue  # of a rank that waited; it comes here, too
             except KeyboardInterrupt:  # the others wait for what this rank does not do
-                self._give_up(self._raised or CommunicationError("the function has returned here"))
+                self._give_up(self._raised or CommunicationError("the function has returned"))
             except DTLError as error:
                 self._give_up(error)
             else:

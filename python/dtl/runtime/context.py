@@ -404,7 +404,9 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return hang_monitor.PROGRAM_ENDED
     if isinstance(error, KeyboardInterrupt):
-        return f"was at {raised(error.__traceback__)}, and {hang_monitor.LEFT_CONTEXT} KeyboardInterrupt"
+        place = raised(error.__traceback__)
+        where = f"was at {place}, and " if place else ""
+        return f"{where}{hang_monitor.LEFT_CONTEXT} KeyboardInterrupt"
     return f"{hang_monitor.LEFT_CONTEXT} {type(error).__name__}: {error}"[:LONGEST_REASON]
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from _thread import get_ident
 from types import TracebackType
+from typing import Iterator
 
 from .._native import library
 from .._native.callsite import outside, raised
@@ -51,6 +52,9 @@ _threads: dict[int, int] = {}
 
 _interrupted_at = ""
 
+# After how many seconds a call that waits is reported, and fails; 0 is never.
+_limits = (0.0, 0.0)
+
 
 #: Whether ranks compare the arrays that they all pass to ufuncs: where a program has said check="full".
 state = {"compares_arrays": False}
@@ -73,9 +77,21 @@ def configure(check: str | None, progress: str | None = None) -> None:
     state["compares_arrays"] = check == "full"
     if check is not None:
         library.keep_places(check == "full")
-    library.set_wait_limits(_seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0))
+    global _limits
+    _limits = _seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0)
+    library.set_wait_limits(*_limits)
     library.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
     library.pretend_nodes(_count("DTL_NODES_OF"))
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Have calls of this process that wait meanwhile not reported by it."""
+    library.set_wait_limits(0.0, _limits[1])
+    try:
+        yield
+    finally:
+        library.set_wait_limits(*_limits)
 
 
 def start() -> None:
