@@ -103,6 +103,14 @@ def test_a_file_without_hosts(tmp_path: Path) -> None:
         hosts.read(str(tmp_path))
 
 
+@pytest.mark.parametrize("line", ["a slots=0", "a:0"])
+def test_a_file_with_a_host_of_no_ranks(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(f"b:2\n{line}\n")
+    with pytest.raises(UsageError, match=f"has a number of ranks that is not at least 1: '{line}'$"):
+        hosts.read(str(path))
+
+
 @pytest.mark.parametrize(
     ("listed", "ranks", "given"),
     [
@@ -246,6 +254,7 @@ def test_more_ranks_than_lines_of_pbs(tmp_path: Path) -> None:
         {},
         {"SLURM_JOB_ID": "17"},
         {**SLURM, "SLURM_TASKS_PER_NODE": ""},
+        {**SLURM, "SLURM_JOB_NODELIST": "n[a-b]"},
         {"PBS_NODEFILE": "/nowhere/nodes"},
         {"LSB_JOBID": "3"},
     ],

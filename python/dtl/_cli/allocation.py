@@ -37,7 +37,10 @@ def _slurm(environ: Mapping[str, str]) -> Allocation | None:
     if not job or not names:
         return None
     counts = list(_per_node(environ.get("SLURM_TASKS_PER_NODE", "")))
-    nodes = list(expand(names))
+    try:
+        nodes = list(expand(names))
+    except ValueError:  # no list as Slurm writes it
+        return None
     if len(counts) != len(nodes):
         return None
     ranks = environ.get("SLURM_NTASKS", "")

@@ -54,7 +54,7 @@ def read(path: str) -> list[Host] | None:
     Raises
     ------
     UsageError
-        If there is no such file, or it names no host.
+        If there is no such file, or it names no host, or a host with no rank.
     """
     try:
         with open(path, errors="replace") as file:
@@ -69,6 +69,8 @@ def read(path: str) -> list[Host] | None:
         if match is None:
             return None
         slots = match["hydra"] or match["open"]
+        if slots and int(slots) < 1:
+            raise UsageError(f"the hostfile {path!r} has a number of ranks that is not at least 1: {line!r}")
         found.append(Host(match["name"], int(slots) if slots else None))
     if not found:
         raise UsageError(f"the hostfile {path!r} names no host")
