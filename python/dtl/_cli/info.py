@@ -36,7 +36,11 @@ def _lines() -> Iterator[tuple[str, str]]:
     yield "NumPy", np.__version__
     usable = backends.available()
     yield "backends", ", ".join(usable)
-    yield "in use", f"{backends.name()} connects the ranks of a program started as this one was"
+    name = backends.name()
+    if backends.chosen() and name not in usable:
+        yield "in use", f"none: {choice.VARIABLE} is {name!r}, which is no backend that can be used here"
+    else:
+        yield "in use", f"{name} connects the ranks of a program started as this one was"
     if backends.has_cuda() or backends.has_hip():
         names = library.device_names().splitlines()
         yield "GPUs", ", ".join(f"{number}: {name}" for number, name in enumerate(names))
