@@ -358,7 +358,7 @@ test-hosts: setup
 # A Slurm of one node beside this machine's own, as root: jobs of srun and sbatch. TESTS names some, as pytest does: "-k scancel".
 test-slurm: setup
 	$(say) "Slurm, Open MPI, MPICH, and no MPI"
-	$(PY) python/tests/slurm --python $(PY) --python $(PY_MPICH) $(TESTS:%=-- %)
+	$(PY) python/tests/slurm --python $(PY) --python $(PY_MPICH) $(if $(TESTS),-- $(TESTS))
 
 # Counts above 2^31: many minutes, and memory of which python/tests/large_counts.py says how much. FAMILIES names some.
 test-large: LIMIT = 3600
