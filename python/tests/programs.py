@@ -39,9 +39,7 @@ class Ended(NamedTuple):
 
 def clean(**variables: str) -> dict[str, str]:
     """Return this process's environment without what a launcher put there, and with these variables."""
-    kept = {
-        name: value for name, value in os.environ.items() if name == _BACKEND or not name.startswith(_LAUNCHERS)
-    }
+    kept = {name: value for name, value in os.environ.items() if name == _BACKEND or not name.startswith(_LAUNCHERS)}
     return {**kept, **variables}
 
 

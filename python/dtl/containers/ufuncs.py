@@ -9,7 +9,7 @@ import builtins
 import datetime
 import operator
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Iterable, NoReturn, Sequence, overload
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Elementwise(Operators):
     _is_plain = False
 
     #: The same object in containers of one context that are known to be laid out alike.
-    _layout: object = None
+    _layout: Any = None
 
     @abstractmethod
     def device_view(self) -> DeviceArray:
@@ -440,7 +440,7 @@ def check_alike(name: str, one: Any, other: Any) -> None:
 
 
 def result_dtypes(
-    name: str, ufunc: np.ufunc, inputs: Iterable[Any], outputs: Iterable[Any], options: dict[str, Any], count: int
+    name: str, ufunc: np.ufunc, inputs: Iterable[Any], outputs: Sequence[Any], options: dict[str, Any], count: int
 ) -> list[np.dtype[Any]]:
     """Return the element types of the results, from a try with count ones for each container: 1, or 0 if all are empty.
 
