@@ -485,7 +485,9 @@ _known_results: dict[Any, list[np.dtype[Any]]] = {}
 _MOST_KNOWN = 1000
 
 #: Numbers of which the value has no effect on the dtype of a result; before NumPy 2 that of any has.
-_WEAK = (bool, float, complex, np.float64, np.float32) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
+_WEAK: tuple[type, ...] = (
+    (bool, float, complex, np.float64, np.float32) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
+)
 
 #: Up to which number integers go with every type of integers, and have no effect on the dtype either.
 _LEAST_MAXIMUM = 127 if len(_WEAK) > 1 else -1
