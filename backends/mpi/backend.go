@@ -65,7 +65,9 @@ func (p *provider) World() (backend.ReducingCommunicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	unname() // no rank duplicates it before all have started
+	if isMPICH(m) {
+		unname() // no rank duplicates the world before all have started
+	}
 	if err := p.agree(launcher(environ.Get), c.Size()); err != nil {
 		_ = c.Close() // the first error is the one to report
 		return nil, err

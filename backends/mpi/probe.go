@@ -44,9 +44,12 @@ type probe struct {
 
 var _ backend.Request = (*probe)(nil)
 
+// isMPICH reports whether a library is MPICH, or one that is made of it.
+func isMPICH(m calls) bool { return strings.Contains(m.version(), "MPICH") }
+
 // probing has receives of c from any source probe, where MPI may not complete them. Collective.
 func probing(c *Comm, err error) (*Comm, error) {
-	if err != nil || c.size == 1 || !strings.Contains(c.m.version(), "MPICH") {
+	if err != nil || c.size == 1 || !isMPICH(c.m) {
 		return c, err
 	}
 	node, err := c.SplitByNode()

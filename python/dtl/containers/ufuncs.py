@@ -91,15 +91,10 @@ class Elementwise(Operators):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         made: Any = None
         if method == "__call__" and options.keys() <= _OUT and not state.under_way:
-            made = _made_shortly(ufunc, inputs, options["out"] if options else _NEW)
-        if (
-            made is None
-            and scheduler.placed
-            and method == "__call__"
-            and options.keys() <= _OUT
-            and not state.under_way
-        ):
-            made = ufunc_at_once(ufunc, inputs, options["out"][0] if options else None)
+            given = options.get("out", _NEW)
+            made = _made_shortly(ufunc, inputs, given)
+            if made is None and scheduler.placed:
+                made = ufunc_at_once(ufunc, inputs, given[0])
         if made is not None:
             return made
         outputs = options.pop("out", (None,) * ufunc.nout)
