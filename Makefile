@@ -338,6 +338,11 @@ test-hip: $(VENV)/.installed
 	@$(with_go) $(go_test) -run TestChips ./backends/internal/gpu
 	DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
 
+# Messages from GPU to GPU by an Open MPI that was built for CUDA, with the tests' driver: LIBRARY names its libmpi.so.40.
+.PHONY: test-aware
+test-aware: $(VENV)/.installed
+	DTL_TEST_AWARE="$(abspath $(LIBRARY))" $(dir $(abspath $(PY)))pytest -q -m jobs -k built_for_cuda python/tests/test_devices.py
+
 # What this repository declares of the driver and of NCCL, compared with the vendors' headers. Of them, test-go has CUDA's.
 test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go
 	$(say) "go test, beside cuda.h and nccl.h"

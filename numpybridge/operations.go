@@ -126,6 +126,7 @@ const (
 	Truths
 	Choose
 	Linked
+	Reached
 	MoveAll
 	PermutePart
 	Draw
@@ -275,6 +276,7 @@ var operations = [...]operation{
 	Truths:       {"TRUTHS", "nonzero", false, false, truths},
 	Choose:       {"CHOOSE", "getitem", false, false, choose},
 	Linked:       {"LINKED", "nccl", true, false, linked},
+	Reached:      {"REACHED", "message", true, false, reached},
 	Draw:         {"DRAW", "draw", false, false, draw},
 	DrawInto:     {"DRAW_INTO", "draw", false, false, drawInto},
 	DrawStart:    {"DRAW_START", "draw", false, false, drawStart},

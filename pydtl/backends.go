@@ -46,6 +46,17 @@ func DeviceLending() (why string, err error) {
 	return why, nil
 }
 
+// ContextReaches returns why messages of a context's ranks may not be from and to memory of its GPU; nothing if they may. Local.
+func ContextReaches(ctx int64) (why string, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (string, error) {
+		if refused := c.Reaches(); refused != nil {
+			why = refused.Error()
+		}
+		return why, nil
+	})
+}
+
 // ContextGpu returns which GPU the containers of a context are on: what tells it apart from all others, in 32 digits, its number and
 // its name. Local.
 func ContextGpu(ctx int64) (text string, err error) {

@@ -29,8 +29,17 @@ type Trimmer interface {
 	Trim() (int64, error)
 }
 
+// DeviceReacher is a Communicator whose messages may be from and to memory of devices.
+type DeviceReacher interface {
+	Communicator
+	// Reaches returns nil if its messages may be, of devices of the backend with a name, or says why they may not.
+	Reaches(devices string) error
+}
+
 // Device is a GPU that this process uses.
 type Device interface {
+	// Backend is the name of the one that it belongs to.
+	Backend() string
 	// Number is the device's, from 0 on.
 	Number() int
 	// Name is what the vendor calls it.

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -137,18 +138,21 @@ func (l *Lending) Ready() (bool, error) {
 				missed = status.New(status.Unsupported, "rank %d lends nothing", rank)
 			}
 		}
-		l.others, failed = others, cmp.Or(failed, missed)
-		shares := make([]Shared, l.on.size)
-		if err := l.on.agree(Call{Op: op}, nil, Shared{int64(truth(failed == nil))}, shares); err != nil {
-			return err
-		}
-		l.asked, l.works = true, true
-		for _, share := range shares {
-			l.works = l.works && share[0] == 1
-		}
-		return nil
+		l.others = others
+		l.works, err = l.on.all(op, failed == nil && missed == nil)
+		l.asked = err == nil
+		return err
 	})
 	return l.works, err
+}
+
+// all reports whether something is so on every rank. Collective.
+func (c *Comm) all(op string, here bool) (bool, error) {
+	shares := make([]Shared, c.size)
+	if err := c.agree(Call{Op: op}, nil, Shared{int64(truth(here))}, shares); err != nil {
+		return false, err
+	}
+	return !slices.Contains(shares, Shared{}), nil
 }
 
 // borrowAll tells the other ranks, which are processes of one machine, the key of memory that this rank lends, which may be nil, and

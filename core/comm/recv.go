@@ -53,7 +53,8 @@ func (w Want) checkKind(h wire.Header) error {
 
 // Recv receives a message from source with the given tag, either of which may be a wildcard. It goes to
 // out where that is given, else to the result. A message that does not fit what the caller stated, in out
-// or want, is an error that says both, and stays there to be received. From ProcNull comes nothing.
+// or want, is an error that says both, and stays there to be received. From ProcNull comes nothing. out may be memory of a device that
+// the backend's messages reach; what does not come as one goes to the result all the same.
 func (c *Comm) Recv(out *Array, want Want, source, tag int64) (Result, error) {
 	r, err := c.recv(out, want, source, tag)
 	return r, status.In("recv", err)
@@ -145,7 +146,8 @@ func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.H
 		return Result{}, h, err
 	}
 	var r Result
-	if out != nil && want == (Want{}) && h.Kind != wire.Object && out.Type == h.Type && out.Count == wire.CountIn(raw) {
+	if out != nil && out.Place == memory.Host && want == (Want{}) && h.Kind != wire.Object && out.Type == h.Type &&
+		out.Count == wire.CountIn(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
 	} else if r, err = c.accept(raw, out, want); err != nil {
 		c.unexpected.Put(m)
@@ -166,6 +168,9 @@ func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
 	}
 	if err := want.check(h, out); err != nil {
 		return Result{}, err
+	}
+	if out != nil && out.Place > memory.Host && (!h.Apart || h.Offer) {
+		out = nil
 	}
 	return c.room(h, out)
 }

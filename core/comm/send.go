@@ -13,7 +13,8 @@ import (
 
 // Send sends value with its shape, type and kind to dest. Short messages are one message of the backend;
 // longer ones are a header, and the elements by themselves, which dest copies from where they lie. It returns when value may be
-// used again, which for long ones is when dest receives it. ProcNull sends to nobody.
+// used again, which for long ones is when dest receives it. ProcNull sends to nobody. A long one may be in memory of a device that
+// the backend's messages reach.
 func (c *Comm) Send(value Array, dest, tag int64) error {
 	return status.In("send", c.send(value, dest, tag))
 }
@@ -69,7 +70,10 @@ func (c *Comm) pack(b *memory.Storage, value Array, dest int64) (wire.Header, me
 	n := h.Size() + value.Bytes()
 	if n > eager {
 		h.Apart, n = true, h.Size()
-		if h.Number, h.Offer = c.offer(value.Span, dest); !h.Offer {
+		if value.Place == memory.Host {
+			h.Number, h.Offer = c.offer(value.Span, dest)
+		}
+		if !h.Offer {
 			h.Number = c.seq.Add(1)
 		}
 	}

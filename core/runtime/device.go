@@ -124,7 +124,9 @@ type work struct {
 	mu    sync.Mutex
 	queue backend.Queue // nil before the first need, and once the context is closed
 
-	lending *comm.Lending // nil before the first need, and where ranks lend each other nothing
+	asked    bool           // for the first need of these
+	lending  *comm.Lending  // nil where ranks lend each other nothing
+	reaching *comm.Reaching // nil where the ranks' messages are none of devices
 }
 
 // Queue returns the queue of the context's containers on its device; where the context has none, on the one that this process
@@ -141,6 +143,15 @@ func (c *Context) Queue() (backend.Queue, error) {
 	}
 	c.work.queue, err = d.NewQueue()
 	return c.work.queue, err
+}
+
+// Reaches returns why messages of the context's ranks may not be from and to memory of its device; nil if they may. Local.
+func (c *Context) Reaches() error {
+	q, err := c.Queue()
+	if err != nil {
+		return err
+	}
+	return c.comm.Reaches(q.Device())
 }
 
 // end lets others have the queue. Containers that stay go on with it.

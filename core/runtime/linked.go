@@ -63,15 +63,19 @@ func (c *Context) Exchanger() comm.Exchanger {
 	if c.linked != nil {
 		return c.linked
 	}
-	c.work.mu.Lock()
-	defer c.work.mu.Unlock()
-	if c.work.lending == nil {
-		c.work.lending = comm.NewLending(c.comm, c.Queue)
+	w := &c.work
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.asked {
+		w.asked, w.lending, w.reaching = true, comm.NewLending(c.comm, c.Queue), comm.NewReaching(c.comm, c.Queue)
 	}
-	if c.work.lending == nil {
-		return nil
+	switch {
+	case w.lending != nil:
+		return w.lending
+	case w.reaching != nil:
+		return w.reaching
 	}
-	return c.work.lending
+	return nil
 }
 
 // LinkerVersion returns the version of the library that connects devices, and its file. Local.

@@ -122,6 +122,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
         "ContextSplitByNode": closing(lambda: _dtl.pydtl_ContextSplitByNode(c), _dtl.pydtl_ContextClose),
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
+        "ContextReaches": lambda: _dtl.pydtl_ContextReaches(c),
         "ContextGpu": quietly(lambda: _dtl.pydtl_ContextGpu(c)),
         "DeviceLending": _dtl.pydtl_DeviceLending,
         "DeviceNames": quietly(_dtl.pydtl_DeviceNames),  # there may be no driver

@@ -210,7 +210,8 @@ def copied(fake: Any, call: Any) -> tuple[int, int]:
 
 def staged(ctx: dtl.Context) -> bool:
     """Return whether what goes to another rank goes through the host: processes may lend each other memory."""
-    return ctx.size == 1 or os.environ.get("DTL_SHARED_MEMORY") == "0"
+    apart = os.environ.get("DTL_SHARED_MEMORY") == "0" and os.environ.get("DTL_GPU_AWARE") != "1"
+    return ctx.size == 1 or apart
 
 
 def test_that_only_what_travels_is_on_the_host(ctx: dtl.Context, fake: Any) -> None:

@@ -191,18 +191,21 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
-@pytest.mark.parametrize("name", [*ON_A_DEVICE, "staged"])
+@pytest.mark.parametrize("name", [*ON_A_DEVICE, "staged", "reached"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     """Each rank has a GPU of its own; of four ranks, two share each."""
-    files = on_a_device("moving" if name == "staged" else name)
+    files = on_a_device(name if name in ON_A_DEVICE else "moving")
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     gpus = 2 if count == 4 else count
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count)}
-    if name == "staged":  # processes that share no memory lend each other none either
-        if count == 1:
+    if name not in ON_A_DEVICE:  # processes that share no memory lend each other none either
+        if count == 1 or (name == "reached" and count != 3):
             return
         variables["DTL_SHARED_MEMORY"] = "0"
+    if name == "reached":
+        tests.append(str(HERE / "messages_on_devices.py"))
+        variables.update(REACHED)
     if count == 2:  # without MPI, whose ranks take more of a processor to wait
         variables["DTL_BACKEND"] = "local"
     elif count > 2:
@@ -291,6 +294,46 @@ def test_memory_that_processes_lend(driver: str, old: str, tmp_path: Path, gpus:
     assert succeeded(ranks(3, LENDING, tmp_path, **variables)) == all_but_own
     said = succeeded(run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=old))
     assert "goes through the host: NVIDIA driver lacks cuIpcGetMemHandle or" in said
+
+
+#: An MPI that reaches memory of GPUs: any, where the processor reaches it, as a network's adapter does.
+REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mpi"}
+
+
+def test_messages_between_devices(driver: str, tmp_path: Path) -> None:
+    """Nothing is on the host if MPI reaches the memory, where no ranks share any of the host's, and where some do."""
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "2", **REACHED}
+    nothing, all_but_own = "[0, 0, 0]\n" * 2, "[1600, 1600, 1600]\n" * 2
+    for apart in ({"DTL_SHARED_MEMORY": "0"}, {"DTL_NODES_OF": "2"}):
+        assert succeeded(ranks(3, LENDING, tmp_path, **apart, **variables)) == nothing
+        assert succeeded(ranks(3, LENDING, tmp_path, **apart, **{**variables, "DTL_GPU_AWARE": "0"})) == all_but_own
+        assert succeeded(ranks(3, LENDING, tmp_path, **apart, **{**variables, "DTL_GPU_AWARE": ""})) == all_but_own
+
+
+@pytest.mark.skipif(not os.environ.get("DTL_TEST_AWARE"), reason="no MPI here knows of GPUs; runs in make test-aware")
+@pytest.mark.parametrize("count", [2, 3])
+def test_an_mpi_that_was_built_for_cuda(driver: str, count: int) -> None:
+    """Without what it does otherwise: it ends the process if the driver fails, and copies by way of the host."""
+    library = os.environ["DTL_TEST_AWARE"]
+    files = [*on_a_device("moving"), str(HERE / "messages_on_devices.py")]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--with-mpi", *files]
+    tests += ["-k", "not fail and not rank_leaves and not on_the_host"]
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
+    variables.update(DTL_SHARED_MEMORY="0", DTL_MPI_LIB=library, MPI4PY_LIBMPI=library)
+    ended = run([sys.executable, "-m", "dtl", "run", "-n", str(count), *tests], 500, **variables)
+    assert "passed" in succeeded(ended)
+    assert "skipped" not in ended.out, ended.out
+
+
+def test_info_says_whether_mpi_knows_of_devices(driver: str) -> None:
+    def line(**variables: str) -> str:
+        said = succeeded(run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=driver, **variables))
+        return next(line for line in said.splitlines() if line.startswith("GPUs by MPI:"))
+
+    assert line(DTL_GPU_AWARE="1").endswith("moves between machines goes from GPU to GPU, as MPI reaches their memory")
+    assert line(DTL_GPU_AWARE="0").endswith("goes through the host: DTL_GPU_AWARE is 0")
+    assert line().endswith("says that it does not know of GPUs")
+    assert line(DTL_GPU_AWARE="yes").endswith("DTL_GPU_AWARE is 'yes'; it must be '0' or '1'")
 
 
 @pytest.mark.parametrize("variables", [{"DTL_SHARED_MEMORY": "0"}, {"DTL_NODES_OF": "2"}, {"OLD": "1"}])

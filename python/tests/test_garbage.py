@@ -40,6 +40,7 @@ ONE = [
     "ContextAsked",
     "ContextDevice",
     "ContextGpu",
+    "ContextReaches",
     "ContextBackend",
     "ContextFence",
     "ContextDup",

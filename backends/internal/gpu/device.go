@@ -34,6 +34,9 @@ func newDevice(n int, d driven, beside func() []*device) *device {
 	return made
 }
 
+// Backend returns the name of the vendor's backend.
+func (d *device) Backend() string { return d.api.Name }
+
 // Number returns the device's number.
 func (d *device) Number() int { return d.number }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 from typing import Iterator, Sequence
 
 import numpy as np
@@ -13,6 +15,7 @@ from .._native import library
 from .._native.callsite import PACKAGE
 from ..runtime import backends
 from ..runtime import mpi as _mpi
+from ..runtime.context import Context
 from . import ArgumentsError, choice, command, launcher
 
 USAGE = "python -m dtl info"
@@ -47,6 +50,9 @@ def _lines() -> Iterator[tuple[str, str]]:
         why_not = library.device_lending()
         lending = f"through the host: {why_not}" if why_not else "from GPU to GPU, if they share memory"
         yield "GPU to GPU", f"what processes of one machine move goes {lending}"
+        why_not = _why_not_by_mpi()
+        between = f"through the host: {why_not}" if why_not else "from GPU to GPU, as MPI reaches their memory"
+        yield "GPUs by MPI", f"what moves between machines goes {between}"
     if backends.has_nccl():
         yield "NCCL", library.nccl_version()
     chosen = choice.choose(command.Job(2, []), os.environ)
@@ -56,6 +62,26 @@ def _lines() -> Iterator[tuple[str, str]]:
         if reason is not None:
             yield f"no {name}", reason
     yield from _mpi_lines()
+
+
+#: Prints why MPI reaches no memory of GPUs, if it does not.
+_REACHING = "import dtl; from dtl._native import library; print(library.context_reaches(dtl.Context()._handle))"
+
+
+def _why_not_by_mpi() -> str:
+    """Return why MPI reaches no memory of GPUs; "" if it does. It says so once it has started: in another process."""
+    if library.backend_why_not("mpi"):
+        return "there is no MPI"
+    if library.mpi_active():
+        return library.context_reaches(Context()._handle)
+    command, variables = [sys.executable, "-c", _REACHING], {**os.environ, choice.VARIABLE: "mpi"}
+    try:
+        asked = subprocess.run(command, check=False, env=variables, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "MPI did not start in a minute"
+    if asked.returncode != 0:
+        return f"MPI did not start: {(asked.stderr.strip().splitlines() or ['it says nothing'])[-1]}"
+    return asked.stdout.strip()
 
 
 def _mpi_lines() -> Iterator[tuple[str, str]]:

@@ -76,6 +76,7 @@ PUT: int
 PUT_AT: int
 PUT_PART: int
 PUT_WHERE: int
+REACHED: int
 RECV: int
 RECV_INIT: int
 RECV_OBJECT: int

@@ -91,7 +91,7 @@ class _Call:
     def made(self) -> Any:
         """Make the call, and return what it does."""
         sent, got, returned = getattr(self, f"_{self._name}")()
-        words = np.array([*_words(sent), *_words(got)], np.int64)
+        words = np.array([*describe(sent), *describe(got)], np.int64)
         start, failed = bridge.clock(), True
         try:
             bridge.call(bridge.LINKED, self._ctx, words, None, _CODES[self._name], self._op, self._root, 0)
@@ -186,7 +186,7 @@ class _Entry:
 
     def words(self) -> tuple[int, ...]:
         """Return the five integers."""
-        address, _, *others = _words(self._whole)
+        address, _, *others = describe(self._whole)
         return (address + self._at * self.size * self._whole.dtype.itemsize, self.size, *others)
 
 
@@ -203,8 +203,8 @@ def _array(name: str, x: Any) -> Any:
     return input_array(name, x)
 
 
-def _words(array: Any) -> tuple[int, ...]:
-    """Describe an array for the bridge."""
+def describe(array: Any) -> tuple[int, ...]:
+    """Describe an array for the bridge, in five integers as numpybridge/linked.go has them."""
     if array is None:
         return _NONE
     if isinstance(array, _Entry):

@@ -1,4 +1,4 @@
-"""Arrays on a GPU as arguments of collectives and messages: their elements go through the host, or NCCL takes them."""
+"""Arrays on a GPU as arguments of collectives and messages: they go through the host, or NCCL or MPI takes them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..runtime.hints import context_missing
 from ..runtime.staging import Staging
 from .linked import linked
 from .moved import moved
+from .reached import reached
 from .requests import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +25,7 @@ def staged(f: F) -> F:
 
     The function fails for them, before other ranks hear of the call, and then it is called with copies on the host: so
     arrays on the host pay nothing for it. Without an out, the result is on the host. Where NCCL connects the context's
-    GPUs and has the operation, it takes the arrays where they are.
+    GPUs and has the operation, or MPI reaches their memory, the arrays are taken where they are.
     """
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> tuple[Any] | None:
@@ -39,6 +40,8 @@ def staged(f: F) -> F:
             result = moved(f, args, kwargs) if isinstance(error, InvalidTypeError) else NotImplemented
             return None if result is NotImplemented else (result,)
         result = linked(f, args, kwargs)
+        if result is NotImplemented:
+            result = reached(f, args, kwargs)
         return (_staged(f, args, kwargs) if result is NotImplemented else result,)
 
     call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)

@@ -24,6 +24,7 @@ class DeviceRanks(bridge.Ranks):
     _device: int = -1
     _backend: str = "no backend"
     _nccl: int = -1
+    _reaching: bool | None = None  # not asked
     _compared_gpus = False
     _topology: ContextTopology | None = None
 
@@ -95,6 +96,12 @@ class DeviceRanks(bridge.Ranks):
         do.
         """
         return self.nccl_supports_native(op) or self._nccl == nccl.Mode.HYBRID_PARITY
+
+    def _reaches_gpus(self) -> bool:
+        """Whether the ranks' messages may be from and to memory of GPUs. It is asked once; not collective."""
+        if self._reaching is None:
+            self._reaching = not library.context_reaches(self._handle)
+        return self._reaching
 
     def with_cuda(self, device_id: int) -> Context:
         """Return a context of the same ranks with a GPU. Collective.

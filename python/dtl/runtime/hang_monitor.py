@@ -82,6 +82,8 @@ def configure(check: str | None, progress: str | None = None) -> None:
     library.set_wait_limits(*_limits)
     library.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
     library.pretend_nodes(_count("DTL_NODES_OF"))
+    if os.environ.get("DTL_GPU_AWARE", "") not in ("", "0", "1"):  # backends/mpi reads it
+        raise InvalidArgumentError(f"DTL_GPU_AWARE is {os.environ['DTL_GPU_AWARE']!r}; it must be '0' or '1'")
 
 
 @contextlib.contextmanager

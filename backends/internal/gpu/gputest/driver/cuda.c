@@ -10,7 +10,8 @@
  *   - Every call that needs a current context fails without one.
  *
  * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), and which calls
- * fail: DTL_FAKE_GPU_FAIL=symbol:n:error[,...] has the n-th call of a symbol, from 1 on, return the error.
+ * fail: DTL_FAKE_GPU_FAIL=symbol:n:error[,...] has the n-th call of a symbol, from 1 on, return the error. With
+ * DTL_FAKE_GPU_REACHED=1, the CPU can touch devices' addresses: it stands for a network that reaches a GPU's memory.
  *
  * Functions that begin with fake_ are for tests. */
 #define _GNU_SOURCE
@@ -407,7 +408,8 @@ int cuDevicePrimaryCtxRetain(void **context, int which) {
         int file = memfd_create("fake-gpu", MFD_CLOEXEC);
         if (file < 0 || ftruncate(file, (off_t)d->size) != 0)
             LEAVE(OUT_OF_MEMORY);
-        d->outer = mmap(NULL, d->size, PROT_NONE, MAP_SHARED, file, 0);
+        const int allowed = variable("DTL_FAKE_GPU_REACHED", 0) ? PROT_READ | PROT_WRITE : PROT_NONE;
+        d->outer = mmap(NULL, d->size, allowed, MAP_SHARED, file, 0);
         d->inner = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         d->file = file;
     }
@@ -436,6 +438,30 @@ int cuCtxPopCurrent_v2(void **context) {
     if (depth == 0)
         LEAVE(INVALID_CONTEXT);
     *context = current[--depth];
+    LEAVE(OK);
+}
+
+int cuCtxSetCurrent(void *context) {
+    ENTER();
+    if (depth == 0)
+        depth = 1;
+    current[depth - 1] = context;
+    LEAVE(OK);
+}
+
+int cuCtxGetDevice(int *which) {
+    ENTER();
+    NEED_CONTEXT();
+    *which = (int)(on - devices);
+    LEAVE(OK);
+}
+
+int cuDevicePrimaryCtxGetState(int which, unsigned *flags, int *active) {
+    ENTER();
+    if (which < 0 || which >= count())
+        LEAVE(INVALID_DEVICE);
+    *flags = 0;
+    *active = devices[which].retained > 0;
     LEAVE(OK);
 }
 
@@ -572,8 +598,12 @@ int cuPointerGetAttribute(void *data, int attribute, unsigned long long at) {
     if (b == NULL)
         LEAVE(INVALID_VALUE);
     switch (attribute) {
+    case 1: *(device **)data = &devices[b->device]; break;
+    case 2: *(unsigned *)data = 2; break; /* a device's */
     case 8: *(unsigned *)data = (unsigned)b->managed; break;
     case 9: *(int *)data = b->device; break;
+    case 11: *(char **)data = b->at; break;
+    case 12: *(size_t *)data = b->size; break;
     default: LEAVE(INVALID_VALUE);
     }
     LEAVE(OK);

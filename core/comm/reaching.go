@@ -1,0 +1,68 @@
+package comm
+
+import (
+	"cmp"
+
+	"dtl/core/backend"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// Reaching is the Exchanger of ranks whose messages may be from and to memory of devices, as those of an MPI that knows of GPUs.
+type Reaching struct {
+	on    *Comm
+	begin func() (backend.Queue, error)
+
+	asked, works bool
+	queue        backend.Queue
+}
+
+// NewReaching returns the one of a communicator whose ranks do not all share memory of the host; nil of others, for which there is
+// Lending, on all ranks. begin returns the queue of this rank's device.
+func NewReaching(on *Comm, begin func() (backend.Queue, error)) *Reaching {
+	if _, ok := on.payload.(backend.DeviceReacher); !ok || on.size == 1 || on.board != nil {
+		return nil
+	}
+	return &Reaching{on: on, begin: begin}
+}
+
+// Reaches returns nil if messages may be from and to memory of a device, or says why they may not. Local.
+func (c *Comm) Reaches(device backend.Device) error {
+	by, ok := c.payload.(backend.DeviceReacher)
+	if !ok {
+		return status.New(status.Unsupported, "no MPI connects the ranks")
+	}
+	return by.Reaches(device.Backend())
+}
+
+// Ready is that of an Exchanger. The first call finds out whether it is so on every rank.
+func (r *Reaching) Ready() (bool, error) {
+	const op = "messages between GPUs"
+	err := r.on.inTurn(op, func() error {
+		if r.asked {
+			return nil
+		}
+		queue, err := r.begin()
+		if r.queue = queue; err == nil {
+			err = r.on.Reaches(queue.Device())
+		}
+		r.works, err = r.on.all(op, err == nil)
+		r.asked = err == nil
+		return err
+	})
+	return r.works, err
+}
+
+// Exchange is that of an Exchanger. The library does not know of queues: what is queued is waited for first.
+func (r *Reaching) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
+	return r.on.inTurn(call.Op, func() error {
+		if mine == nil {
+			mine = cmp.Or(follow(r.queue, streams), r.queue.Synchronize())
+		}
+		if err := r.on.agree(call, mine, Shared{}, nil); err != nil {
+			return err
+		}
+		err := r.queue.Device().Within(func() error { return r.on.Exchange(send, recv) })
+		return r.on.agree(Call{Op: call.Op + " is over"}, err, Shared{}, nil)
+	})
+}

@@ -1,0 +1,77 @@
+package numpybridge
+
+import (
+	"dtl/core/backend"
+	"dtl/core/comm"
+	"dtl/core/dtype"
+	"dtl/core/memory"
+	"dtl/core/runtime"
+	"dtl/core/status"
+)
+
+// reached is a message from or to memory of a GPU, which the library of messages reaches. args[0] is the code of the same call on the
+// host. The input has five integers for what is sent and five for where goes what comes, as linked has them; then dest and its tag, source
+// and its tag, and the type and the number of elements that were asked for; then the shape of what is sent. The result is what came
+// and is not where it goes: short messages come through the host.
+func reached(c *Call) error {
+	return c.on(func(with *comm.Comm) error {
+		words, err := c.integers()
+		if err != nil {
+			return err
+		}
+		if len(words) < 16 {
+			return status.New(status.Internal, "%d integers describe a message", len(words))
+		}
+		value, to := comm.Array{Span: placed(words).Span, Shape: words[16:]}, placed(words[5:]).Span
+		on, err := deviceOf(value.Span, to)
+		if err != nil {
+			return err
+		}
+		m := message{with: with, value: value, dest: words[10], sendTag: words[11], source: words[12], recvTag: words[13]}
+		m.want = comm.Want{Type: dtype.Type(words[14]), Count: words[15]}
+		if to.Type != 0 {
+			m.out = &comm.Array{Span: to}
+		}
+		return on.Within(func() (err error) {
+			if c.Result, err = m.travel(Code(c.Args[0])); c.Result.Storage == nil {
+				c.Result = comm.Result{} // it is in out
+			}
+			return err
+		})
+	})
+}
+
+// message is what a call sends and receives.
+type message struct {
+	with                           *comm.Comm
+	value                          comm.Array
+	out                            *comm.Array
+	want                           comm.Want
+	dest, sendTag, source, recvTag int64
+}
+
+func (m *message) travel(code Code) (comm.Result, error) {
+	switch code {
+	case Send:
+		return comm.Result{}, m.with.Send(m.value, m.dest, m.sendTag)
+	case Recv:
+		return m.with.Recv(m.out, m.want, m.source, m.recvTag)
+	case Sendrecv:
+		return m.with.Sendrecv(m.value, m.dest, m.sendTag, m.out, m.source, m.recvTag)
+	}
+	return comm.Result{}, status.New(status.Internal, "operation %d is no message of GPUs", code)
+}
+
+// deviceOf returns the device of the first span that is on one.
+func deviceOf(spans ...memory.Span) (backend.Device, error) {
+	for _, s := range spans {
+		if s.Type != 0 && s.Place > memory.Host {
+			q, err := runtime.OthersQueue(s.Place.Device())
+			if err != nil {
+				return nil, err
+			}
+			return q.Device(), nil
+		}
+	}
+	return nil, status.New(status.Internal, "no array of the message is on a GPU")
+}
