@@ -191,11 +191,18 @@ def test_info_names_nccl(nccl: str) -> None:
     assert "no nccl:" not in ended.out
 
 
+#: An MPI that reaches memory of GPUs: any, where the processor reaches it, as a network's adapter does.
+REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mpi"}
+
+#: What is run with it.
+REACHING = [str(HERE / name) for name in ("moves_on_a_device.py", "halos_on_a_device.py", "messages_on_devices.py")]
+
+
 @pytest.mark.parametrize("name", [*ON_A_DEVICE, "staged", "reached"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     """Each rank has a GPU of its own; of four ranks, two share each."""
-    files = on_a_device(name if name in ON_A_DEVICE else "moving")
+    files = REACHING if name == "reached" else on_a_device("moving" if name == "staged" else name)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     gpus = 2 if count == 4 else count
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count)}
@@ -204,7 +211,6 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
             return
         variables["DTL_SHARED_MEMORY"] = "0"
     if name == "reached":
-        tests.append(str(HERE / "messages_on_devices.py"))
         variables.update(REACHED)
     if count == 2:  # without MPI, whose ranks take more of a processor to wait
         variables["DTL_BACKEND"] = "local"
@@ -296,10 +302,6 @@ def test_memory_that_processes_lend(driver: str, old: str, tmp_path: Path, gpus:
     assert "goes through the host: NVIDIA driver lacks cuIpcGetMemHandle or" in said
 
 
-#: An MPI that reaches memory of GPUs: any, where the processor reaches it, as a network's adapter does.
-REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mpi"}
-
-
 def test_messages_between_devices(driver: str, tmp_path: Path) -> None:
     """Nothing is on the host if MPI reaches the memory, where no ranks share any of the host's, and where some do."""
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "2", **REACHED}
@@ -315,7 +317,7 @@ def test_messages_between_devices(driver: str, tmp_path: Path) -> None:
 def test_an_mpi_that_was_built_for_cuda(driver: str, count: int) -> None:
     """Without what it does otherwise: it ends the process if the driver fails, and copies by way of the host."""
     library = os.environ["DTL_TEST_AWARE"]
-    files = [*on_a_device("moving"), str(HERE / "messages_on_devices.py")]
+    files = [*REACHING, str(HERE / "indexing_on_a_device.py")]
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--with-mpi", *files]
     tests += ["-k", "not fail and not rank_leaves and not on_the_host"]
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
