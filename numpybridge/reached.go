@@ -1,11 +1,8 @@
 package numpybridge
 
 import (
-	"dtl/core/backend"
 	"dtl/core/comm"
 	"dtl/core/dtype"
-	"dtl/core/memory"
-	"dtl/core/runtime"
 	"dtl/core/status"
 )
 
@@ -23,21 +20,15 @@ func reached(c *Call) error {
 			return status.New(status.Internal, "%d integers describe a message", len(words))
 		}
 		value, to := comm.Array{Span: placed(words).Span, Shape: words[16:]}, placed(words[5:]).Span
-		on, err := deviceOf(value.Span, to)
-		if err != nil {
-			return err
-		}
 		m := message{with: with, value: value, dest: words[10], sendTag: words[11], source: words[12], recvTag: words[13]}
 		m.want = comm.Want{Type: dtype.Type(words[14]), Count: words[15]}
 		if to.Type != 0 {
 			m.out = &comm.Array{Span: to}
 		}
-		return on.Within(func() (err error) {
-			if c.Result, err = m.travel(Code(c.Args[0])); c.Result.Storage == nil {
-				c.Result = comm.Result{} // it is in out
-			}
-			return err
-		})
+		if c.Result, err = m.travel(Code(c.Args[0])); c.Result.Storage == nil {
+			c.Result = comm.Result{} // it is in out
+		}
+		return err
 	})
 }
 
@@ -60,18 +51,4 @@ func (m *message) travel(code Code) (comm.Result, error) {
 		return m.with.Sendrecv(m.value, m.dest, m.sendTag, m.out, m.source, m.recvTag)
 	}
 	return comm.Result{}, status.New(status.Internal, "operation %d is no message of GPUs", code)
-}
-
-// deviceOf returns the device of the first span that is on one.
-func deviceOf(spans ...memory.Span) (backend.Device, error) {
-	for _, s := range spans {
-		if s.Type != 0 && s.Place > memory.Host {
-			q, err := runtime.OthersQueue(s.Place.Device())
-			if err != nil {
-				return nil, err
-			}
-			return q.Device(), nil
-		}
-	}
-	return nil, status.New(status.Internal, "no array of the message is on a GPU")
 }

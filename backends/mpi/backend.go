@@ -26,11 +26,12 @@ var _ backend.CommunicatorProvider = (*provider)(nil)
 
 // provider is the backend. Its lock covers opening, starting and ending MPI, and no communication.
 type provider struct {
-	mu    sync.Mutex
-	dirs  []string
-	ready bool // found and calls hold a library
-	found found
-	calls calls
+	mu      sync.Mutex
+	dirs    []string
+	ready   bool // found and calls hold a library
+	found   found
+	calls   calls
+	guarded *calls // of a library that knows of devices; nil of others, and before it is initialised
 }
 
 // Name returns "mpi".
@@ -61,7 +62,7 @@ func (p *provider) World() (backend.ReducingCommunicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := world(m)
+	c, err := world(p.guard(m))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (p *provider) Adopt(native uintptr) (backend.ReducingCommunicator, error) {
 		return nil, status.New(status.InvalidArgument, "a communicator was given, but MPI is not initialised in %s", p.path())
 	}
 	supervisor.Joined()
-	c, err := adopt(m, native)
+	c, err := adopt(p.guard(m), native)
 	if err != nil {
 		return nil, err
 	}

@@ -173,6 +173,18 @@ struct dtl_mpi {
 
 extern const struct dtl_mpi dtl_mpi_mpich, dtl_mpi_openmpi, dtl_mpi_standard;
 
+// A device, and what makes it current for the calling thread, and what was before: backend.Current.
+struct dtl_mpi_device {
+	const void *number;
+	int (*enter)(const void *number, int *outer);
+	int (*leave)(const void *number, int outer, int rc);
+};
+
+// dtl_mpi_guarded returns the table for a library that knows of devices; there is one. dtl_mpi_guard_by has its calls make a device current
+// from now on: the first that it is given.
+const struct dtl_mpi *dtl_mpi_guarded(const struct dtl_mpi *of);
+void dtl_mpi_guard_by(struct dtl_mpi_device by);
+
 // dtl_mpi_send(m, …) and so on: cgo cannot call a pointer.
 #define DTL_MPI_UNWRAP(...) __VA_ARGS__
 #define DTL_MPI_FUNCTION(name, parameters, arguments) \

@@ -1,6 +1,8 @@
 package mpi
 
 /*
+#include "calls.h"
+
 typedef int (*query)(void);
 typedef int (*query_of)(int, int *);
 
@@ -33,22 +35,48 @@ var numbers = map[string]C.int{"cuda": 0, "hip": 2}
 
 var _ backend.DeviceReacher = (*Comm)(nil)
 
-// Reaches returns nil if the library takes addresses of memory of a backend's devices: as DTL_GPU_AWARE says, or else the library.
-func (c *Comm) Reaches(devices string) error {
+// Reaches returns nil if the library takes addresses of memory of a device.
+func (c *Comm) Reaches(device backend.Device) error {
+	err := mpi.knows(device.Backend())
+	if err == nil {
+		by := device.Current()
+		C.dtl_mpi_guard_by(C.struct_dtl_mpi_device{number: by.Device, enter: (*[0]byte)(by.Enter), leave: (*[0]byte)(by.Leave)})
+	}
+	return err
+}
+
+// guard has the calls of a library that knows of devices guarded, before there is any communicator.
+func (p *provider) guard(m calls) calls {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.guarded == nil && (p.says("cuda") == nil || p.says("hip") == nil) {
+		p.guarded = &calls{C.dtl_mpi_guarded(m.c)}
+	}
+	if p.guarded != nil {
+		return *p.guarded
+	}
+	return m
+}
+
+// knows returns nil if the library takes memory of a backend's devices, or says why it does not.
+func (p *provider) knows(devices string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.says(devices); err != nil || p.guarded != nil {
+		return err
+	}
+	return status.New(status.Unsupported, "DTL_GPU_AWARE was set when MPI was in use already")
+}
+
+// says returns what DTL_GPU_AWARE says, or else the library, which is initialised. The caller holds the lock.
+func (p *provider) says(devices string) error {
 	switch environ.Get("DTL_GPU_AWARE") {
 	case "1":
 		return nil
 	case "0":
 		return status.New(status.Unsupported, "DTL_GPU_AWARE is 0")
 	}
-	return mpi.reaches(devices)
-}
-
-// reaches asks the library. MPI is initialised.
-func (p *provider) reaches(devices string) error {
-	p.mu.Lock()
 	library, version := p.found.library, p.calls.version()
-	p.mu.Unlock()
 	if strings.Contains(version, "CRAY") && environ.Get("MPICH_GPU_SUPPORT_ENABLED") != "1" {
 		return status.New(status.Unsupported, "MPICH_GPU_SUPPORT_ENABLED is not 1")
 	}

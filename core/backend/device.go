@@ -32,8 +32,16 @@ type Trimmer interface {
 // DeviceReacher is a Communicator whose messages may be from and to memory of devices.
 type DeviceReacher interface {
 	Communicator
-	// Reaches returns nil if its messages may be, of devices of the backend with a name, or says why they may not.
-	Reaches(devices string) error
+	// Reaches returns nil if its messages may be from and to memory of a device, or says why they may not. From then on, its calls have
+	// the device current for their thread.
+	Reaches(device Device) error
+}
+
+// Current has a device, and the addresses of C functions: int enter(device, int *outer) makes it current for the calling thread, and
+// int leave(device, int outer, int rc) what was before.
+type Current struct {
+	Device       unsafe.Pointer
+	Enter, Leave unsafe.Pointer
 }
 
 // Device is a GPU that this process uses.
@@ -57,6 +65,8 @@ type Device interface {
 	Order(before, after uintptr) error
 	// Within calls f on a thread of the system to which the device is current, as other libraries of the vendor's expect it.
 	Within(f func() error) error
+	// Current is what Within does, for C.
+	Current() Current
 	// Synchronize returns when all is done that this process has queued on the device, by any library.
 	Synchronize() error
 	// Locate returns which device the memory at an address belongs to, whoever allocated it, and whether the host reaches it, too.

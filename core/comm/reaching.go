@@ -32,7 +32,7 @@ func (c *Comm) Reaches(device backend.Device) error {
 	if !ok {
 		return status.New(status.Unsupported, "no MPI connects the ranks")
 	}
-	return by.Reaches(device.Backend())
+	return by.Reaches(device)
 }
 
 // Ready is that of an Exchanger. The first call finds out whether it is so on every rank.
@@ -62,7 +62,6 @@ func (r *Reaching) Exchange(call Call, mine error, streams []uintptr, send, recv
 		if err := r.on.agree(call, mine, Shared{}, nil); err != nil {
 			return err
 		}
-		err := r.queue.Device().Within(func() error { return r.on.Exchange(send, recv) })
-		return r.on.agree(Call{Op: call.Op + " is over"}, err, Shared{}, nil)
+		return r.on.agree(Call{Op: call.Op + " is over"}, r.on.Exchange(send, recv), Shared{}, nil)
 	})
 }

@@ -63,6 +63,9 @@ func (d *device) Order(before, after uintptr) error { return d.order(stream(befo
 // Within calls f with the device current, as libraries find it.
 func (d *device) Within(f func() error) error { return d.within(f) }
 
+// Current is what Within does, for C.
+func (d *device) Current() backend.Current { return d.current() }
+
 // Synchronize returns when all is done that this process has queued on the device.
 func (d *device) Synchronize() error { return d.synchronize() }
 

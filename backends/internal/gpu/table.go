@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"dtl/backends/internal/dl"
+	"dtl/core/backend"
 	"dtl/core/status"
 )
 
@@ -227,6 +228,11 @@ func (d driven) within(f func() error) error {
 	}
 	err := f()
 	return cmp.Or(err, d.ended("making another one current", C.gpu_leave(d.c, outer, 0)))
+}
+
+// current returns what does so in C.
+func (d driven) current() backend.Current {
+	return backend.Current{Device: unsafe.Pointer(d.c), Enter: C.gpu_enter, Leave: C.gpu_leave}
 }
 
 func (d driven) newEvent() (event, error) {

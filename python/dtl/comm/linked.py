@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any, Callable
 
@@ -36,6 +37,9 @@ _MESSAGES = ("send", "recv", "sendrecv", "isend", "irecv")
 #: What describes no array: five integers, as numpybridge/linked.go has them.
 _NONE = (0, 0, 0, -1, 0)
 
+#: That of a function, which takes long to find out.
+signature = functools.lru_cache(maxsize=None)(inspect.signature)
+
 
 def linked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a call with arrays on GPUs that NCCL connects; NotImplemented where the host is to make it.
@@ -45,7 +49,7 @@ def linked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     InvalidArgumentError
         If NCCL lacks the operation, and the context's mode is NATIVE_ONLY.
     """
-    given = inspect.signature(f).bind(*args, **kwargs)
+    given = signature(f).bind(*args, **kwargs)
     given.apply_defaults()
     call, name = given.arguments, f.__name__
     ctx = call.get("ctx")

@@ -5,8 +5,6 @@ They travel under NumPy's name of their dtype, so a receiver who states nothing 
 
 from __future__ import annotations
 
-import functools
-import inspect
 from typing import Any, Callable
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 from .._native.arguments import sent_as
 from .._native.library import bridge
 from .._native.named_types import is_record
+from .linked import signature
 from .requests import Request
 
 #: The calls that only move elements, and what they call a rank's own; None where it has none.
@@ -57,14 +56,12 @@ _ALIKE = {
     "neighbor_alltoallv",
 }
 
-_signature = functools.lru_cache(maxsize=None)(inspect.signature)
-
 
 def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a call with such elements by their name; NotImplemented where there are none of them."""
     if f.__name__ not in _ELEMENTS:
         return NotImplemented
-    call = _signature(f).bind(*args, **kwargs).arguments
+    call = signature(f).bind(*args, **kwargs).arguments
     if "ctx" in call and not isinstance(call["ctx"], bridge.Ranks):
         return NotImplemented
     given = {name: call[name] for name in (_ELEMENTS[f.__name__], "out") if name in call}

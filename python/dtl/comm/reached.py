@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Callable
 
 import numpy as np
@@ -11,7 +10,7 @@ from .._native.arguments import carrier, integer, received, sent_number
 from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
-from .linked import describe
+from .linked import describe, signature
 
 #: The calls, by what takes their place on the host.
 _CODES = {"send": bridge.SEND, "recv": bridge.RECV, "sendrecv": bridge.SENDRECV}
@@ -24,7 +23,7 @@ def reached(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     """Make a call with long arrays on GPUs whose memory MPI reaches; NotImplemented where the host is to make it."""
     if f.__name__ not in _CODES:
         return NotImplemented
-    given = inspect.signature(f).bind(*args, **kwargs)
+    given = signature(f).bind(*args, **kwargs)
     given.apply_defaults()
     call = given.arguments
     ctx, value, out = call["ctx"], call.get("data", call.get("send_data")), call.get("out")
