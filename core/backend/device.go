@@ -228,7 +228,7 @@ type Queue interface {
 	// Take copies the elements at places of src to where they lie side by side, on this device or on the host.
 	Take(dst, src memory.Span, p Places) error
 	// Put copies elements that lie side by side, on this device or on the host, to places of dst; one alone goes to all of them.
-	// Of a place that occurs twice, one element stays, if they have no more than eight bytes; else none occurs twice.
+	// Of a place that occurs twice, one element stays, if they have 1, 2, 4 or 8 bytes; else none occurs twice.
 	Put(dst, src memory.Span, p Places) error
 	// Runs copies runs of units between memories of this device, or of the host, whose bytes are copied as a whole then. What
 	// is written does not overlap.

@@ -60,7 +60,7 @@ func TakeWhere(to, from, places, mask Container) error {
 
 // PutAt writes to this rank's part of a container on a device, at places in C order that another part there has, where a mask beside that is
 // true, the elements of a third part, or its rows, if it has one a place. The caller has checked the places. Of a place that occurs twice,
-// one of the elements stays, if they have no more than eight bytes. Local.
+// one of the elements, or rows, stays, if they have 1, 2, 4 or 8 bytes. Local.
 func PutAt(to, values, places, mask Container) error {
 	return picking(to, places, mask, func(x *picked) error {
 		return x.beside(values, false, true, func(given, to memory.Span, some memory.Span) error {

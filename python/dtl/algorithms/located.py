@@ -20,8 +20,8 @@ from .axis_reductions import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: How many bytes a thread writes at once: of more, to one place, a part may come from each of two threads.
-_AT_ONCE = 8
+#: How many bytes a thread writes at once: of others, to one place, a part may come from each of two threads.
+_AT_ONCE = (1, 2, 4, 8)
 
 
 class Located:
@@ -53,7 +53,7 @@ class Located:
 
         They are the same for all indices, or one of those stays whose indices are alike.
         """
-        if not same and self._row * self._of.dtype.itemsize > _AT_ONCE:
+        if not same and self._row * self._of.dtype.itemsize not in _AT_ONCE:
             self._here = self._last()
         parts.put_at(self._of, values, self._places, self._here)
         if not _whole(self._indices):  # else each rank has written what it has

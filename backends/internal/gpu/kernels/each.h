@@ -94,7 +94,10 @@ static inline void put_complex(void *out, long long i, long long narrow, complex
 #define FUNCTION(name, T, kind, expression)                                           \
     KERNEL name(operands s);                                                          \
     KERNEL name(operands s) {                                                         \
-        const T left = kind##_at(s.x, 0, s.narrow), right = kind##_at(s.y, 0, s.narrow); \
+        _Alignas(complex128) unsigned long long numbers[4]; /* which arguments need not be at multiples of */ \
+        __builtin_memcpy(numbers, s.x, sizeof s.x);                                   \
+        __builtin_memcpy(numbers + 2, s.y, sizeof s.y);                               \
+        const T left = kind##_at(numbers, 0, s.narrow), right = kind##_at(numbers + 2, 0, s.narrow); \
         for (long long i = FIRST; i < s.n; i += STEP) {                               \
             PLACES                                                                    \
             const T x = s.a ? kind##_at(s.a, p, s.narrow) : left;                     \

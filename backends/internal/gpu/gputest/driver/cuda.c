@@ -8,10 +8,16 @@
  *   - Managed memory cannot be touched by the CPU while anything is queued, as where
  *     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0; pinned memory cannot while a copy from or to it is queued.
  *   - Every call that needs a current context fails without one.
+ *   - The threads of a kernel run in no order of their own. A kernel can touch the host's pageable memory or another device's as little
+ *     as on a machine whose devices are not connected, and a copy to where it overlaps what is copied ends the process.
+ *   - After an illegal access, every call that needs a context returns that error.
  *
- * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), and which calls
- * fail: DTL_FAKE_GPU_FAIL=symbol:n:error[,...] has the n-th call of a symbol, from 1 on, return the error. With
- * DTL_FAKE_GPU_REACHED=1, the CPU can touch devices' addresses: it stands for a network that reaches a GPU's memory.
+ * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), of which, where
+ * DTL_FAKE_GPU_CONCURRENT is 1, the CPU can touch managed memory at any time, and which, where DTL_FAKE_GPU_INSTANCE tells processes
+ * apart, are parts of one; and which calls fail:
+ * DTL_FAKE_GPU_FAIL=symbol:n:error[,...] has the n-th call of a symbol, from 1 on, return the error, and, with a + behind it, every
+ * later call that needs a context, too. With DTL_FAKE_GPU_REACHED=1, the CPU can touch devices' addresses: it stands for a network that
+ * reaches a GPU's memory.
  *
  * Functions that begin with fake_ are for tests. */
 #define _GNU_SOURCE
@@ -36,6 +42,7 @@ enum { MOST_DEVICES = 8, GRAIN = 512, DEEPEST = 16 };
 typedef struct stream stream;
 
 typedef struct event {
+    int device;
     stream *in;              /* where it was recorded last */
     unsigned long recorded;  /* how often */
     unsigned long done;      /* the last of these that the stream has come to */
@@ -64,6 +71,7 @@ typedef struct op {
     unsigned long serial;
     const kernel *kernel;
     long long threads;
+    int device; /* of a RUN */
     char argument[MOST_ARGUMENTS];
     int (*call)(void *); /* of a CALL: it returns NOT_READY to be called again */
     void *with;
@@ -91,6 +99,7 @@ typedef struct {
     char *outer, *inner; /* the same memory: for the program, and for the driver */
     int file;            /* which has it, for other processes, too */
     size_t size, next;   /* where the search for room begins */
+    int broken;          /* the error of an illegal access */
     stream legacy;
 } device;
 
@@ -103,6 +112,7 @@ static block *blocks;
 static int events;
 static _Thread_local device *current[DEEPEST];
 static _Thread_local int depth;
+_Thread_local int fake_last;
 
 static long variable(const char *name, long otherwise) {
     const char *text = getenv(name);
@@ -131,20 +141,21 @@ static int failing(const char *symbol) {
 #define ENTER()                          \
     pthread_mutex_lock(&lock);           \
     int rc = failing(__func__);          \
-    if (rc != OK) {                      \
-        pthread_mutex_unlock(&lock);     \
-        return rc;                       \
-    }
+    if (rc != OK)                        \
+    LEAVE(rc)
 #define LEAVE(result)                    \
     do {                                 \
         rc = (result);                   \
+        fake_last = rc != OK ? rc : fake_last; \
         pthread_mutex_unlock(&lock);     \
         return rc;                       \
     } while (0)
 #define NEED_CONTEXT()                   \
     device *on = depth > 0 ? current[depth - 1] : AT_FIRST; \
     if (on == NULL)                      \
-    LEAVE(INVALID_CONTEXT)
+        LEAVE(INVALID_CONTEXT);          \
+    if (on->broken != OK || fake_lasting() != OK) \
+    LEAVE(on->broken != OK ? on->broken : fake_lasting())
 
 /* ---- Memory ---- */
 
@@ -187,8 +198,10 @@ static int idle(void) {
 
 #include "pinned.h"
 
+static int concurrent(void) { return variable("DTL_FAKE_GPU_CONCURRENT", 0) != 0; }
+
 static void allow(int protection) {
-    for (block *b = blocks; b != NULL; b = b->next)
+    for (block *b = concurrent() ? NULL : blocks; b != NULL; b = b->next)
         if (b->managed && b->allowed != protection)
             mprotect(b->at, b->size, b->allowed = protection);
     allow_pinned(protection);
@@ -208,26 +221,7 @@ static void fill(char *to, const op *o) {
         memcpy(to + i * o->item, &o->value, o->item);
 }
 
-/* Which thread of a GPU runs, and of how many: kernels ask. */
-long long fake_thread, fake_threads;
-
-/* run runs each thread of a kernel, one after the other. Its argument consists of words: those that are addresses of a device's memory
- * become those where the driver finds it, and others, also of what has been freed, stay as they are. */
-static int run(const op *o) {
-    typedef struct {
-        long long words[MOST_ARGUMENTS / sizeof(long long)]; /* of which a kernel takes as many as it has: they are on the stack */
-    } structure;
-    void (*function)(structure) = (void (*)(structure))o->kernel->run;
-    structure argument;
-    memcpy(&argument, o->argument, sizeof argument);
-    for (size_t i = 0; i < o->kernel->bytes / sizeof *argument.words; i++) {
-        char *at = seen((char *)(uintptr_t)argument.words[i], 0);
-        argument.words[i] = at != NULL ? (long long)(uintptr_t)at : argument.words[i];
-    }
-    for (fake_threads = o->threads, fake_thread = 0; fake_thread < fake_threads; fake_thread++)
-        function(argument);
-    return OK;
-}
+#include "kernels.h"
 
 /* carry_out does one operation. */
 static int carry_out(op *o) {
@@ -238,7 +232,11 @@ static int carry_out(op *o) {
         to = seen(o->to, o->count), from = seen(o->from, o->count);
         if (to == NULL || from == NULL)
             return ILLEGAL_ADDRESS;
-        memmove(to, from, o->count);
+        if (to < from + o->count && from < to + o->count) {
+            fprintf(stderr, "%zu bytes are copied to where they are, %td bytes further on\n", o->count, to - from);
+            abort();
+        }
+        memcpy(to, from, o->count);
         return OK;
     case FILL:
         to = seen(o->to, o->count * o->item);
@@ -278,6 +276,8 @@ static int step(stream *s) {
         s->last = &s->first;
     allow(PROT_READ | PROT_WRITE);
     int rc = carry_out(o);
+    if (rc == ILLEGAL_ADDRESS)
+        devices[s->device].broken = rc;
     if (rc == NOT_READY) { /* it is still the first */
         o->next = s->first;
         s->last = o->next == NULL ? &o->next : s->last;
@@ -385,11 +385,19 @@ int cuDeviceGetUuid(unsigned char *uuid, int which) {
     LEAVE(OK);
 }
 
+int cuDeviceGetUuid_v2(unsigned char *uuid, int which) {
+    ENTER();
+    memset(uuid, 'U', 16);
+    uuid[14] = (unsigned char)variable("DTL_FAKE_GPU_INSTANCE", 'U');
+    uuid[15] = (unsigned char)which;
+    LEAVE(OK);
+}
+
 int cuDeviceGetAttribute(int *value, int attribute, int which) {
     ENTER();
     switch (attribute) {
     case MANAGED_MEMORY: *value = (int)variable("DTL_FAKE_GPU_MANAGED", 1); break;
-    case CONCURRENT_MANAGED: *value = 0; break;
+    case CONCURRENT_MANAGED: *value = concurrent(); break;
     case MULTIPROCESSORS: *value = 4; break;
     case CAPABILITY_MAJOR: *value = 9; break;
     case CAPABILITY_MINOR: *value = 0; break;
@@ -750,7 +758,7 @@ int cuLaunchKernel(void *function, unsigned blocks, unsigned by, unsigned bz, un
     const kernel *k = function;
     if (blocks == 0 || threads == 0 || threads > 1024 || by != 1 || bz != 1 || ty != 1 || tz != 1 || shared != 0 || extra != NULL)
         LEAVE(INVALID_VALUE);
-    op o = {.kind = RUN, .kernel = k, .threads = (long long)blocks * threads};
+    op o = {.kind = RUN, .kernel = k, .device = (int)(on - devices), .threads = (long long)blocks * threads};
     memcpy(o.argument, arguments[0], k->bytes);
     LEAVE(queue(on, in, o));
 }
@@ -762,6 +770,12 @@ int fake_queue(void *in, int (*call)(void *), void *with) {
     ENTER();
     NEED_CONTEXT();
     LEAVE(queue(on, in, (op){.kind = CALL, .call = call, .with = with}));
+}
+
+/* fake_device returns the number of the device that is current, or -1. */
+int fake_device(void) {
+    const device *on = depth > 0 ? current[depth - 1] : AT_FIRST;
+    return on != NULL ? (int)(on - devices) : -1;
 }
 
 /* fake_seen returns where a call finds n bytes of a device; NULL where that is no memory of the program's. */

@@ -5,8 +5,9 @@
 int cuEventCreate(void **made, unsigned flags) {
     ENTER();
     NEED_CONTEXT();
-    (void)on, (void)flags;
+    (void)flags;
     event *e = calloc(1, sizeof *e);
+    e->device = (int)(on - devices);
     e->users = 1;
     events++;
     *made = e;
@@ -26,9 +27,10 @@ int cuEventRecord(void *what, void *handle) {
     ENTER();
     NEED_CONTEXT();
     event *e = what;
-    e->in = stream_of(on, handle);
-    if (e->in == NULL)
+    stream *in = stream_of(on, handle);
+    if (in == NULL || in->device != e->device)
         LEAVE(INVALID_HANDLE);
+    e->in = in;
     e->recorded++;
     e->users++;
     LEAVE(queue(on, handle, (op){.kind = RECORD, .event = e, .serial = e->recorded}));
@@ -73,7 +75,7 @@ int cuCtxRecordEvent(void *context, void *what) {
     ENTER();
     NEED_CONTEXT();
     event *e = what;
-    if (context != on)
+    if (context != on || context != &devices[e->device])
         LEAVE(INVALID_HANDLE);
     e->in = NULL;
     e->recorded++;

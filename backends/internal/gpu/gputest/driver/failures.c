@@ -9,3 +9,5 @@ void fake_fail(const char *text) { fail("DTL_FAKE_GPU_FAIL", text); }
 __attribute__((constructor)) static void begin(void) { fake_fail(getenv("DTL_FAKE_GPU_FAIL")); }
 
 int fake_failing(const char *symbol) { return failing(symbol); }
+
+int fake_lasting(void) { return lasting(); }

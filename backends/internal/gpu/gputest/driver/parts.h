@@ -4,8 +4,12 @@
 
 #include <stddef.h>
 
-/* fake_failing returns the error of a call that is to fail, or 0. */
+/* fake_failing returns the error of a call that is to fail, or 0. fake_lasting returns that of a call that failed for good, or 0. */
 int fake_failing(const char *symbol);
+int fake_lasting(void);
+
+/* The last error of a thread, for HIP, which tells it. */
+extern _Thread_local int fake_last;
 
 /* What a process tells others of memory that it lends: where it is in which of its files. */
 typedef struct {

@@ -5,6 +5,7 @@
  *   - A communicator that does not block queues nothing before somebody asks for its state, and until then refuses other calls.
  *   - Work of a stream is done when the other ranks have done theirs, and not before.
  *   - Ranks that do not call the same with the same counts are told so. Its least and greatest of floats lose NaN, as NCCL's do.
+ *   - Two ranks on one GPU are refused; from 2.30 on not on two instances of it, or where NCCL_MULTI_RANK_GPU_ENABLE is 1.
  *
  * DTL_FAKE_NCCL_FOLDER is where folders are made (/tmp), DTL_FAKE_NCCL_VERSION the version (22703), and
  * DTL_FAKE_NCCL_FAIL=symbol:n:result[,...] has the n-th call of a symbol, from 1 on, return the result; 1000 has what it queues
@@ -29,6 +30,9 @@ enum { MOST_RANKS = 16 };
 
 /* Of the driver. */
 int cuCtxGetCurrent(void **context);
+int cuDeviceGetUuid(unsigned char *uuid, int which);
+int cuDeviceGetUuid_v2(unsigned char *uuid, int which);
+int fake_device(void);
 int fake_queue(void *in, int (*call)(void *), void *with);
 char *fake_seen(const char *at, size_t n);
 
@@ -82,6 +86,7 @@ struct comm {
     char last[200];
 };
 
+static const char *said = ""; /* what was said last of no communicator: which call has failed */
 static _Thread_local int depth;
 static _Thread_local work *group;
 static int comms;
@@ -95,7 +100,7 @@ __attribute__((constructor)) static void begin(void) { fake_nccl_fail(getenv("DT
 #define FAIL()                            \
     int code = failing(__func__);         \
     if (code != SUCCESS && code < STALL)  \
-        return code;
+        return said = __func__, code;
 
 static int later(const comm *c) { return c->blocking ? SUCCESS : IN_PROGRESS; }
 
@@ -159,6 +164,24 @@ static int all(const comm *c, const char *what) {
         char path[256];
         name(path, c, what, rank, 0, 0);
         if (access(path, F_OK) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* alone says whether no other rank has joined with this rank's GPU. All have joined. */
+static int alone(const comm *c) {
+    char path[256];
+    unsigned char mine[16] = {0}, other[16] = {0};
+    for (int rank = -1; rank < c->size; rank++) {
+        if (rank == c->rank)
+            continue;
+        name(path, c, "joined", rank < 0 ? c->rank : rank, 0, 0);
+        FILE *f = fopen(path, "r");
+        const size_t n = f != NULL ? fread(rank < 0 ? mine : other, 1, sizeof mine, f) : 0;
+        if (f != NULL)
+            fclose(f);
+        if (rank >= 0 && n == sizeof mine && memcmp(mine, other, sizeof mine) == 0)
             return 0;
     }
     return 1;
@@ -280,11 +303,15 @@ static int asked(work *w, int code) {
 
 /* ---- NCCL ---- */
 
-int ncclGetVersion(int *version);
-int ncclGetVersion(int *version) {
-    FAIL();
+static int version(void) {
     const char *text = getenv("DTL_FAKE_NCCL_VERSION");
-    *version = text != NULL ? atoi(text) : 22703;
+    return text != NULL ? atoi(text) : 22703;
+}
+
+int ncclGetVersion(int *number);
+int ncclGetVersion(int *number) {
+    FAIL();
+    *number = version();
     return SUCCESS;
 }
 
@@ -313,8 +340,15 @@ int ncclCommInitRankConfig(comm **made, int size, key id, int rank, const config
     *made = c;
     if (code >= LATER)
         told(c, code - LATER, "a failure that was asked for");
-    else if (code != STALL && put(c, "joined", 0, 0, NULL, NULL, 0) != SUCCESS)
-        return SYSTEM_ERROR;
+    else if (code != STALL) {
+        unsigned char uuid[16];
+        const char *several = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+        if ((version() < 23000 ? cuDeviceGetUuid : cuDeviceGetUuid_v2)(uuid, fake_device()) != 0)
+            return CUDA_ERROR;
+        const int tells = version() < 23000 || several == NULL || strcmp(several, "1") != 0;
+        if (put(c, "joined", 0, 0, NULL, uuid, tells ? sizeof uuid : 0) != SUCCESS)
+            return SYSTEM_ERROR;
+    }
     while (c->blocking && !all(c, "joined"))
         usleep(20);
     return later(c);
@@ -327,8 +361,13 @@ int ncclCommGetAsyncError(comm *c, int *result) {
     *result = c->state;
     if (c->state != SUCCESS)
         return SUCCESS;
-    if (!c->joined)
+    if (!c->joined) {
         *result = (c->joined = all(c, "joined")) ? SUCCESS : IN_PROGRESS;
+        if (c->joined && !alone(c)) {
+            told(c, INVALID_USAGE, "Duplicate GPU detected");
+            *result = INVALID_USAGE;
+        }
+    }
     if (c->finalizing && !all(c, "left"))
         *result = IN_PROGRESS;
     for (; c->pending != NULL; *result = IN_PROGRESS) {
@@ -392,7 +431,7 @@ const char *ncclGetErrorString(int result) {
 }
 
 const char *ncclGetLastError(const comm *c);
-const char *ncclGetLastError(const comm *c) { return failing(__func__) != SUCCESS ? NULL : c->last; }
+const char *ncclGetLastError(const comm *c) { return failing(__func__) != SUCCESS ? NULL : c != NULL ? c->last : said; }
 
 int ncclGroupStart(void);
 int ncclGroupStart(void) {

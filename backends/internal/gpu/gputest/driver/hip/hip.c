@@ -18,6 +18,7 @@ int hipGetDevice(int *which);
 int hipSetDevice(int which);
 int hipMemcpyAsync(void *to, const void *from, size_t n, int kind, void *in);
 int hipGetDevicePropertiesR0600(void *properties, int which);
+int hipGetLastError(void);
 
 static _Thread_local int chosen;
 
@@ -67,4 +68,11 @@ int hipGetDevicePropertiesR0600(void *properties, int which) {
         strcpy((char *)properties + ARCHITECTURE_AT, fake_architecture());
     }
     return rc;
+}
+
+/* As of ROCm 7: what has failed since somebody asked, whatever has worked since. */
+int hipGetLastError(void) {
+    int last = fake_last;
+    fake_last = 0;
+    return fake_failing(__func__) != 0 ? 1 : last;
 }

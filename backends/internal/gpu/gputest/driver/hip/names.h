@@ -11,6 +11,7 @@
 #define cuDeviceGet hipDeviceGet
 #define cuDeviceGetName hipDeviceGetName
 #define cuDeviceGetUuid hipDeviceGetUuid
+#define cuDeviceGetUuid_v2 fake_instance_uuid
 #define cuDeviceGetAttribute hipDeviceGetAttribute
 #define cuDevicePrimaryCtxRetain fake_retain
 #define cuCtxGetCurrent fake_current
