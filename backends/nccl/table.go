@@ -68,12 +68,9 @@ const (
 	inProgress = 7
 )
 
-// explain says what a result is, and what NCCL said last on a communicator.
+// explain says what a result is, and what NCCL said last, of a communicator or, as it does where there is none yet, of any.
 func (t *table) explain(result int, comm unsafe.Pointer) string {
 	text := fmt.Sprintf("error %d (%s)", result, C.GoString(C.nccl_text(t.c, C.int(result))))
-	if comm == nil {
-		return text
-	}
 	if last := C.nccl_last(t.c, comm); last != nil && *last != 0 {
 		text += ": " + C.GoString(last)
 	}

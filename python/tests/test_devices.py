@@ -388,6 +388,82 @@ def test_ranks_that_share_a_device(driver: str, tmp_path: Path) -> None:
     assert said.count("True") == 1, said  # rank 1 has a GPU of its own
 
 
+def test_ranks_on_instances_of_a_device(nccl: str, tmp_path: Path) -> None:
+    """Parts of a GPU are GPUs by themselves, but not for an NCCL that goes by where a GPU is in the machine."""
+    program = """
+        import os, warnings
+        os.environ["DTL_FAKE_GPU_INSTANCE"] = str(os.getpid() % 256)
+        import dtl
+        with warnings.catch_warnings(record=True) as said, dtl.Context() as ctx:
+            warnings.simplefilter("always")
+            dtl.DistributedVector(ctx, 5, placement=dtl.PLACEMENT_DEVICE)
+            try:
+                ctx.with_nccl(0).close()
+                told = "linked"
+            except dtl.BackendError as error:
+                told = str(error)
+            texts = dtl.gather_object(ctx, (told, [str(one.message) for one in said]), root=0)
+        if ctx.rank == 0:
+            print(texts)
+    """
+    variables = {"LD_LIBRARY_PATH": nccl, "DTL_BACKEND": "local", "DTL_FAKE_NCCL_FOLDER": str(tmp_path)}
+    said = succeeded(ranks(2, program, tmp_path, **variables))
+    assert said.count("Duplicate GPU detected") == 2, said
+    assert said.count("[]") == 2, said
+    said = succeeded(ranks(2, program, tmp_path, DTL_FAKE_NCCL_VERSION="23000", **variables))
+    assert said == "[('linked', []), ('linked', [])]\n"
+
+
+#: Makes calls after one of the last rank's GPU has failed for good, and prints which of them the ranks heard of.
+BROKEN = """
+    import ctypes, os
+    import numpy as np
+    import dtl
+    driver = ctypes.CDLL("libcuda.so.1")
+    with dtl.Context() as ctx:
+        whole = np.arange(24.0)
+        vec, to = (dtl.DistributedVector.from_numpy(ctx, whole, placement="device") for _ in range(2))
+        both = dtl.DistributedVector.from_numpy(ctx, whole, placement="unified")
+        halo, host = dtl.Halo(to, 1), dtl.DistributedVector(ctx, 4, fill=2)
+        if ctx.rank == ctx.size - 1:
+            driver.fake_fail(os.environ["FAIL"].encode())
+        for call in (
+            lambda: np.add(vec, 1, out=to),
+            vec.sum,
+            lambda: dtl.fill(vec, 3),
+            lambda: dtl.copy(vec, to),
+            lambda: dtl.sort(vec),
+            halo.exchange,
+            lambda: vec.redistribute("cyclic"),
+            lambda: dtl.ones(ctx, 1000, placement="device"),
+            lambda: both.sum(),
+            lambda: vec.gather_to(0),
+            lambda: dtl.allreduce(ctx, vec.local_view()),
+            vec.window,
+        ):
+            try:
+                call()
+                told = ""
+            except dtl.BackendError as error:
+                told = str(error)
+            except dtl.InvalidArgumentError as error:
+                told = str(error)
+            all_told = dtl.gather_object(ctx, told, root=0)
+            if ctx.rank == 0:
+                print([bool(one) for one in all_told], "can use the GPU no more" in all_told[-1])
+        assert host.sum() == 8
+        for one in (halo, vec, to, both):
+            one.close()
+"""
+
+
+def test_a_device_that_has_failed(driver: str, tmp_path: Path) -> None:
+    """As after a wrong address in a kernel: every call says so, a collective one on all ranks, and the program ends."""
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "2", "DTL_BACKEND": "local"}
+    said = succeeded(ranks(2, BROKEN, tmp_path, FAIL="cuLaunchKernel:1:700+", **variables))
+    assert said == "[False, True] True\n" + 11 * "[True, True] True\n"
+
+
 #: What every placement that is not there does, for the reason that is printed.
 REFUSED = """
     import dtl

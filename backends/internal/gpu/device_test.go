@@ -354,8 +354,49 @@ func negated(q backend.Queue, s memory.Span) error {
 	return q.Elementwise("negative", s, s.Type, nil, [3]backend.Operand{{Span: s}})
 }
 
+// TestWhatKernelsDoNotReach gives a kernel memory of the host, and of another device: the tests' driver is as strict as a machine can be.
+func TestWhatKernelsDoNotReach(t *testing.T) {
+	t.Setenv("DTL_FAKE_GPU_COUNT", "2")
+	onEach(t, func(t *testing.T, d driver) {
+		other, _ := span(t, d.device(1).Memory(), 10, dtype.Int64)
+		notReached(t, d, other)
+		notReached(t, newDriver(t, d.api), memory.Of(dtype.Int64, make([]int64, 10)))
+	})
+}
+
+func notReached(t *testing.T, d driver, s memory.Span) {
+	q := queueOf(t, d.device(0))
+	there, _ := span(t, q.Memory(), s.Count, s.Type)
+	must(t, q.Elementwise("negative", there, s.Type, nil, [3]backend.Operand{{Span: s}}))
+	for range 2 { // it stays so
+		if err := q.Synchronize(); err == nil || !strings.Contains(err.Error(), "error 700") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestADeviceThatHasFailed says so in each call that follows.
+func TestADeviceThatHasFailed(t *testing.T) { onEach(t, testADeviceThatHasFailed) }
+
+func testADeviceThatHasFailed(t *testing.T, d driver) {
+	on := d.device(0)
+	q := queueOf(t, on)
+	there, _ := span(t, on.Memory(), 10, dtype.Int64)
+	d.fail(d.named("cuLaunchKernel") + ":1:716+")
+	defer d.fail("")
+	for range 2 {
+		err := negated(q, there)
+		if err == nil || !strings.HasSuffix(err.Error(), "and this process can use the GPU no more") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := on.Synchronize(); err == nil || !strings.Contains(err.Error(), "waiting for its work failed: error 716") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // quiet are the functions whose failure nobody has to hear of, by CUDA's names: a name for an error, what is asked only for another
-// error's text, and what only several processes call.
+// error's text, what only several processes call, and what only an old driver is asked.
 var quiet = []string{"cuGetErrorString", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemFreeHost", "cuIpcGetMemHandle",
 	"cuIpcOpenMemHandle_v2"}
 
@@ -379,7 +420,7 @@ func testEachFailure(t *testing.T, d driver) {
 		if slices.Contains(unreturned, symbol) {
 			on = last
 		}
-		heard := !slices.Contains(quiet, names[i])
+		heard := !slices.Contains(quiet, names[i]) && symbol != "cuDeviceGetUuid" && symbol != "hipGetLastError"
 		for nth := 1; nth <= 3; nth++ {
 			t.Run(fmt.Sprint(symbol, " ", nth), func(t *testing.T) { oneFailure(t, on, symbol, nth, heard) })
 		}

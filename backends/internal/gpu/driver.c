@@ -33,7 +33,11 @@ int gpu_enter(const gpu_device *d, int *outer) {
 
 int gpu_leave(const gpu_device *d, int outer, int rc) {
     int failed = outer != 0 ? d->table->driver->leave(d, outer) : 0;
-    return rc != 0 ? rc : failed;
+    if (rc == 0)
+        rc = failed;
+    if (rc != 0 && d->table->last_error != NULL)
+        d->table->last_error(); /* which others ask for after calls of theirs, and would take for one of these: it is forgotten */
+    return rc;
 }
 
 /* WITHIN calls a function of the driver while the device is current, and returns its error. */
@@ -61,7 +65,7 @@ int gpu_open(const gpu_table *t, int number, gpu_device *d) {
     if (rc == 0)
         rc = t->device_attribute(&d->managed, t->driver->managed_memory, d->number);
     if (rc == 0)
-        rc = t->device_uuid(d->uuid, d->number);
+        rc = (t->instance_uuid != NULL ? t->instance_uuid : t->device_uuid)(d->uuid, d->number); /* of a part of a GPU, its own */
     if (rc == 0)
         rc = t->device_attribute(&d->concurrent, t->driver->concurrent, d->number);
     return rc == 0 ? t->driver->begin(d) : rc;

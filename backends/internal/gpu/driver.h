@@ -65,13 +65,15 @@ typedef uintptr_t gpu_event;
     X(device_current, "", "hipGetDevice", (int *device)) \
     X(device_choose, "", "hipSetDevice", (int device)) \
     X(copy_of_kind, "", "hipMemcpyAsync", (gpu_address to, gpu_address from, size_t size, int kind, void *stream)) \
-    X(properties, "", "hipGetDevicePropertiesR0600", (void *properties, int device))
+    X(properties, "", "hipGetDevicePropertiesR0600", (void *properties, int device)) \
+    X(last_error, "", "hipGetLastError", (void))
 
 /* Those that a driver may lack: NULL. */
 #define GPU_OPTIONAL(X) \
     X(lend, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (gpu_handle *handle, gpu_address at)) \
     X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags)) \
-    X(context_record, "cuCtxRecordEvent", "", (void *context, void *event))
+    X(context_record, "cuCtxRecordEvent", "", (void *context, void *event)) \
+    X(instance_uuid, "cuDeviceGetUuid_v2", "", (void *uuid, int device))
 
 typedef struct gpu_driver gpu_driver;
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dtl/backends/internal/gpu/gputest"
 	"dtl/core/backend"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -96,6 +97,28 @@ func testMemoryOfAnotherQueue(t *testing.T, d driver) {
 	if n := d.outstanding(queued); n != 0 {
 		t.Errorf("the memory was used again with %d operations before it", n)
 	}
+}
+
+// TestErrorsAreForgotten asks a stream that is not done, and then for the last error of this thread, as a library does after a kernel.
+func TestErrorsAreForgotten(t *testing.T) {
+	d := newDriver(t, amd)
+	on := d.device(0)
+	q := queueOf(t, on)
+	there, _ := span(t, q.Memory(), 1000, dtype.Uint8)
+	last, err := d.Symbol("hipGetLastError")
+	must(t, err)
+	must(t, on.Within(func() error {
+		for range 3 {
+			must(t, q.Fill(there, []byte{1}))
+		}
+		if done, err := q.Done(); done || err != nil {
+			t.Errorf("%v, %v", done, err)
+		}
+		if rc := gputest.CallNumber(last, 0); rc != 0 {
+			t.Errorf("another library is told error %d", rc)
+		}
+		return nil
+	}))
 }
 
 // TestMemoryThatOthersWorkOn has a stream that the allocator does not know work on memory that is given back.

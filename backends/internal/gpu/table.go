@@ -119,7 +119,17 @@ func (d driven) check(what string, result C.int) error {
 	if result == 0 {
 		return nil
 	}
-	return status.New(status.Backend, "GPU %d: %s failed: %s", int(d.c.number), what, d.explain(int(result)))
+	after := ""
+	if lasts(int(result)) {
+		after = "; a kernel that was queued before has failed, of DTL or of another library, and this process can use the GPU no more"
+	}
+	return status.New(status.Backend, "GPU %d: %s failed: %s%s", int(d.c.number), what, d.explain(int(result)), after)
+}
+
+// lasts reports whether a driver returns an error of a kernel from every later call, too: an illegal address, a time limit, an assertion,
+// and those from a stack that overflowed to a failure of no known reason.
+func lasts(result int) bool {
+	return result == 700 || result == 702 || result == 710 || result >= 714 && result <= 719
 }
 
 // ended is check of what gives something back: at the end of the process the driver may have ended before.
@@ -331,10 +341,14 @@ func (d driven) order(before, after stream) error {
 	return d.check("ordering streams", C.gpu_order(d.c, C.gpu_stream(before), C.gpu_stream(after)))
 }
 
-// load loads kernels: a text that ends in a zero, or a code object.
+// load loads kernels: a text that ends in a zero, or a code object, of which HIP keeps the address.
 func (d driven) load(image []byte) (module uintptr, err error) {
+	at := unsafe.Pointer(&image[0])
+	if d.architecture() != "" {
+		at = C.CBytes(image) // it is never freed, as the module is not
+	}
 	var m C.uintptr_t
-	err = d.check("loading kernels", C.gpu_load(d.c, unsafe.Pointer(&image[0]), &m))
+	err = d.check("loading kernels", C.gpu_load(d.c, at, &m))
 	return uintptr(m), err
 }
 
