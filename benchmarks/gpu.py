@@ -1,6 +1,6 @@
 """What a short loan of a GPU can tell: times beside the driver's own and CuPy's, and the tests with the real driver.
 
-    python benchmarks/gpu.py [--report gpu.txt] [--minutes 7.5] [--mebibytes 256] [--only times]
+    python benchmarks/gpu.py [--report gpu.txt] [--minutes 7.5] [--mebibytes 256] [--only driver]
 
 It needs this repository, a driver, and a Python with DTL's wheel for it (``make wheels PYTHONS=3.12``), NumPy, pytest,
 pytest-timeout and hypothesis; ranks need no MPI. CuPy, PyTorch, Numba, NCCL and compute-sanitizer are tried where they
@@ -27,10 +27,15 @@ import time
 from pathlib import Path
 from typing import Any, Callable, NoReturn
 
-import numpy as np
-from blocks import Block, alternate
+try:
+    import numpy as np
+    from blocks import Block, alternate
 
-import dtl
+    import dtl
+except ImportError as error:
+    sys.exit(
+        f"{sys.executable}, Python {sys.version.split()[0]}: {error}. It needs NumPy, and DTL's wheel for this Python"
+    )
 
 _TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 _FILES = (  # the longest first
@@ -40,7 +45,7 @@ _FILES = (  # the longest first
     *("libraries_on_a_device", "nccl_on_devices", "moves_by_nccl"),
 )
 #: Those that the tests need. What else the machine has may give warnings, which the tests take for errors.
-_PLUGINS = ("-p", "no:cacheprovider", "-p", "pytest_timeout")
+_PLUGINS = ("-p", "no:cacheprovider", "-p", "pytest_timeout", "--timeout=60")
 
 _ROUNDS = 9
 
@@ -99,8 +104,6 @@ class Report:
         if ranks > 1:
             tests = ["-m", "dtl", "run", "-n", str(ranks), *tests]
         variables = {"DTL_TEST_RANKS": str(ranks), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        if ranks > 1:
-            variables["DTL_BACKEND"] = "local"
         lines: list[str] = []
         begun, code = time.monotonic(), _run([sys.executable, *tests], limit, lines.append, variables)
         self.failures += code != 0
@@ -112,7 +115,7 @@ class Report:
 
 
 def _run(command: list[str], limit: float, say: Callable[[str], None], variables: dict[str, str]) -> int:
-    """Run a program, and return its exit code: of one that is ended with all that it has started, -15 or -9."""
+    """Run a program, without MPI, and return its exit code: -15 or -9 if it is ended, with all that it has started."""
     try:
         process = subprocess.Popen(
             command,
@@ -121,7 +124,7 @@ def _run(command: list[str], limit: float, say: Callable[[str], None], variables
             stdin=subprocess.DEVNULL,
             text=True,
             errors="replace",
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1", "DTL_BACKEND": "local", **variables},
             start_new_session=True,
         )
     except OSError as error:  # the other parts are worth it
@@ -142,7 +145,10 @@ def _run(command: list[str], limit: float, say: Callable[[str], None], variables
             break
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, number)
-    code = process.wait()
+    try:
+        code = process.wait(5)
+    except subprocess.TimeoutExpired:  # it is in the driver, which does not return: the other parts are worth it
+        return -signal.SIGKILL
     _running.discard(process)
     reader.join(3)  # longer only if one that was started keeps the output open
     return code
@@ -193,11 +199,13 @@ def main() -> int:
 def _all_parts(report: Report, mebibytes: int) -> None:
     itself = [sys.executable, str(Path(__file__).resolve()), "--mebibytes", str(mebibytes), "--only"]
     report.program("What is there", [*itself, "machine"], 40)
-    report.program("Times", [*itself, "times"], 100)
+    report.program("Times beside the driver's", [*itself, "driver"], 60)
+    report.program("Times beside CuPy's", [*itself, "cupy"], 80)
     report.tests(1, 150)
     on_two = [sys.executable, "-m", "dtl", "run", "-n", "2", *itself[1:], "ranks"]
-    report.program("Times of two ranks", on_two, 40, DTL_BACKEND="local")
-    report.program("Times of two ranks by way of the host", on_two, 40, DTL_BACKEND="local", DTL_SHARED_MEMORY="0")
+    report.program("Times of two ranks", on_two, 40)
+    report.program("Times of two ranks by way of the host", on_two, 40, DTL_SHARED_MEMORY="0")
+    report.program("Times beside NCCL's", [*itself, "nccl"], 40, NCCL_DEBUG="WARN")
     report.tests(2, 90)
     checker = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
     if checker is None:
@@ -216,7 +224,10 @@ def _machine(_: int) -> None:
             subprocess.run(command, stderr=subprocess.STDOUT, timeout=30, check=False)
     from importlib import metadata
 
-    for name in ("pydtl", "numpy", "cupy-cuda12x", "cupy-cuda13x", "torch", "numba", "numba-cuda", "pytest"):
+    for name in (
+        *("pydtl", "numpy", "cupy-cuda12x", "cupy-cuda13x", "torch", "numba", "numba-cuda"),
+        *("nvidia-nccl-cu12", "nvidia-nccl-cu13", "pytest", "pytest-timeout", "hypothesis"),
+    ):
         try:
             print(name, metadata.version(name))
         except metadata.PackageNotFoundError:
@@ -238,6 +249,12 @@ class _Driver:
         if rc:
             raise RuntimeError(f"error {rc} of the driver")
 
+    def pinned(self, size: int) -> int:
+        """Return the address of pinned memory of the host."""
+        at = ctypes.c_void_p()
+        self._check(self._cuda.cuMemHostAlloc(ctypes.byref(at), ctypes.c_size_t(size), ctypes.c_uint(1)))
+        return at.value or 0
+
     def copy(self, to: int, source: int, size: int) -> None:
         """Copy, and wait."""
         address, stream = ctypes.c_ulonglong, ctypes.c_void_p(1)
@@ -253,11 +270,16 @@ class _Driver:
         self._check(self._cuda.cuStreamSynchronize(stream))
 
 
-def _middles(*calls: Callable[[], Any], times: int = 1) -> list[float]:
-    """Return the middle time of each of several calls, by turns."""
+def _nothing() -> None:
+    """Wait for nothing."""
+
+
+def _middles(*calls: Callable[[], Any], times: int = 1, settle: Callable[[], Any] = _nothing) -> list[float]:
+    """Return the middle time of each of several calls, by turns, each after a call that is not counted."""
 
     def block(f: Callable[[], Any]) -> Block:
         def run() -> float:
+            settle()
             begun = time.perf_counter()
             for _ in range(times):
                 f()
@@ -269,147 +291,208 @@ def _middles(*calls: Callable[[], Any], times: int = 1) -> list[float]:
     return [statistics.median(mine) for mine in took.values()]
 
 
-def _row(name: str, anchor: str, ours: Callable[[], Any], theirs: Callable[[], Any], times: int = 1) -> None:
-    """Print a row of a table: a time, and that of what it is compared with."""
+def _row(
+    name: str,
+    anchor: str,
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    times: int = 1,
+    settle: Callable[[], Any] = _nothing,
+) -> None:
+    """Print a row of a table: the time of a first call, for which the driver may compile, a time, and the other's."""
     try:
-        mine, other = _middles(ours, theirs, times=times)
-    except (dtl.DTLError, RuntimeError, TypeError, ValueError, AttributeError) as error:  # the other rows are worth it
-        print(f"| {name} | {type(error).__name__}: {error} | | | |", flush=True)
+        begun = time.perf_counter()
+        ours()
+        settle()
+        first = time.perf_counter() - begun
+        mine, other = _middles(ours, theirs, times=times, settle=settle)
+    except (dtl.DTLError, RuntimeError, TypeError, ValueError, AttributeError, MemoryError, ImportError) as error:
+        print(f"| {name} | {type(error).__name__}: {error} | | | | |", flush=True)  # the other rows are worth it
         return
     unit, scale = ("ms", 1e3) if max(mine, other) > 1e-3 else ("µs", 1e6)
     print(
-        f"| {name} | {scale * mine:.3f} {unit} | {anchor} | {scale * other:.3f} {unit} | {mine / other:.2f} |",
+        f"| {name} | {1e3 * first:.1f} ms | {scale * mine:.3f} {unit} | {anchor} | {scale * other:.3f} {unit} "
+        f"| {mine / other:.2f} |",
         flush=True,
     )
 
 
-_HEAD = "| what | time | beside | its time | time of ours / of that |\n|---|---|---|---|---|"
+_HEAD = "| what | first call | time | beside | its time | time of ours / of that |\n|---|---|---|---|---|---|"
 
 
-def _times(size: int) -> None:
-    """Print times on this process's GPU."""
-    print(f"The middle of {_ROUNDS}, by turns, of {size >> 20} MiB.\n\n{_HEAD}", flush=True)
-    count = size // 8
+class _Some:
+    """Containers on this process's GPU, with their views and addresses."""
+
+    def __init__(self, ctx: dtl.Context, size: int) -> None:
+        self.count = size // 8
+        self.a = dtl.DistributedVector(ctx, self.count, fill=1.5, placement=dtl.PLACEMENT_DEVICE)
+        self.b, self.small = dtl.ones_like(self.a), dtl.ones(ctx, 1000, placement=dtl.PLACEMENT_DEVICE)
+        self.view, other, self.little = (one.device_view() for one in (self.a, self.b, self.small))
+        self.at = [one.__cuda_array_interface__["data"][0] for one in (self.view, other)]
+        self.view.synchronize()
+        print(f"The middle of {_ROUNDS}, by turns, of {size >> 20} MiB.\n\n{_HEAD}", flush=True)
+
+    def waited(self, f: Callable[[], Any]) -> Callable[[], None]:
+        """Return a call that is over when the GPU has done it."""
+
+        def call() -> None:
+            f()
+            self.view.synchronize()
+
+        return call
+
+
+def _by_driver(size: int) -> None:
+    """Print times on this process's GPU beside those of the driver's own copies and fills."""
+    if dtl.has_hip():
+        print("of CUDA's driver alone")
+        return
     with dtl.Context(device_id=0) as ctx:
-        a = dtl.DistributedVector(ctx, count, fill=1.5, placement=dtl.PLACEMENT_DEVICE)
-        b, small = dtl.ones_like(a), dtl.ones(ctx, 1000, placement=dtl.PLACEMENT_DEVICE)
-        rows = dtl.ones(ctx, (count // 16, 16), placement=dtl.PLACEMENT_DEVICE)
-        view, other, little = a.device_view(), b.device_view(), small.device_view()
-        at = [one.__cuda_array_interface__["data"][0] for one in (view, other)]
-        view.synchronize()
+        some, driver = _Some(ctx, size), _Driver(0)
+        a, b, at, waited = some.a, some.b, some.at, some.waited
+        rows = dtl.ones(ctx, (some.count // 16, 16), placement=dtl.PLACEMENT_DEVICE)
 
-        def waited(f: Callable[[], Any]) -> Callable[[], None]:
-            def call() -> None:
-                f()
-                view.synchronize()
+        def copied(bytes_moved: float) -> Callable[[], None]:
+            """Return a copy that reads and writes as many bytes together."""
+            return lambda: driver.copy(at[1], at[0], int(bytes_moved / 2))
 
-            return call
-
-        if not dtl.has_hip():
-            _beside_the_driver(waited, a, b, rows, at, size)
-        _beside_cupy(ctx, waited, a, b, view, small, little)
-        _by_nccl(ctx)
-
-
-def _beside_the_driver(waited: Any, a: Any, b: Any, rows: Any, at: list[int], size: int) -> None:
-    driver = _Driver(0)
-
-    def copied(bytes_moved: float) -> Callable[[], None]:
-        """Return a copy that reads and writes as many bytes together."""
-        return lambda: driver.copy(at[1], at[0], int(bytes_moved / 2))
-
-    _row("copy", "cuMemcpyAsync", waited(lambda: dtl.copy(a, b)), copied(2 * size))
-    _row("fill", "cuMemsetD32Async", waited(lambda: dtl.fill(b, 2.5)), lambda: driver.fill(at[1], size))
-    _row("negative, in place", "cuMemcpyAsync", waited(lambda: np.negative(a, out=a)), copied(2 * size))
-    _row(
-        "add, in place",
-        "cuMemcpyAsync of as many bytes",
-        waited(lambda: np.add(a, b, out=b)),
-        lambda: (driver.copy(at[1], at[0], size), driver.copy(at[1], at[0], size // 2)),
-    )
-    _row("sum", "cuMemcpyAsync of as many bytes", a.sum, copied(size))
-    _row("rows of 64 of 128 bytes", "cuMemcpyAsync of as many bytes", waited(lambda: rows[:, :8]), copied(size))
-    host = np.ones(a.local_size)
-    _row("to NumPy", "NumPy's own copy", a.to_numpy, host.copy)
+        _row("copy", "cuMemcpyAsync", waited(lambda: dtl.copy(a, b)), copied(2 * size))
+        _row("fill", "cuMemsetD32Async", waited(lambda: dtl.fill(b, 2.5)), lambda: driver.fill(at[1], size))
+        _row("negative, in place", "cuMemcpyAsync", waited(lambda: np.negative(a, out=a)), copied(2 * size))
+        _row(
+            "add, in place",
+            "cuMemcpyAsync of as many bytes",
+            waited(lambda: np.add(a, b, out=b)),
+            lambda: (driver.copy(at[1], at[0], size), driver.copy(at[1], at[0], size // 2)),
+        )
+        _row("sum", "cuMemcpyAsync of as many bytes", a.sum, copied(size))
+        _row("rows of 64 of 128 bytes", "cuMemcpyAsync of as many bytes", waited(lambda: rows[:, :8]), copied(size))
+        host, pinned = dtl.DistributedVector(ctx, some.count), driver.pinned(size)
+        _row(
+            "to the host",
+            "cuMemcpyAsync to pinned memory",
+            lambda: dtl.copy(a, host),
+            lambda: driver.copy(pinned, at[0], size),
+        )
+        _row(
+            "from the host",
+            "cuMemcpyAsync from pinned memory",
+            waited(lambda: dtl.copy(host, a)),
+            lambda: driver.copy(at[0], pinned, size),
+        )
+        array = np.ones(some.count)
+        _row("to NumPy", "NumPy's own copy", a.to_numpy, array.copy)
 
 
-def _beside_cupy(ctx: Any, waited: Any, a: Any, b: Any, view: Any, small: Any, little: Any) -> None:
+def _by_cupy(size: int) -> None:
+    """Print times on this process's GPU beside those of CuPy."""
     try:
         import cupy
     except ImportError as error:
-        print(f"\nCuPy is not there: {error}", flush=True)
+        print(f"CuPy is not there: {error}", flush=True)
         return
-    large, few = cupy.from_dlpack(view), cupy.from_dlpack(little)
-    wait = cupy.cuda.get_current_stream().synchronize
-    for name in ("sum", "max", "argmax", "var"):
-        _row(name, "CuPy", lambda n=name: getattr(dtl, n)(a), lambda n=name: float(getattr(large, n)()))  # type: ignore[misc]
-    _row("sum of 1000", "CuPy", lambda: dtl.sum(small), lambda: float(few.sum()), 50)
-    _row("argmax of 1000", "CuPy", lambda: dtl.argmax(small), lambda: int(few.argmax()), 50)
-    _row(
-        "add of 1000, queued",
-        "CuPy",
-        lambda: np.add(small, small, out=small),
-        lambda: cupy.add(few, few, out=few),
-        200,
-    )
-    _row("exp", "CuPy", waited(lambda: np.exp(a, out=b)), lambda: (cupy.exp(large), wait()))
-    _row(
-        "transform by a function of CuPy's",
-        "CuPy",
-        waited(lambda: dtl.transform(a, b, cupy.exp, library=cupy)),
-        lambda: (cupy.exp(large), wait()),
-    )
-    _row(
-        "for_each of 1000, queued",
-        "CuPy",
-        lambda: dtl.for_each(small, lambda x: cupy.add(x, x, out=x), library=cupy),
-        lambda: cupy.add(few, few, out=few),
-        50,
-    )
-    _row(
-        "from_dlpack of a view",
-        "CuPy's of its own",
-        lambda: cupy.from_dlpack(view),
-        lambda: cupy.from_dlpack(large),
-        50,
-    )
-    for dtype in ("uint32", "uint64", "float64"):
-        drawn = np.random.default_rng(1).integers(0, 2**32 - 1, min(a.global_size, 1 << 24)).astype(dtype)
-        given = dtl.DistributedVector.from_numpy(ctx, drawn, placement=dtl.PLACEMENT_DEVICE)
-        mine, theirs = dtl.empty_like(given), cupy.asarray(drawn)
+    with dtl.Context(device_id=0) as ctx:
+        some = _Some(ctx, size)
+        a, b, small, waited = some.a, some.b, some.small, some.waited
+        large, few = cupy.from_dlpack(some.view), cupy.from_dlpack(some.little)
+        wait = cupy.cuda.get_current_stream().synchronize
+
+        def both() -> None:
+            some.view.synchronize()
+            wait()
+
+        for name in ("sum", "max", "argmax", "var"):
+            _row(name, "CuPy", lambda n=name: getattr(dtl, n)(a), lambda n=name: float(getattr(large, n)()))  # type: ignore[misc]
+        _row("sum of 1000", "CuPy", lambda: dtl.sum(small), lambda: float(few.sum()), 50)
+        _row("max of 1000", "CuPy", lambda: dtl.max(small), lambda: float(few.max()), 50)
+        _row("argmax of 1000", "CuPy", lambda: dtl.argmax(small), lambda: int(few.argmax()), 50)
         _row(
-            f"copy and sort of {drawn.size} {dtype}",
+            "add of 1000, queued",
             "CuPy",
-            waited(lambda g=given, m=mine: (dtl.copy(g, m), dtl.sort(m))),
-            lambda t=theirs: (cupy.sort(t), wait()),
+            lambda: np.add(small, small, out=small),
+            lambda: cupy.add(few, few, out=few),
+            200,
+            both,
         )
-        given.close()
-        mine.close()
+        _row("add of 1000 to a new result, queued", "CuPy", lambda: small + small, lambda: few + few, 200, both)
+        _row("exp", "CuPy", waited(lambda: np.exp(a, out=b)), lambda: (cupy.exp(large), wait()))
+        _row(
+            "transform by a function of CuPy's",
+            "CuPy",
+            waited(lambda: dtl.transform(a, b, cupy.exp, library=cupy)),
+            lambda: (cupy.exp(large), wait()),
+        )
+        _row(
+            "for_each of 1000, queued",
+            "CuPy",
+            lambda: dtl.for_each(small, lambda x: cupy.add(x, x, out=x), library=cupy),
+            lambda: cupy.add(few, few, out=few),
+            50,
+            both,
+        )
+        _row(
+            "from_dlpack of a view",
+            "CuPy's of its own",
+            lambda: cupy.from_dlpack(some.view),
+            lambda: cupy.from_dlpack(large),
+            50,
+        )
+        for dtype in ("uint32", "uint64", "float64"):
+            drawn = np.random.default_rng(1).integers(0, 2**32 - 1, min(some.count, 1 << 24)).astype(dtype)
+            given = dtl.DistributedVector.from_numpy(ctx, drawn, placement=dtl.PLACEMENT_DEVICE)
+            mine, theirs = dtl.empty_like(given), cupy.asarray(drawn)
+            _row(
+                f"copy and sort of {drawn.size} {dtype}",
+                "CuPy",
+                waited(lambda g=given, m=mine: (dtl.copy(g, m), dtl.sort(m))),
+                lambda t=theirs: (cupy.sort(t), wait()),
+            )
+            given.close()
+            mine.close()
 
 
-def _by_nccl(ctx: Any) -> None:
-    """Print the time of an all-reduce of one rank by NCCL, beside NCCL's from CuPy."""
+def _by_nccl(_: int) -> None:
+    """Print the time of an all-reduce of one rank by NCCL, beside NCCL's from CuPy, and PyTorch's."""
     if not dtl.has_nccl():
-        print(f"\n{dtl.backends.why_not('nccl')}", flush=True)
+        print(dtl.backends.why_not("nccl"), flush=True)
         return
-    with ctx.with_nccl(0) as linked:
-        part = dtl.ones(linked, 1000, placement=dtl.PLACEMENT_DEVICE)
-        view = part.device_view()
-        try:
-            import cupy
-            from cupy.cuda import nccl
+    print(_HEAD, flush=True)
+    with dtl.Context(device_id=0) as ctx, ctx.with_nccl(0) as linked:
+        view = dtl.ones(linked, 1000, placement=dtl.PLACEMENT_DEVICE).device_view()
+        for library, beside in (("NCCL by CuPy", _nccl_of_cupy), ("torch.distributed", _nccl_of_torch)):
+            try:
+                theirs = beside()
+            except (ImportError, AttributeError, RuntimeError, ValueError, OSError) as error:
+                print(f"{library} is not there: {error}", flush=True)
+                continue
+            _row("allreduce of 1000 by NCCL", library, lambda: dtl.allreduce(linked, view, out=view), theirs, 50)
 
-            own = nccl.NcclCommunicator(1, nccl.get_unique_id(), 0)
-            there, stream = cupy.ones(1000), cupy.cuda.get_current_stream()
-        except (ImportError, AttributeError, RuntimeError) as error:
-            print(f"\nCuPy's NCCL is not there: {error}", flush=True)
-            return
 
-        def theirs() -> None:
-            own.allReduce(there.data.ptr, there.data.ptr, 1000, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, stream.ptr)
-            stream.synchronize()
+def _nccl_of_cupy() -> Callable[[], None]:
+    import cupy
+    from cupy.cuda import nccl
 
-        _row("allreduce of 1000 by NCCL", "NCCL by CuPy", lambda: dtl.allreduce(linked, view, out=view), theirs, 50)
+    own = nccl.NcclCommunicator(1, nccl.get_unique_id(), 0)
+    there, stream = cupy.ones(1000), cupy.cuda.get_current_stream()
+
+    def call() -> None:
+        own.allReduce(there.data.ptr, there.data.ptr, 1000, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, stream.ptr)
+        stream.synchronize()
+
+    return call
+
+
+def _nccl_of_torch() -> Callable[[], None]:
+    import torch
+
+    torch.distributed.init_process_group("nccl", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    there = torch.ones(1000, dtype=torch.float64, device="cuda:0")
+
+    def call() -> None:
+        torch.distributed.all_reduce(there)
+        torch.cuda.current_stream().synchronize()
+
+    return call
 
 
 def _ranks(size: int) -> None:
@@ -424,6 +507,8 @@ def _ranks(size: int) -> None:
         b = dtl.DistributedVector(ctx, count, fill=1.5)
         halo = dtl.Halo(dtl.ones_like(a), 1000, periodic=True)
         view, part = dtl.ones_like(a).device_view(), dtl.ones_like(b).local_view()
+        there, twin = dtl.ones_like(a), dtl.ones_like(a)
+        room, mine = twin.device_view(), there.device_view()
         divisions = itertools.cycle(([quarter, count - quarter], [count - quarter, quarter]))
         rows: list[tuple[str, Callable[[], Any]]] = [
             ("allreduce of an array on a GPU", lambda: dtl.allreduce(ctx, view, out=view)),
@@ -433,9 +518,25 @@ def _ranks(size: int) -> None:
             ("redistribution on the host", lambda: b.redistribute(next(divisions))),
         ]
         for name, f in rows:
-            (took,) = _middles(f)
+            (took,) = _middles(f, settle=ctx.barrier)
             if ctx.rank == 0:
                 print(f"{name}, {size >> 20} MiB a rank: {1e3 * took:.3f} ms", flush=True)
+        if os.environ.get("DTL_SHARED_MEMORY") == "0" or dtl.has_hip():
+            return  # no process reaches another one's part; and the driver below is CUDA's
+        driver, other = _Driver(room.device_id), (ctx.rank + 1) % ctx.size
+        at = [one.__cuda_array_interface__["data"][0] for one in (mine, room)]
+        with there.window() as win, win.epoch():
+            took, copied = _middles(
+                lambda: dtl.rma_get(win, other, 0, out=room),
+                lambda: driver.copy(at[1], at[0], mine.nbytes),
+                settle=ctx.barrier,
+            )
+        if ctx.rank == 0:
+            print(f"get of another rank's part on a GPU, {mine.nbytes >> 20} MiB: {1e3 * took:.3f} ms", flush=True)
+            print(
+                f"cuMemcpyAsync of as much: {1e3 * copied:.3f} ms, time of ours / of that {took / copied:.2f}",
+                flush=True,
+            )
 
 
 def _kernels(_: int) -> None:
@@ -457,7 +558,9 @@ def _kernels(_: int) -> None:
 
 _PARTS: dict[str, Callable[[int], None]] = {
     "machine": _machine,
-    "times": _times,
+    "driver": _by_driver,
+    "cupy": _by_cupy,
+    "nccl": _by_nccl,
     "ranks": _ranks,
     "kernels": _kernels,
 }

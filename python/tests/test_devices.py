@@ -562,7 +562,7 @@ def test_info_names_the_devices(driver: str) -> None:
 GPU_REPORT = HERE.parents[1] / "benchmarks" / "gpu.py"
 
 
-@pytest.mark.parametrize("part", ["times", "kernels", "ranks"])
+@pytest.mark.parametrize("part", ["driver", "cupy", "nccl", "kernels", "ranks"])
 def test_parts_of_the_report_of_a_gpu(driver: str, part: str) -> None:
     """They work at once when there is a real one for some minutes."""
     start = ["-m", "dtl", "run", "-n", "2"] if part == "ranks" else []
@@ -584,6 +584,14 @@ def test_a_report_ends_in_time(driver: str, tmp_path: Path) -> None:
     assert "but it sees no device" in (tmp_path / "gpu.txt").read_text()
 
 
+def test_a_report_by_another_python() -> None:
+    """It says what is missing, in a line."""
+    ended = run([sys.executable, "-S", str(GPU_REPORT)], 60)
+    assert ended.code == 1
+    assert "It needs NumPy, and DTL's wheel for this Python" in ended.err
+    assert "Traceback" not in ended.err
+
+
 def test_a_report_that_is_ended(driver: str, tmp_path: Path) -> None:
     """What has been said is in the file, and nothing that it has started goes on."""
     report = tmp_path / "gpu.txt"
@@ -596,7 +604,7 @@ def test_a_report_that_is_ended(driver: str, tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(20) == 1
     said = report.read_text()
-    assert "## Times\n" in said
+    assert "## Times beside the driver's\n" in said
     assert said.endswith("ended by signal 15\n")
     deadline = time.monotonic() + 20
     while any(str(tmp_path) in text for text in working_folders()):
