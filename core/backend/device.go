@@ -83,7 +83,7 @@ type Device interface {
 }
 
 // LentKey is how many bytes the key of memory has that a process lends to others.
-const LentKey = 64
+const LentKey = 72
 
 // DeviceSpace is memory that a device reaches.
 type DeviceSpace interface {

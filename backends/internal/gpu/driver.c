@@ -139,10 +139,24 @@ int gpu_locate(const gpu_device *d, gpu_address at, int *number, int *managed) {
 
 int gpu_lends(const gpu_table *t) { return t->lend != NULL && t->borrow != NULL; }
 
-int gpu_lend(const gpu_device *d, gpu_address at, gpu_handle *handle) { WITHIN(d, lend(handle, at)); }
+int gpu_lend(const gpu_device *d, gpu_address at, gpu_key *key) {
+    gpu_address begins = at;
+    size_t size;
+    int outer, rc = gpu_enter(d, &outer);
+    if (rc == 0)
+        rc = d->table->range(&begins, &size, at);
+    if (rc == 0)
+        rc = d->table->lend(&key->handle, begins);
+    key->offset = at - begins;
+    return gpu_leave(d, outer, rc);
+}
 
-int gpu_borrow(const gpu_device *d, const gpu_handle *handle, gpu_address *at) {
-    WITHIN(d, borrow(at, *handle, LAZY_PEER_ACCESS));
+int gpu_borrow(const gpu_device *d, const gpu_key *key, gpu_address *at) {
+    int outer, rc = gpu_enter(d, &outer);
+    if (rc == 0)
+        rc = d->table->borrow(at, key->handle, LAZY_PEER_ACCESS);
+    *at += rc == 0 ? key->offset : 0;
+    return gpu_leave(d, outer, rc);
 }
 
 /* as_known returns a stream as the driver knows it. */

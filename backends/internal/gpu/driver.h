@@ -48,6 +48,7 @@ typedef uintptr_t gpu_event;
     X(event_record, "cuEventRecord", "hipEventRecord", (void *event, void *stream)) \
     X(event_query, "cuEventQuery", "hipEventQuery", (void *event)) \
     X(event_synchronize, "cuEventSynchronize", "hipEventSynchronize", (void *event)) \
+    X(range, "cuMemGetAddressRange_v2", "hipMemGetAddressRange", (gpu_address *begins, size_t *size, gpu_address at)) \
     X(pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *data, int attribute, gpu_address at)) \
     X(module_load, "cuModuleLoadDataEx", "hipModuleLoadDataEx", (void **module, const void *image, unsigned n, \
         int *options, void **values)) \
@@ -156,12 +157,17 @@ int gpu_fill(const gpu_device *device, gpu_stream stream, gpu_address to, unsign
  * of a device. */
 int gpu_locate(const gpu_device *device, gpu_address at, int *number, int *managed);
 
+/* What another process needs to reach memory: the driver's handle of what it was allocated in, and how far from its beginning it is. */
+typedef struct {
+    gpu_handle handle;
+    uint64_t offset;
+} gpu_key;
+
 /* gpu_lends says whether the driver has the functions by which processes of a machine reach each other's memory of devices. gpu_lend
- * writes what another process needs to reach memory that begins at an address, and gpu_borrow where this one's device finds memory that
- * another process lends. */
+ * writes the key of memory that begins at an address, and gpu_borrow where this process's device finds memory that another one lends. */
 int gpu_lends(const gpu_table *table);
-int gpu_lend(const gpu_device *device, gpu_address at, gpu_handle *handle);
-int gpu_borrow(const gpu_device *device, const gpu_handle *handle, gpu_address *at);
+int gpu_lend(const gpu_device *device, gpu_address at, gpu_key *key);
+int gpu_borrow(const gpu_device *device, const gpu_key *key, gpu_address *at);
 
 /* gpu_order, where 1 is the default stream, has what is queued on one stream from now on run after what is on another one by now. */
 int gpu_order(const gpu_device *device, gpu_stream before, gpu_stream after);

@@ -321,18 +321,18 @@ func (d driven) lend(at unsafe.Pointer) ([]byte, error) {
 	if err := d.lends(); err != nil {
 		return nil, err
 	}
-	var handle C.gpu_handle
-	if err := d.check("lending memory to other processes", C.gpu_lend(d.c, address(uintptr(at)), &handle)); err != nil {
+	var key C.gpu_key
+	if err := d.check("lending memory to other processes", C.gpu_lend(d.c, address(uintptr(at)), &key)); err != nil {
 		return nil, err
 	}
-	return C.GoBytes(unsafe.Pointer(&handle), C.int(unsafe.Sizeof(handle))), nil
+	return C.GoBytes(unsafe.Pointer(&key), C.int(unsafe.Sizeof(key))), nil
 }
 
 // borrow returns where the device finds memory that another process lends.
 func (d driven) borrow(key []byte) (unsafe.Pointer, error) {
 	var a address
-	handle := *(*C.gpu_handle)(unsafe.Pointer(&key[0]))
-	err := d.check("reaching another process's memory", C.gpu_borrow(d.c, &handle, &a))
+	given := *(*C.gpu_key)(unsafe.Pointer(&key[0]))
+	err := d.check("reaching another process's memory", C.gpu_borrow(d.c, &given, &a))
 	return *(*unsafe.Pointer)(unsafe.Pointer(&a)), err
 }
 

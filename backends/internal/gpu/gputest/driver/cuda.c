@@ -10,6 +10,7 @@
  *   - Every call that needs a current context fails without one.
  *   - The threads of a kernel run in no order of their own. A kernel can touch the host's pageable memory or another device's as little
  *     as on a machine whose devices are not connected, and a copy to where it overlaps what is copied ends the process.
+ *   - Blocks share pages, and what is lent to other processes are pages: an address is somewhere in one.
  *   - After an illegal access, every call that needs a context returns that error.
  *
  * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), of which, where
@@ -37,7 +38,7 @@ enum {
     OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
 };
-enum { MOST_DEVICES = 8, GRAIN = 512, DEEPEST = 16 };
+enum { MOST_DEVICES = 8, GRAIN = 512, PAGE_OF_BLOCKS = 4096, DEEPEST = 16 };
 
 typedef struct stream stream;
 
@@ -538,24 +539,7 @@ int cuMemAllocManaged(unsigned long long *at, size_t size, unsigned flags) {
     LEAVE(OK);
 }
 
-int cuIpcGetMemHandle(handle *made, unsigned long long at) {
-    ENTER();
-    NEED_CONTEXT();
-    (void)on;
-    const block *b = block_of((char *)(uintptr_t)at);
-    if (b == NULL || b->managed)
-        LEAVE(INVALID_VALUE);
-    *made = fake_lend(devices[b->device].file, (size_t)(b->at - devices[b->device].outer), b->size);
-    LEAVE(OK);
-}
-
-int cuIpcOpenMemHandle_v2(unsigned long long *at, handle given, unsigned flags) {
-    ENTER();
-    NEED_CONTEXT();
-    (void)on;
-    *at = (unsigned long long)(uintptr_t)(flags == 1 ? fake_borrow(&given) : NULL);
-    LEAVE(*at != 0 ? OK : INVALID_VALUE);
-}
+#include "lent.h"
 
 int cuMemFree_v2(unsigned long long at) {
     ENTER();

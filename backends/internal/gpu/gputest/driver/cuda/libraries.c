@@ -19,12 +19,6 @@ int cuPointerGetAttributes(unsigned count, const int *attributes, void **data, u
     return OK;
 }
 
-int cuMemGetAddressRange_v2(unsigned long long *base, size_t *size, unsigned long long at) {
-    if (base != NULL && cuPointerGetAttribute(base, 11, at) != OK)
-        return INVALID_VALUE;
-    return size != NULL ? cuPointerGetAttribute(size, 12, at) : OK;
-}
-
 int cuPointerSetAttribute(const void *value, int attribute, unsigned long long at) {
     (void)value, (void)attribute, (void)at;
     return OK;

@@ -40,6 +40,7 @@
 #define cuEventSynchronize hipEventSynchronize
 #define cuCtxRecordEvent fake_context_record
 #define cuPointerGetAttribute hipPointerGetAttribute
+#define cuMemGetAddressRange_v2 hipMemGetAddressRange
 #define cuIpcGetMemHandle hipIpcGetMemHandle
 #define cuIpcOpenMemHandle_v2 hipIpcOpenMemHandle
 #define cuModuleLoadDataEx hipModuleLoadDataEx
