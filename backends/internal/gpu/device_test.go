@@ -354,6 +354,20 @@ func negated(q backend.Queue, s memory.Span) error {
 	return q.Elementwise("negative", s, s.Type, nil, [3]backend.Operand{{Span: s}})
 }
 
+// TestKernelsOfNewerDevices loads kernels of which the driver says that they do not run there.
+func TestKernelsOfNewerDevices(t *testing.T) {
+	for _, code := range []int{209, 222} {
+		d := newDriver(t, vendor)
+		there, _ := span(t, d.device(0).Memory(), 10, dtype.Int64)
+		d.fail(fmt.Sprintf("cuModuleLoadDataEx:1:%d", code))
+		err := negated(queueOf(t, d.device(0)), there)
+		want := fmt.Sprintf("GPU 0 (Fake GPU 0) does not run DTL's kernels: error %d", code)
+		if !errors.Is(err, status.BackendUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
 // TestWhatKernelsDoNotReach gives a kernel memory of the host, and of another device: the tests' driver is as strict as a machine can be.
 func TestWhatKernelsDoNotReach(t *testing.T) {
 	t.Setenv("DTL_FAKE_GPU_COUNT", "2")

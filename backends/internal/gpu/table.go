@@ -68,6 +68,8 @@ const (
 	outOfMemory   = 2
 	deinitialized = 4 // the process ends
 	noDevice      = 100
+	noBinary      = 209 // which runs on the device
+	newerText     = 222 // than the driver's compiler
 	notFound      = 500
 	notReady      = 600
 )
@@ -348,8 +350,12 @@ func (d driven) load(image []byte) (module uintptr, err error) {
 		at = C.CBytes(image) // it is never freed, as the module is not
 	}
 	var m C.uintptr_t
-	err = d.check("loading kernels", C.gpu_load(d.c, at, &m))
-	return uintptr(m), err
+	rc := C.gpu_load(d.c, at, &m)
+	if (rc == noBinary || rc == newerText) && d.architecture() == "" {
+		return 0, status.New(status.BackendUnavailable, "GPU %d (%s) does not run DTL's kernels: %s; they need compute capability 7.0 "+
+			"and a driver of CUDA 10.1, or later ones", int(d.c.number), d.name(), d.explain(int(rc)))
+	}
+	return uintptr(m), d.check("loading kernels", rc)
 }
 
 // function returns a kernel of a module, and whether there is one of the name.
