@@ -155,7 +155,9 @@ def _run(command: list[str], limit: float, say: Callable[[str], None], variables
 
 
 def _ended(code: int) -> str:
-    return " (ended: its time was over)" if code in (-signal.SIGTERM, -signal.SIGKILL) else ""
+    """Say of an exit code, a program's or that of a launcher of it, whether its time was over."""
+    by_signals = [way for number in (signal.SIGTERM, signal.SIGKILL) for way in (-number, 128 + number)]
+    return " (ended: its time was over)" if code in by_signals else ""
 
 
 def _end_all(report: Report) -> None:

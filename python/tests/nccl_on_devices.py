@@ -36,9 +36,12 @@ def gpus(ctx: dtl.Context) -> Iterator[dtl.Context]:
 @pytest.fixture(scope="module")
 def fake() -> Any:
     """The library, with the functions that it has for tests."""
-    library = ctypes.CDLL(LINKERS[VENDOR])
+    try:
+        library = ctypes.CDLL(LINKERS[VENDOR])
+    except OSError:  # a real one may be beside Python's packages
+        library = None
     if not hasattr(library, "fake_nccl_open"):
-        pytest.skip("the library is a real one; runs with the one that test_devices.py compiles")
+        pytest.skip("the library is a real one, or there is none; runs with the one that test_devices.py compiles")
     library.fake_nccl_open.restype = ctypes.c_long
     return library
 
