@@ -19,7 +19,8 @@ func on[T any](h int64, f func(*runtime.Context) (T, error)) (T, error) {
 	return using(runtime.Contexts, h, f)
 }
 
-// ContextWorld returns a context of all processes started together. device is -1 for none. Collective.
+// ContextWorld returns a context of all processes started together. device is a number, or as the constants of package runtime have
+// it. Collective.
 func ContextWorld(device int64) (h int64, err error) {
 	defer guard(&err)
 	return context(runtime.World(int(device)))

@@ -32,7 +32,7 @@ func ContextsOfThreads(ranks int64) (contexts string, err error) {
 	done := make(chan made)
 	for rank, on := range cpu.Group(int(ranks)) {
 		go func() {
-			c, err := runtime.New(backend.Local, on, host.Memory(), runtime.NoDevice)
+			c, err := runtime.New(backend.Local, on, host.Memory(), runtime.UsualDevice)
 			done <- made{rank, c, err}
 		}()
 	}

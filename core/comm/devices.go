@@ -25,8 +25,7 @@ type Devices struct {
 
 // LinkDevices links the devices of all ranks' queues, which it owns from then on, also when it fails. mine is why this rank has
 // none. Collective.
-func LinkDevices(on *Comm, by backend.DeviceLinker, queue backend.Queue, mine error) (*Devices, error) {
-	const op = "with_nccl"
+func LinkDevices(op string, on *Comm, by backend.DeviceLinker, queue backend.Queue, mine error) (*Devices, error) {
 	d := &Devices{on: on, queue: queue}
 	err := on.inTurn(op, func() error {
 		key, err := d.meet(op, by, mine)

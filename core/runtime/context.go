@@ -3,6 +3,7 @@ package runtime
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,7 +20,7 @@ type Context struct {
 	comm    *comm.Comm
 	memory  backend.MemorySpace
 	backend string // name of the one that connects the ranks
-	device  int    // -1: none
+	device  int    // NoDevice, UsualDevice, or its number
 	inner   bool   // what DTL does by itself runs here
 	closed  atomic.Bool
 	fences  atomic.Uint64
@@ -66,22 +67,25 @@ func On(name string, device int) (*Context, error) {
 // Self returns a context of this process alone.
 func Self() (*Context, error) { return world(backend.Local, NoDevice) }
 
-// NoDevice stands for no GPU.
-const NoDevice = -1
+// What stands for a device in place of its number.
+const (
+	NoDevice    = -1            // none: the context is for the host alone
+	UsualDevice = math.MinInt64 // the one that this process usually takes, where a container is to be on one
+)
 
 func world(name string, device int) (*Context, error) {
 	p, err := backend.As[backend.CommunicatorProvider](name)
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	c, err := open(p, device, p.World)
+	c, why, err := open(p, device, p.World)
 	switch {
 	case err != nil:
 		return nil, err
 	case name == backend.Local:
-		return c.located("context")
+		return c.located("context", why)
 	}
-	return c.met()
+	return c.met(why)
 }
 
 // Adopt returns a context over a duplicate of the named backend's native communicator. The original stays
@@ -91,33 +95,33 @@ func Adopt(name string, native uintptr, device int) (*Context, error) {
 	if err != nil {
 		return nil, status.In("context", err)
 	}
-	c, err := open(p, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
+	c, why, err := open(p, device, func() (backend.ReducingCommunicator, error) { return p.Adopt(native) })
 	if err != nil {
 		return nil, err
 	}
-	return c.located("context")
+	return c.located("context", why)
 }
 
-func open(on backend.Backend, device int, connect func() (backend.ReducingCommunicator, error)) (*Context, error) {
+// open connects the ranks. A device that this rank does not have is no reason to keep the others waiting: why is to be told to them.
+func open(on backend.Backend, device int, connect func() (backend.ReducingCommunicator, error)) (c *Context, why, err error) {
 	if err := comm.Confirm(0); err != nil {
-		return nil, status.In("context", err)
+		return nil, nil, status.In("context", err)
 	}
 	host, err := backend.As[backend.MemoryProvider](backend.Local)
 	if err != nil {
-		return nil, status.In("context", err)
+		return nil, nil, status.In("context", err)
 	}
-	if err := checkDevice(device); err != nil {
-		return nil, status.In("context", err)
-	}
+	why = checkDevice(device)
 	main, err := connect()
 	if err != nil {
-		return nil, status.In("context", err)
+		return nil, nil, status.In("context", err)
 	}
 	mem := host.Memory()
 	if own, ok := on.(backend.MemoryProvider); ok && on.Name() != backend.Local {
 		mem = backend.Overflow(own.Memory(), mem) // what its windows reach at once, as far as that goes
 	}
-	return New(on.Name(), main, mem, device)
+	c, err = New(on.Name(), main, mem, device)
+	return c, why, err
 }
 
 // New makes a context of a backend's communicator, which it owns from then on. Collective.
@@ -135,8 +139,8 @@ func (c *Context) Rank() int { return c.comm.Rank() }
 // Size returns the number of ranks.
 func (c *Context) Size() int { return c.comm.Size() }
 
-// Device returns the GPU's number, or NoDevice.
-func (c *Context) Device() int { return c.device }
+// Device returns the GPU's number; NoDevice if the program has chosen none.
+func (c *Context) Device() int { return max(c.device, NoDevice) }
 
 // Backend returns the name of the backend that connects the ranks.
 func (c *Context) Backend() string { return c.backend }
@@ -154,7 +158,7 @@ func (c *Context) Comm() (*comm.Comm, error) {
 
 // Dup returns a context of the same ranks whose traffic never meets this one's. Collective.
 func (c *Context) Dup() (*Context, error) {
-	return c.derive("dup", c.device, (*comm.Comm).Dup)
+	return c.derive("dup", c.device, nil, (*comm.Comm).Dup)
 }
 
 // DupFor is Dup for calls that op stands for, which is what ranks that do not make the same call are told. Collective.
@@ -175,13 +179,11 @@ func (c *Context) Inner() bool { return c.inner }
 
 // WithDevice is Dup with a GPU. Collective.
 func (c *Context) WithDevice(device int) (*Context, error) {
+	why := checkDevice(device)
 	if device < 0 {
-		return nil, status.In("with_cuda", status.New(status.OutOfBounds, "device %d is negative", device))
+		why = status.New(status.OutOfBounds, "device %d is negative", device)
 	}
-	if err := checkDevice(device); err != nil {
-		return nil, status.In("with_cuda", err)
-	}
-	return c.derive("dup", device, (*comm.Comm).Dup)
+	return c.derive("with_cuda", device, why, (*comm.Comm).Dup)
 }
 
 // Fence orders the caller's memory accesses before it against those after it. Local.
@@ -193,12 +195,12 @@ func (c *Context) Fence() error {
 // Split returns a context of the ranks that gave the same color, ordered by key and then by rank; nil for
 // comm.Undefined. Collective.
 func (c *Context) Split(color, key int) (*Context, error) {
-	return c.derive("split", c.device, func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
+	return c.derive("split", c.device, nil, func(from *comm.Comm) (*comm.Comm, error) { return from.Split(color, key) })
 }
 
 // SplitByNode returns a context of the ranks that share memory with this one, in their order. Collective.
 func (c *Context) SplitByNode() (*Context, error) {
-	return c.derive("split_by_node", c.device, (*comm.Comm).SplitByNode)
+	return c.derive("split_by_node", c.device, nil, (*comm.Comm).SplitByNode)
 }
 
 // Export returns the native handle of a duplicate of the communicator, which is the caller's to free. Collective.
@@ -210,8 +212,9 @@ func (c *Context) Export() (uintptr, error) {
 	return from.Export()
 }
 
-// derive returns a context of what f makes of the communicator, with a device; nil where that is nil. Collective.
-func (c *Context) derive(op string, device int, f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
+// derive returns a context of what f makes of the communicator, with a device; nil where that is nil. why is what keeps this rank
+// from it, of which all hear. Collective.
+func (c *Context) derive(op string, device int, why error, f func(*comm.Comm) (*comm.Comm, error)) (*Context, error) {
 	from, err := c.Comm()
 	if err != nil {
 		return nil, err
@@ -220,7 +223,7 @@ func (c *Context) derive(op string, device int, f func(*comm.Comm) (*comm.Comm, 
 	if err != nil || to == nil {
 		return nil, err
 	}
-	return (&Context{comm: to, memory: c.memory, backend: c.backend, device: device}).located(op)
+	return (&Context{comm: to, memory: c.memory, backend: c.backend, device: device}).located(op, why)
 }
 
 // Close frees the communicator. Containers stay, their communication raises. A second Close does nothing.

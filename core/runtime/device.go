@@ -35,7 +35,7 @@ func gpus() (backend.DeviceProvider, error) {
 
 // checkDevice refuses a device that there is not.
 func checkDevice(device int) error {
-	if device == NoDevice {
+	if device == NoDevice || device == UsualDevice {
 		return nil
 	}
 	p, err := gpus()
@@ -97,22 +97,21 @@ func DeviceLending() error {
 	return p.Lends()
 }
 
-// useDevice begins to use a device; NoDevice stands for the one that this process usually takes.
+// useDevice begins to use a device, or the one that UsualDevice stands for.
 func useDevice(n int) (backend.Device, error) {
 	p, err := gpus()
 	if err != nil {
 		return nil, err
 	}
-	if n == NoDevice {
+	if n == UsualDevice {
 		n = usualDevice(p.DeviceCount())
 	}
 	return p.Device(n)
 }
 
-// CheckPlacement says why a context without a device has no memory of a device, or none that host and device both reach; nil if
-// it has. It begins to use the device. Local.
+// CheckPlacement says why the usual device has no memory, or none that host and device both reach; nil if it has. It begins to use the device. Local.
 func CheckPlacement(unified bool) error {
-	d, err := useDevice(NoDevice)
+	d, err := useDevice(UsualDevice)
 	if err == nil && unified {
 		_, err = d.Managed()
 	}
@@ -129,13 +128,15 @@ type work struct {
 	reaching *comm.Reaching // nil where the ranks' messages are none of devices
 }
 
-// Queue returns the queue of the context's containers on its device; where the context has none, on the one that this process
-// usually takes. The first call begins to use the device. Local.
+// Queue returns the queue of the context's containers on its device. The first call begins to use the device. Local.
 func (c *Context) Queue() (backend.Queue, error) {
 	c.work.mu.Lock()
 	defer c.work.mu.Unlock()
 	if c.work.queue != nil {
 		return c.work.queue, nil
+	}
+	if c.device == NoDevice {
+		return nil, status.New(status.BackendUnavailable, "the context is for the CPU alone; with_cuda(device_id) makes one with a GPU")
 	}
 	d, err := useDevice(c.device)
 	if err != nil {
@@ -220,7 +221,7 @@ func OthersQueue(device int) (backend.Queue, error) {
 // Located returns the place of memory that another library holds, by its address; of none at 0, that of the device which this process
 // usually takes. Local.
 func Located(at uintptr) (memory.Place, error) {
-	d, err := useDevice(NoDevice)
+	d, err := useDevice(UsualDevice)
 	if err != nil {
 		return memory.Host, err
 	}

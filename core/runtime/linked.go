@@ -9,18 +9,17 @@ import (
 // linker is the backend that connects the devices of ranks.
 const linker = "nccl"
 
-// WithLink is Dup with a GPU, which the library connects with those of the other ranks; NoDevice stands for the one that this
-// process usually takes. Collective.
+// WithLink is Dup with a GPU, which the library connects with those of the other ranks. Collective.
 func (c *Context) WithLink(device int) (*Context, error) {
-	return linkedTo(device, c.Dup)
+	return linkedTo("with_nccl", device, c.Dup)
 }
 
 // SplitLinked is Split with what WithLink does in each part; nil for comm.Undefined. Collective.
 func (c *Context) SplitLinked(color, key, device int) (*Context, error) {
-	return linkedTo(device, func() (*Context, error) { return c.Split(color, key) })
+	return linkedTo("split_nccl", device, func() (*Context, error) { return c.Split(color, key) })
 }
 
-func linkedTo(device int, derive func() (*Context, error)) (*Context, error) {
+func linkedTo(op string, device int, derive func() (*Context, error)) (*Context, error) {
 	d, err := derive()
 	if err != nil || d == nil {
 		return nil, err
@@ -29,18 +28,18 @@ func linkedTo(device int, derive func() (*Context, error)) (*Context, error) {
 	if mine == nil {
 		d.device = queue.Device().Number()
 	}
-	d.linked, err = comm.LinkDevices(d.comm, by, queue, mine)
+	d.linked, err = comm.LinkDevices(op, d.comm, by, queue, mine)
 	if err != nil {
 		d.linked = nil
 		_ = d.Close() // the first error is the one to report
-		return nil, status.In("with_nccl", err)
+		return nil, status.In(op, err)
 	}
 	return d, nil
 }
 
 // ofLink returns the backend that connects devices, and a queue of the device for it.
 func ofLink(device int) (backend.DeviceLinker, backend.Queue, error) {
-	if device < NoDevice {
+	if device < 0 && device != UsualDevice {
 		return nil, nil, status.New(status.OutOfBounds, "device %d is negative", device)
 	}
 	by, err := backend.As[backend.DeviceLinker](linker)

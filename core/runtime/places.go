@@ -16,45 +16,39 @@ import (
 
 // first is where the ranks of the first world were when they opened it.
 var first struct {
-	once   sync.Once
+	mu     sync.Mutex
 	rank   atomic.Int64 // this process's
 	places atomic.Pointer[[]topology.Place]
 }
 
-// met returns a context of the world whose ranks know where they are. Collective.
-func (c *Context) met() (*Context, error) {
-	var err error
-	first.once.Do(func() {
-		if c.Size() == 1 {
-			return // its place is asked for where it is wanted
-		}
-		var places []topology.Place
-		if places, err = Gather(c.comm, topology.Here(c.device)); err == nil {
-			first.rank.Store(int64(c.Rank()))
-			first.places.Store(&places)
-			c.places.Store(&places)
-		}
-	})
-	if err == nil && c.places.Load() == nil {
-		return c.located("context")
+// met returns a context of the world whose ranks know where they are. why is what keeps this rank from it, of which all hear. Collective.
+func (c *Context) met(why error) (*Context, error) {
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	if c.Size() == 1 || first.places.Load() != nil { // of one rank, its place is asked for where it is wanted
+		return c.located("context", why)
 	}
+	places, err := gather("context", c.comm, topology.Here(c.device), why)
 	if err != nil {
 		_ = c.Close() // the first error is the one to report
 		return nil, status.In("context", err)
 	}
+	first.rank.Store(int64(c.Rank()))
+	first.places.Store(&places)
+	c.places.Store(&places)
 	return c, nil
 }
 
 // located returns a context whose ranks know where they are as it is made. What they told each other when the world was
-// opened is not told again, unless one of them has been bound to other CPUs since. Collective.
-func (c *Context) located(op string) (*Context, error) {
-	if c.Size() == 1 {
+// opened is not told again, unless one of them has been bound to other CPUs since. why is as in met. Collective.
+func (c *Context) located(op string, why error) (*Context, error) {
+	if c.Size() == 1 && why == nil {
 		c.cpus, _ = topology.Mask()
 		return c, nil
 	}
-	places, err := c.known()
+	places, err := c.known(op, why)
 	if err == nil && places == nil {
-		places, err = Gather(c.comm, topology.Here(c.device))
+		places, err = gather(op, c.comm, topology.Here(c.device), nil)
 	}
 	if err != nil {
 		_ = c.Close() // the first error is the one to report
@@ -66,7 +60,7 @@ func (c *Context) located(op string) (*Context, error) {
 
 // known returns where the ranks are by what they told each other when the world was opened; nil if that was not so, or one
 // of them is elsewhere by now. Collective.
-func (c *Context) known() ([]topology.Place, error) {
+func (c *Context) known(op string, why error) ([]topology.Place, error) {
 	world, mine := first.places.Load(), comm.Shared{-1, int64(c.device)}
 	if world != nil {
 		place := (*world)[first.rank.Load()]
@@ -75,7 +69,7 @@ func (c *Context) known() ([]topology.Place, error) {
 		}
 	}
 	all := make([]comm.Shared, c.Size())
-	if err := c.comm.AgreeSharing(comm.Call{Op: "topology"}, nil, mine, all); err != nil {
+	if err := c.comm.AgreeSharing(comm.Call{Op: op}, why, mine, all); err != nil {
 		return nil, err
 	}
 	places := make([]topology.Place, len(all))
@@ -142,10 +136,13 @@ func DeviceCount() (n int) {
 
 // Gather returns the place of each rank. Collective.
 func Gather(on *comm.Comm, mine topology.Place) ([]topology.Place, error) {
-	const op = "topology"
+	return gather("topology", on, mine, nil)
+}
+
+func gather(op string, on *comm.Comm, mine topology.Place, why error) ([]topology.Place, error) {
 	line := mine.String()
 	all := make([]comm.Shared, on.Size())
-	if err := on.AgreeSharing(comm.Call{Op: op}, nil, comm.Shared{int64(len(line))}, all); err != nil {
+	if err := on.AgreeSharing(comm.Call{Op: op}, why, comm.Shared{int64(len(line))}, all); err != nil {
 		return nil, err
 	}
 	longest := 0

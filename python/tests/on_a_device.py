@@ -114,6 +114,44 @@ def test_that_there_is_a_device(ctx: dtl.Context) -> None:
     assert all(dtl.placement_available(placement) for placement in dtl.policies.Placement)
 
 
+def test_contexts_for_the_cpu_alone(ctx: dtl.Context) -> None:
+    """Those of device_id -1, and what is made of them. None leaves it to the containers."""
+    with dtl.Context(device_id=-1) as alone, alone.dup() as twin, alone.split(0) as part:
+        with dtl.Environment() as environment, environment.make_cpu_context() as single:
+            for on in (alone, twin, part, single):
+                assert (on.device_id, on.has_device, on.has_cuda) == (-1, False, False)
+                for placement in PLACES:
+                    with pytest.raises(dtl.BackendUnavailableError, match="for the CPU alone; with_cuda"):
+                        dtl.DistributedVector(on, 3, placement=placement)
+                with dtl.DistributedVector(on, 3, placement="device_preferred") as vec:
+                    assert vec.placement_policy is dtl.PLACEMENT_HOST
+        with alone.with_cuda(0) as gpu, dtl.DistributedVector(gpu, 3 * gpu.size, placement="device") as vec:
+            assert vec.placement_policy is dtl.PLACEMENT_DEVICE
+            with pytest.raises(dtl.BackendUnavailableError, match="for the CPU alone"):
+                dtl.DistributedVector.from_local(alone, vec.local_view())
+            np.testing.assert_array_equal(dtl.allreduce(alone, vec.local_view()), np.zeros(3))
+    with dtl.Context() as usual, dtl.DistributedVector(usual, 3, placement="device") as vec:
+        assert usual.device_id == -1
+        assert vec.placement_policy is dtl.PLACEMENT_DEVICE
+
+
+def test_a_rank_with_a_wrong_device(ctx: dtl.Context) -> None:
+    """All ranks are told, and nobody waits."""
+    count, last = dtl.Topology.num_gpus(), ctx.rank == ctx.size - 1
+    for number in (count, -2):
+        for make in (lambda device: dtl.Context(device_id=device), ctx.with_cuda):
+            with pytest.raises(dtl.BoundsError, match=rf"device {number} outside \[0, {count}\)|device -2 is negative"):
+                make(number if last else 0)
+    for wrong in (True, "0", 1.5):
+        with pytest.raises(dtl.InvalidTypeError, match="device_id must be"):
+            ctx.with_cuda(wrong if last else 0)  # type: ignore[arg-type]
+        with pytest.raises(dtl.InvalidTypeError, match="device_id must be"):
+            dtl.Context(device_id=wrong)  # type: ignore[arg-type]
+    assert dtl.allreduce(ctx, 1) == ctx.size
+    with dtl.Context(device_id=0) as made_again:
+        assert made_again.topology.gpu_id(ctx.rank) == 0
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("placement", PLACES)
 def test_fill_and_zeros(ctx: dtl.Context, dtype: str, placement: str) -> None:

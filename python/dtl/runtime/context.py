@@ -23,7 +23,7 @@ from ..exceptions import (
 from ..runtime.short_calls import short
 from . import abort, backends, detached, hang_monitor, hints
 from .agreement import collective
-from .devices import DeviceRanks
+from .devices import DeviceRanks, usual_or
 
 _WITH_MPI = "python -m dtl run --mpi has MPI connect them, as a program with mpi4py needs it"
 
@@ -46,7 +46,8 @@ class Context(DeviceRanks):
         frees the original. None for all processes that a launcher started together, or for this process alone if no
         launcher did.
     device_id
-        The number of the GPU to use; None for none.
+        The number of this rank's GPU. -1 is for a program that uses the CPU alone: containers cannot be on a GPU then.
+        With None, those that are to be on one take the GPU that ``Topology.gpu_id`` names.
     backend
         The backend that connects the ranks, the same on every rank: ``"local"`` (processes of one machine, started by
         ``dtl run``), ``"mpi"``, ``"shmem"`` (OpenSHMEM) or ``"cpu"`` (this process alone). None takes it from the
@@ -68,9 +69,12 @@ class Context(DeviceRanks):
         If check or progress is unknown, if backend does not connect ranks, or if it is not ``"mpi"`` and there is a
         comm.
     InvalidTypeError
-        If comm is not a communicator, or backend not a str.
+        If comm is not a communicator, backend not a str, or device_id not an integer.
     BackendUnavailableError
-        If MPI or OpenSHMEM is needed and cannot be opened, or if there is no such GPU.
+        If MPI or OpenSHMEM is needed and cannot be opened, or if device_id names a GPU and none can be used (on every
+        rank).
+    BoundsError
+        If there is no GPU with this number on some rank. On every rank.
     BackendError
         If a rank started this process, so that it is not a rank of the job itself.
     CommunicationError
@@ -104,7 +108,7 @@ class Context(DeviceRanks):
         check: str | None = None,
         progress: str | None = None,
     ) -> None:
-        device = -1 if device_id is None else integer("device_id", device_id)
+        device = usual_or(device_id)
         log.configure()
         hang_monitor.configure(check, progress)
         process.refuse_other_versions()

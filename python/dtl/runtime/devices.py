@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._lazy import topology_of
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
-from ..exceptions import BoundsError, InvalidArgumentError
+from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError
 from . import backends, nccl
-from .agreement import collective
+from .agreement import agree, collective
 
 if TYPE_CHECKING:
     from ..topology.affinity import ContextTopology
     from .context import Context
+
+#: For the GPU that this process usually takes, as core/runtime has it.
+_USUAL = -(2**63)
+
+
+def device_number(device_id: Any) -> int:
+    """Return the number of a GPU that a caller chooses. A bool is none: True does not say which."""
+    if isinstance(device_id, bool):
+        raise InvalidTypeError(f"device_id must be the number of a GPU, not {device_id}")
+    return integer("device_id", device_id)
+
+
+def usual_or(device_id: Any) -> int:
+    """Return what the core takes for a caller's device: a number, -1 for none, or the usual one for None."""
+    return _USUAL if device_id is None else device_number(device_id)
 
 
 class DeviceRanks(bridge.Ranks):
@@ -62,17 +77,17 @@ class DeviceRanks(bridge.Ranks):
 
     @property
     def device_id(self) -> int:
-        """The number of the GPU; -1 if the context has none."""
+        """The number of the GPU; -1 if none was chosen."""
         return self._device
 
     @property
     def has_device(self) -> bool:
-        """Whether the context has a GPU."""
+        """Whether a GPU was chosen for the context."""
         return self._device >= 0
 
     @property
     def has_cuda(self) -> bool:
-        """Whether the context has an NVIDIA GPU."""
+        """Whether an NVIDIA GPU was chosen for the context."""
         return self._device >= 0 and backends.has_cuda()
 
     @property
@@ -103,6 +118,7 @@ class DeviceRanks(bridge.Ranks):
             self._reaching = not library.context_reaches(self._handle)
         return self._reaching
 
+    @collective
     def with_cuda(self, device_id: int) -> Context:
         """Return a context of the same ranks with a GPU. Collective.
 
@@ -118,7 +134,7 @@ class DeviceRanks(bridge.Ranks):
         BoundsError
             If there is no GPU with this number.
         """
-        return self._adopt_handle(library.context_with_device(self._handle, integer("device_id", device_id)))
+        return self._adopt_handle(library.context_with_device(self._handle, device_number(device_id)))
 
     @collective
     def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
@@ -133,7 +149,8 @@ class DeviceRanks(bridge.Ranks):
             This rank's GPU. No other rank may have the same one.
         mode
             What happens in a collective of arrays on GPUs that NCCL lacks: with ``DTL_NCCL_MODE_HYBRID_PARITY``, the
-            elements go through the host; with ``DTL_NCCL_MODE_NATIVE_ONLY``, it raises InvalidArgumentError.
+            elements go through the host; with ``DTL_NCCL_MODE_NATIVE_ONLY``, it raises InvalidArgumentError. The same
+            on every rank.
 
         Raises
         ------
@@ -143,6 +160,8 @@ class DeviceRanks(bridge.Ranks):
             If there is no GPU with this number.
         InvalidArgumentError
             If two ranks have the same GPU, or if mode is unknown.
+        CollectiveMismatchError
+            If the ranks pass different modes.
         BackendError
             If NCCL fails.
 
@@ -154,11 +173,11 @@ class DeviceRanks(bridge.Ranks):
         ...         with ctx.with_nccl(0) as gpus:
         ...             assert gpus.nccl_supports_native(dtl.DTL_NCCL_OP_ALLREDUCE)
         """
-        device, mode = integer("device_id", device_id), nccl.Mode(mode)
+        device, mode = device_number(device_id), nccl.Mode(mode)
         if device < 0:
             raise BoundsError(f"with_nccl: device {device} is negative")
         backends.find_nccl()
-        return self._linked(library.context_with_nccl(self._handle, device), mode)
+        return self._linked("with_nccl", library.context_with_nccl(self._handle, device), mode)
 
     @collective
     def split_nccl(
@@ -179,7 +198,7 @@ class DeviceRanks(bridge.Ranks):
         device_id
             This rank's GPU. The default is that of the context, or else the one that ``Topology.gpu_id`` names.
         mode
-            As for ``with_nccl``.
+            As for ``with_nccl``; the same in each part.
 
         Raises
         ------
@@ -191,14 +210,20 @@ class DeviceRanks(bridge.Ranks):
         color, key = integer("color", color), integer("key", key)
         if color < 0:
             raise InvalidArgumentError(f"split_nccl: color {color} is negative")
-        device = self._device if device_id is None else integer("device_id", device_id)
-        if device_id is not None and device < 0:
+        if device_id is None:
+            device = self._device if self._device >= 0 else _USUAL
+        elif (device := device_number(device_id)) < 0:
             raise BoundsError(f"split_nccl: device {device} is negative")
         mode = nccl.Mode(mode)
         backends.find_nccl()
-        return self._linked(library.context_split_nccl(self._handle, color, key, device), mode)
+        return self._linked("split_nccl", library.context_split_nccl(self._handle, color, key, device), mode)
 
-    def _linked(self, handle: int, mode: int) -> Context:
+    def _linked(self, op: str, handle: int, mode: nccl.Mode) -> Context:
         made = self._adopt_handle(handle)
         made._nccl = mode
+        try:
+            agree(made, op, f"mode {mode.name}")
+        except DTLError:
+            made.close()
+            raise
         return made

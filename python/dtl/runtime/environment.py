@@ -120,20 +120,22 @@ class Environment(Owner):
         Parameters
         ----------
         device_id
-            The number of the GPU to use; None for none.
+            As for ``Context``: the number of this rank's GPU, -1 for the CPU alone, or None.
 
         Raises
         ------
         InvalidHandleError
             If the environment is closed.
         BackendUnavailableError
-            If there is no such GPU, or MPI is needed and cannot be opened.
+            If no GPU can be used, or MPI is needed and cannot be opened.
+        BoundsError
+            If there is no GPU with this number.
         """
         self._check_open()
         return Context(device_id=device_id)
 
     def make_cpu_context(self) -> Context:
-        """Return a context of this process alone, which uses no MPI. Not collective."""
+        """Return a context of this process and of the CPU alone, without MPI and GPU. Not collective."""
         self._check_open()
         return Context._adopt_handle(library.context_self())
 
