@@ -229,15 +229,32 @@ def test_ranks_that_differ(gpus: dtl.Context) -> None:
             ):
                 with pytest.raises(dtl.CollectiveMismatchError):
                     call()
+        for root in (gpus.size, -1):
+            with pytest.raises(dtl.BoundsError, match=rf"root {root} outside \[0, {gpus.size}\)"):
+                dtl.broadcast(gpus, there, root if first else 0)
+            with pytest.raises(dtl.BoundsError, match=rf"root {root} outside \[0, {gpus.size}\)"):
+                dtl.reduce(gpus, there, root=root)
+        with pytest.raises(dtl.InvalidArgumentError, match="root has no value to send"):
+            dtl.broadcast(gpus, None if first else there, out=there)
         for call in (
             lambda: dtl.allreduce(gpus, there, out=longer if first else there),
             lambda: dtl.allreduce(gpus, there, "nonsense" if first else "sum"),
-            lambda: dtl.broadcast(gpus, there, gpus.size if first else 0),
             lambda: dtl.reduce_scatter(gpus, longer if first and gpus.size != 5 else there, out=longer),
         ):
             with pytest.raises(dtl.DTLError):
                 call()
         assert dtl.allreduce(gpus, there).tolist() == [gpus.size] * 4
+
+
+def test_modes_that_differ(ctx: dtl.Context, gpus: dtl.Context) -> None:
+    if ctx.size == 1:
+        return
+    mode = dtl.DTL_NCCL_MODE_NATIVE_ONLY if ctx.rank else dtl.DTL_NCCL_MODE_HYBRID_PARITY
+    for call in (lambda: ctx.with_nccl(ctx.rank, mode), lambda: ctx.split_nccl(0, device_id=ctx.rank, mode=mode)):
+        with pytest.raises(dtl.CollectiveMismatchError, match="mode NATIVE_ONLY"):
+            call()
+    with ctx.split_nccl(ctx.rank, device_id=ctx.rank, mode=mode) as alone:  # parts may have different ones
+        assert alone.nccl_mode == mode
 
 
 def test_two_ranks_on_one_gpu(ctx: dtl.Context, gpus: dtl.Context) -> None:

@@ -445,6 +445,10 @@ def test_collectives_by_way_of_the_host(ctx: dtl.Context) -> None:
             np.testing.assert_array_equal(out.to_numpy(), mine)
             with pytest.raises(dtl.DTLError):  # on every rank
                 dtl.allreduce(ctx, view, out=np.zeros(5, np.float32) if rank == 0 else out)
+            if size > 1:  # a template is compared, wherever it is
+                template = mine.astype(np.int32) if rank == 0 else view
+                with pytest.raises(dtl.CollectiveMismatchError, match="broadcast"):
+                    _ = dtl.broadcast(ctx, template), ctx.barrier()  # root does not wait in a short broadcast
             np.testing.assert_array_equal(out.to_numpy(), mine)
 
 

@@ -9,10 +9,11 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, check_output, dtype_number, input_array, integer, operator_number, received
+from .._native.arguments import carrier, check_output, dtype_number, input_array, operator_number, received
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE
+from ..runtime.agreement import root_number
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from ..runtime.nccl import Mode
@@ -89,7 +90,7 @@ class _Call:
     def __init__(self, ctx: Any, name: str, call: dict[str, Any], op: int) -> None:
         self._ctx, self._name, self._op = ctx, name, op
         self._value, self._out = call.get("value", call.get("values")), call["out"]
-        self._root = integer("root", call["root"]) if "root" in call else -1
+        self._root = root_number(ctx, call["root"]) if "root" in call else -1
         self._here = self._root in (-1, ctx.rank)
 
     def made(self) -> Any:
@@ -122,6 +123,8 @@ class _Call:
 
     def _broadcast(self) -> tuple[Any, Any, Any]:
         if self._here:
+            if self._value is None:
+                raise InvalidArgumentError("root has no value to send")
             sent = self._sent()
             if self._out is None:
                 return sent, None, self._value

@@ -10,6 +10,7 @@ from .._native.arguments import check_output, fitting_out, input_array, input_va
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE, PROD, SUM
 from ..runtime.context import Context
+from ..runtime.device_array import from_dlpack, is_on_device
 
 #: Types of scalars that the bridge takes as they are. Not bool: its sums are integers, so it is converted first.
 SCALARS: frozenset[Any] = frozenset((float, int, complex))
@@ -58,8 +59,13 @@ def broadcast_argument(value: Any, out: Any, here: bool) -> Any:
     """Return root's value; elsewhere an array that says what is expected, or None. An out has to be one."""
     if here:
         value = input_value("value", value)
+    elif isinstance(value, np.ndarray):
+        value = input_array("value", value)
+    elif value is not None and is_on_device(value):
+        like = from_dlpack(value)
+        value = input_array("value", np.empty(like.shape, like.dtype))
     else:
-        value = input_array("value", value) if isinstance(value, np.ndarray) else None
+        value = None
     if out is not None:
         check_output(out)
     return value
