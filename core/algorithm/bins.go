@@ -65,7 +65,9 @@ func Bincount(c, weights container.Container, length int64) (r comm.Result, err 
 		if length < 0 || length > limit {
 			return found, status.New(status.InvalidArgument, "minlength %d outside [0, %d]", length, limit)
 		}
-		err = tallyPart(p, weights, tally)
+		if err = histogram.Countable(p.Type()); err == nil { // of no elements, too
+			err = tallyPart(p, weights, tally)
+		}
 		found[0] = max(length, tally.Length())
 		return found, err
 	})

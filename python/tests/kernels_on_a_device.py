@@ -345,6 +345,7 @@ def test_bincount(ctx: dtl.Context) -> None:
         ([1 << 28, 0], "no room"),
         ([0.5, 1], "Cannot cast"),
         ([1j, 1], "Cannot cast"),
+        (np.zeros(0, complex), "Cannot cast"),
     ):
         with made(ctx, np.array(wrong)) as a, pytest.raises(dtl.DTLError, match=text):
             dtl.bincount(a)

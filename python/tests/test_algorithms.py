@@ -355,6 +355,12 @@ def test_ranks_that_differ(ctx: dtl.Context) -> None:
         lambda: (dtl.find_if if last else dtl.count_if)(vec, lambda a: a > 3),
         lambda: dtl.transform(other if last else vec, vec, lambda a: a + 1),
         lambda: dtl.rotate(vec, 4 if last else 3),
+        lambda: dtl.transform(vec, other, np.negative if last else np.positive),
+        lambda: dtl.transform_reduce(vec, np.square if last else np.abs),
+        lambda: dtl.count_if(vec, np.isnan if last else np.isinf),
+        lambda: dtl.find_if(vec, np.isnan if last else np.isinf),
+        lambda: dtl.replace_if(vec, np.isnan if last else np.isinf, 3),
+        lambda: dtl.partition_by(vec, np.isnan if last else np.isinf),
     ):
         with pytest.raises(dtl.CollectiveMismatchError, match=r"ranks? 0.* called"):
             call()

@@ -107,6 +107,8 @@ def test_bad_counts(ctx: dtl.Context) -> None:
     refused(lambda: dtl.bincount(vector(ctx, np.array([1, 2, -1]))), ARGUMENT, 100, "no negative elements")
     refused(lambda: dtl.bincount(vector(ctx, np.ones(3))), TYPE, 101, "rule 'safe'")
     refused(lambda: dtl.bincount(vector(ctx, np.ones(3, np.uint64))), TYPE, 101, "rule 'safe'")
+    for dtype in ("float64", "complex128"):  # of no elements, too
+        refused(lambda dtype=dtype: dtl.bincount(vector(ctx, np.ones(0, dtype))), TYPE, 101, "rule 'safe'")
     refused(lambda: dtl.bincount(vector(ctx, np.array([2**62]))), dtl.MemoryError, 200, "no room")
     refused(lambda: dtl.bincount(vector(ctx, np.array([2])), minlength=-1), ARGUMENT, 100, "minlength -1")
 

@@ -155,6 +155,22 @@ def test_numpys_ufuncs_need_no_library(ctx: dtl.Context, monkeypatch: pytest.Mon
     assert not staged(trace)
 
 
+def test_ranks_with_different_ufuncs(ctx: dtl.Context) -> None:
+    if ctx.size == 1:
+        return
+    last = ctx.rank == ctx.size - 1
+    with made(ctx, np.arange(8.0)) as vec, made(ctx, np.ones(8)) as other:
+        for call in (
+            lambda: dtl.transform(vec, other, np.negative if last else np.sqrt),
+            lambda: dtl.transform_reduce(vec, np.negative if last else np.sqrt),
+            lambda: dtl.count_if(vec, np.isnan if last else np.isinf),
+        ):
+            with pytest.raises(dtl.CollectiveMismatchError, match=r"np\.(negative|isnan)"):
+                call()
+        holds(other, np.ones(8))
+
+
+
 RESULTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "the argument": (lambda a: a, lambda a: a),
     "in another order": (lambda a: (a * 2).T.compact().T, lambda a: 2 * a),

@@ -29,19 +29,26 @@ func NewTally(weighted bool, limit int64) *Tally {
 // tallyStart is the first length of a table.
 const tallyStart = counterSize
 
+// Countable says why elements of a type cannot be counted; nil if they are integers that int64 can hold.
+func Countable(t dtype.Type) error {
+	if tallies[t] == nil {
+		return status.New(status.InvalidType,
+			"Cannot cast array data from dtype('%s') to dtype('int64') according to the rule 'safe'", t)
+	}
+	return nil
+}
+
 // Add counts the elements, with a weight each, float64, where the tally is of weights. Negative ones are an error, and so
 // are types that are no integers.
 func (t *Tally) Add(run, weights memory.Span) error {
-	f := tallies[run.Type]
-	if f == nil {
-		return status.New(status.InvalidType,
-			"Cannot cast array data from dtype('%s') to dtype('int64') according to the rule 'safe'", run.Type)
+	if err := Countable(run.Type); err != nil {
+		return err
 	}
 	var w []float64
 	if t.Sums != nil {
 		w = memory.As[float64](weights)[:run.Count]
 	}
-	return f(t, run, w)
+	return tallies[run.Type](t, run, w)
 }
 
 // fit makes room for a number that is outside the table.

@@ -21,7 +21,7 @@ from ..runtime.agreement import local_step
 from ..runtime.array_libraries import Library
 from ..runtime.device_array import DeviceArray, is_on_device
 from .exchange import share
-from .user_functions import takes_numbers, user_code
+from .user_functions import named, takes_numbers, user_code
 
 
 def on_device(op: str, *containers: DistributedContainer) -> bool:
@@ -56,7 +56,7 @@ class DeviceFunction:
     @property
     def words(self) -> str:
         """What all ranks have to have alike."""
-        return "on the GPU" if self._library is None else f"library {self._library.name}"
+        return named(self._f) if self._library is None else f"library {self._library.name}"
 
     def call(self, c: DistributedContainer) -> None:
         """Call the function with this rank's part, which it may change. Not collective."""

@@ -14,7 +14,7 @@ from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices,
 from . import device_functions
 from .exchange import share
 from .located import indices_of
-from .user_functions import apply, check_function, evaluate_predicate, user_code
+from .user_functions import apply, check_function, evaluate_predicate, named, user_code
 
 
 @algorithm
@@ -126,7 +126,7 @@ def replace_if(
         return
     with user_code(c.context, "replace_if"):
         mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
-    share(c, "replace_if", f"by {new!r}")
+    share(c, "replace_if", f"by {new!r}, {named(f)}")
     c.local_view()[mask] = number
 
 

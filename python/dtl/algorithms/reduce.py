@@ -20,7 +20,7 @@ from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices,
 from . import device_functions, statistics
 from .exchange import share
 from .transform import check_all_alike
-from .user_functions import apply, check_function, user_code
+from .user_functions import apply, check_function, named, user_code
 
 _UFUNCS: dict[int, np.ufunc] = {
     SUM: np.add,
@@ -130,7 +130,7 @@ def transform_reduce(
     CommunicationError
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised.
     CollectiveMismatchError
-        If the ranks pass different containers or operators.
+        If the ranks pass different containers, operators, or ufuncs of NumPy.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def transform_reduce(
         dtype_number(values.dtype)
         _check(chosen, values.dtype if values.size else np.dtype(np.bool_))
         mine = _combine(chosen, values)
-    return _combine_ranks("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine)
+    return _combine_ranks("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine, named(f))
 
 
 def _transform_there(
@@ -212,14 +212,14 @@ def _combine(op: Op, values: Any) -> Any:
 
 
 def _combine_ranks(
-    name: str, c: DistributedContainer, op: Op, also: tuple[Any, ...], dtype: np.dtype[Any], mine: Any
+    name: str, c: DistributedContainer, op: Op, also: tuple[Any, ...], dtype: np.dtype[Any], mine: Any, f: str = ""
 ) -> Any:
     """Return all ranks' values combined in the order of the ranks. Collective."""
     told = (0, 0, 0)
     if mine is not None:
         bits = np.frombuffer(mine.tobytes().ljust(_ROOM, b"\0"), np.int64)
         told = (dtype_number(mine.dtype), *bits.tolist())
-    rows = share(c, name, f"op {op.name}", told, also)
+    rows = share(c, name, f"op {op.name}{f and ', '}{f}", told, also)
     rows = rows[: 1 if c.partition_policy is Partition.REPLICATED else None]
     of = _dtype_of_all(name, rows)
     if of is None:

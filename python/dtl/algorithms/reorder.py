@@ -20,7 +20,7 @@ from ..runtime.scheduler import algorithm, calls_functions, writes
 from . import device_functions
 from .exchange import share
 from .sort import sort_by_key
-from .user_functions import check_function, evaluate_predicate, user_code
+from .user_functions import check_function, evaluate_predicate, named, user_code
 
 if TYPE_CHECKING:
     from ..containers.types import Owned
@@ -148,7 +148,7 @@ def partition_by(
             mask, words = device_functions.predicate("partition_by", line, f, library, elementwise)
             groups: Any = (parts.chosen(line, mask), parts.chosen(line, np.logical_not(mask)))
         else:
-            groups, words = _groups(line, f, elementwise), ""
+            groups, words = _groups(line, f, elementwise), named(f)
         held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=there)[:, 0].sum())
         for part, at, extent in ((groups[0], 0, held), (groups[1], held, c.shape[0] - held)):
             with DistributedVector._from_parts(c.context, part) as piece:

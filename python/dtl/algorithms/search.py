@@ -14,7 +14,7 @@ from ..runtime.scheduler import algorithm, calls_functions
 from . import device_functions, folds, statistics
 from .exchange import share, total
 from .folds import fold
-from .user_functions import check_function, evaluate_predicate, user_code
+from .user_functions import check_function, evaluate_predicate, named, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -114,7 +114,7 @@ def find_if(
         share(c, "find_if", words, anywhere=True)
         return int(statistics.argmax(true)) if c.global_size and statistics.any(true) else None
     mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
-    return _first(c, "find_if", "", int(mask.argmax()) if mask.any() else None)
+    return _first(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
 
 
 @algorithm
@@ -210,7 +210,7 @@ def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool, lib
         true, words = device_functions.predicate(op, c, f, library, elementwise)
         share(c, op, words, anywhere=True)
         return int(statistics.sum(true))
-    return total(c, op, "", int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
+    return total(c, op, named(f), int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
 
 
 def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:

@@ -22,6 +22,7 @@ from .user_functions import (
     apply,
     by_elements,
     check_function,
+    named,
     takes_numbers,
     tell_of_elements,
     user_code,
@@ -145,7 +146,7 @@ def transform(
         If f fails on another rank. The message has its traceback. The rank itself raises what f raised. dst is
         unchanged on every rank, except for what a ufunc has written.
     CollectiveMismatchError
-        If the ranks pass different containers.
+        If the ranks pass different containers, or different ufuncs of NumPy.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def transform(
         elif to.size:
             values = apply("transform", f, parts, elementwise)
             device_functions.check_cast(values.dtype, to.dtype)
-    share(dst, "transform", also=sources)
+    share(dst, "transform", named(f), also=sources)
     if values is not None:
         to[...] = values
 

@@ -48,6 +48,11 @@ def check_function(name: str, f: Any, library: Any = None) -> None:
     check_library(library)
 
 
+def named(f: Callable[..., Any]) -> str:
+    """Return the name by which ranks find out whether they pass the same function: a ufunc's. Others may differ."""
+    return f"np.{f.__name__}" if isinstance(f, np.ufunc) else ""
+
+
 def apply(op: str, f: Callable[..., Any], parts: tuple[Array, ...], elementwise: bool) -> Array:
     """Return a function's values for parts of one shape, as an array of that shape.
 
