@@ -42,24 +42,39 @@ func Elementwise(operator string, t dtype.Type, to Container, operands [3]Operan
 			if given[i].Number = o.Number; o.Of == nil {
 				continue
 			}
-			q, err := o.Of.Look()
+			from, done, err := out.operand(operator, o.Of, [...]dtype.Type{t, t, dtype.Bool}[i])
 			if err != nil {
 				return err
 			}
-			defer q.Done()
-			if err := out.sameDevice(q.state); err != nil {
+			defer done()
+			if given[i].Span, given[i].Steps, err = from.along(out.shape, o); err != nil {
 				return err
 			}
-			if want := [...]dtype.Type{t, t, dtype.Bool}[i]; q.typ != want {
-				return status.New(status.Unsupported, "an operand of %s for %s", q.typ, want)
-			}
-			if given[i].Span, given[i].Steps, err = q.along(out.shape, o); err != nil {
-				return err
-			}
-			others = append(others, q.state)
+			others = append(others, from)
 		}
 		return out.with(func() error { return out.home.queue.Elementwise(operator, out.span(), t, out.shape, given) }, others...)
 	})
+}
+
+// operand returns the part of a container that an operator takes beside this one, of a type; done lets it go. Kernels that convert know of
+// no steps, so they get a copy of a part with gaps.
+func (s *state) operand(operator string, of Container, want dtype.Type) (from *state, done func(), err error) {
+	q, err := of.Look()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = s.sameDevice(q.state); err == nil && q.typ != want {
+		err = status.New(status.Unsupported, "an operand of %s for %s", q.typ, want)
+	}
+	from, free := q.state, func() {}
+	if err == nil && kernel.Converts(operator) {
+		from, free, err = from.readable()
+	}
+	if err != nil {
+		q.Done()
+		return nil, nil, err
+	}
+	return from, func() { free(); q.Done() }, nil
 }
 
 // along returns where the elements of a part are that go with a result of a shape, and how many elements it is from one to the next along

@@ -22,6 +22,11 @@ const ToHalf = "as_float16"
 // FromHalf is the elementwise operator that makes float32 of such bits.
 const FromHalf = "from_float16"
 
+// Converts reports whether an elementwise operator makes elements of another type.
+func Converts(operator string) bool {
+	return strings.HasPrefix(operator, Conversion) || operator == FromHalf
+}
+
 // Where is the elementwise operator of three operands, the last of which is a condition: it has the first where that is true.
 const Where = "where"
 

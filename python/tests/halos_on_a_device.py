@@ -104,6 +104,19 @@ def test_what_containers_do_with_a_halo_around_them(ctx: dtl.Context) -> None:
             halo.view()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "int8", "float32", "complex64", "bool"])
+def test_conversions_of_a_part_with_gaps(ctx: dtl.Context, dtype: str) -> None:
+    """By themselves, and of operands and masks that have another type than the result; half precision always."""
+    whole = (numbers((7, 6)) % 9).astype(dtype)
+    with made(ctx, whole) as t, made(ctx, np.ones((7, 6))) as other, dtl.Halo(t, 1), by_kernels():
+        holds(t.astype(np.complex128), whole.astype(np.complex128))
+        holds(t + other, whole + np.ones((7, 6)))
+        holds(t * t, whole * whole)
+        holds(dtl.where(t, other, 0), np.where(whole, 1.0, 0))
+        np.add(t, t, out=t)
+        holds(t, whole + whole)
+
+
 def test_views_with_gaps(ctx: dtl.Context) -> None:
     whole = numbers((6 * ctx.size, 4), "int16")
     with made(ctx, whole) as t, dtl.Halo(t, 1) as halo:

@@ -45,7 +45,7 @@ func functionOf(operator string, t dtype.Type) function {
 		}
 	}
 	switch {
-	case strings.HasPrefix(operator, kernel.Conversion) || operator == kernel.FromHalf:
+	case kernel.Converts(operator):
 		return function{source: "conversions", name: operator + "_" + t.String()}
 	case operator == kernel.Where || operator == "positive":
 		return function{source: "elementwise", name: operator + "_" + carriers[t.Size()].String()}
@@ -77,6 +77,9 @@ func (q *queue) Elementwise(operator string, dst memory.Span, t dtype.Type, shap
 	narrow, spread := uint64(0), spreadOver(shape, operands)
 	if with.narrow {
 		narrow = 1
+	}
+	if with.source == "conversions" && len(spread) > 0 {
+		return status.New(status.Unsupported, "kernels that convert take operands that lie as the result does")
 	}
 	if len(spread) > mostDimensions {
 		return status.New(status.Unsupported, "operands lie in %d ways along the result, and kernels take %d", len(spread), mostDimensions)
