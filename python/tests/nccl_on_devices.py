@@ -194,6 +194,8 @@ def test_what_nccl_lacks(ctx: dtl.Context, gpus: dtl.Context) -> None:
         assert native.nccl_mode == dtl.DTL_NCCL_MODE_NATIVE_ONLY
         assert native.nccl_supports_native(dtl.DTL_NCCL_OP_ALLREDUCE)
         assert not native.nccl_supports_hybrid(dtl.DTL_NCCL_OP_SCAN)
+        native.barrier()
+        assert native.nccl_supports_hybrid(dtl.DTL_NCCL_OP_BARRIER)
         with There(native, np.arange(3, dtype=np.int16)) as there:
             for call in (lambda: dtl.scan(native, there), lambda: dtl.allreduce(native, there, dtl.LAND)):
                 with pytest.raises(dtl.InvalidArgumentError, match="the context's mode is NATIVE_ONLY"):

@@ -108,9 +108,10 @@ class DeviceRanks(bridge.Ranks):
         """Return whether an operation, one of ``dtl.DTL_NCCL_OP_*``, works here, through the host if necessary.
 
         In mode HYBRID_PARITY, all operations do. In mode NATIVE_ONLY, only those that ``nccl_supports_native`` names
-        do.
+        do, and the barrier, which moves nothing.
         """
-        return self.nccl_supports_native(op) or self._nccl == nccl.Mode.HYBRID_PARITY
+        always = self._nccl == nccl.Mode.HYBRID_PARITY or op == nccl.Operation.BARRIER
+        return self.nccl_supports_native(op) or (self._nccl >= 0 and always)
 
     def _reaches_gpus(self) -> bool:
         """Whether the ranks' messages may be from and to memory of GPUs. It is asked once; not collective."""
