@@ -95,6 +95,23 @@ def test_products_of_other_divisions(ctx: dtl.Context, division: str) -> None:
     assert not [record.operation for record in trace.records if "staged" in record.operation]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["block", "cyclic", "replicated", "explicit"])
+def test_values_are_found_there(ctx: dtl.Context, dtype: str, name: str) -> None:
+    for shape in ((23,), (7, 4), (0,)):
+        whole = (np.arange(np.prod(shape)) * 5 % 7).reshape(shape).astype(dtype)
+        with made(ctx, whole, name) as a, dtl.trace() as trace:
+            for value in (3, 1, 2.5, 300, float("nan")):
+                equal = np.flatnonzero(whole == value)
+                assert dtl.find(a, value) == (equal[0] if len(equal) else None)
+                assert dtl.count(a, value) == len(equal)
+            got = np.count_nonzero(a)
+            assert (got, type(got)) == (np.count_nonzero(whole), np.int64)
+            if whole.ndim > 1:
+                holds(np.count_nonzero(a, axis=1), np.count_nonzero(whole, axis=1))
+        assert not [record.operation for record in trace.records if "staged" in record.operation]
+
+
 _STAGED = {
     "sum along an axis with a dtype": lambda a, b: dtl.sum(a, axis=0, dtype="complex64"),
     "exact sum": lambda a, b: dtl.sum(a, reproducible=True),

@@ -356,10 +356,11 @@ def count_nonzero(a: DistributedTensor, axis: int, *, keepdims: bool = ...) -> M
 @overload
 def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @algorithm
+@computed_on_devices
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
-    if axis is None and not keepdims:
+    if axis is None and not keepdims and a.placement_policy is not Placement.DEVICE:
         return np.int64(folds.fold(a, folds.TRUTHS))
     numbers = a._carrier is None or a.dtype == np.float16
     true = a != 0 if numbers else elementwise("np.count_nonzero", truths, (a,), np.bool_)

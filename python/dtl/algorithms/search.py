@@ -10,7 +10,7 @@ from .._native import library
 from .._native.values import element
 from ..containers.base import DistributedContainer, check_container
 from ..runtime.array_libraries import LibraryLike
-from ..runtime.scheduler import algorithm, calls_functions
+from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
 from . import device_functions, folds, statistics
 from .exchange import share, total
 from .folds import fold
@@ -26,6 +26,7 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 @algorithm
+@computed_on_devices
 def find(c: DistributedContainer, value: Any) -> int | None:
     """Return the global index of the first element that equals a value. Collective.
 
@@ -59,6 +60,8 @@ def find(c: DistributedContainer, value: Any) -> int | None:
     (1, None, 2)
     """
     wanted = _wanted("find", c, value)
+    if device_functions.on_device("find", c):
+        return _first_true(c, _equal_there("find", c, value, wanted))
     here = None
     if wanted is not None:
         for at, equal in _compared(c.local_view(), wanted):
@@ -112,18 +115,22 @@ def find_if(
     if device_functions.on_device("find_if", c):
         true, words = device_functions.predicate("find_if", c, f, library, elementwise)
         share(c, "find_if", words, anywhere=True)
-        return int(statistics.argmax(true)) if c.global_size and statistics.any(true) else None
+        return _first_true(c, true)
     mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
     return _first(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
 
 
 @algorithm
+@computed_on_devices
 def count(c: DistributedContainer, value: Any) -> int:
     """Return how many elements equal a value. Collective.
 
     Parameters and errors are those of ``find``. Elements are compared with the value as there.
     """
     wanted = _wanted("count", c, value)
+    if device_functions.on_device("count", c):
+        true = _equal_there("count", c, value, wanted)
+        return 0 if true is None else int(statistics.sum(true))
     here = 0
     if wanted is not None:
         here = sum(int(np.count_nonzero(equal)) for _, equal in _compared(c.local_view(), wanted))
@@ -191,6 +198,17 @@ def _compared(view: Array, value: Any) -> Any:
     rows = view.reshape(-1) if view.flags.c_contiguous else view.flat
     for at in range(0, view.size, _CHUNK):
         yield at, rows[at : at + _CHUNK] == value
+
+
+def _equal_there(op: str, c: DistributedContainer, value: Any, wanted: Any) -> Any:
+    """Return a container of which elements on a GPU equal a value; None where no element can. Collective."""
+    share(c, op, f"value {value!r}", anywhere=True)
+    return None if wanted is None else np.equal(c, wanted)
+
+
+def _first_true(c: DistributedContainer, true: Any) -> int | None:
+    """Return the first index where a container like c is true. Collective."""
+    return int(statistics.argmax(true)) if true is not None and c.global_size and statistics.any(true) else None
 
 
 def _check_predicate(c: DistributedContainer, f: Any, library: Any) -> None:
