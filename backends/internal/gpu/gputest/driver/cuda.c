@@ -6,7 +6,8 @@
  *   - A stream runs only when somebody waits for it, or for an event that follows it.
  *   - New memory is full of 0xA5, freed memory of 0xDE, and an address is used again as late as possible.
  *   - Managed memory cannot be touched by the CPU while anything is queued, as where
- *     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0; pinned memory cannot while a copy from or to it is queued.
+ *     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0; of pinned memory, it cannot touch the pages that a queued copy reads or
+ *     writes.
  *   - Every call that needs a current context fails without one.
  *   - The threads of a kernel run in no order of their own. A kernel can touch the host's pageable memory or another device's as little
  *     as on a machine whose devices are not connected, and a copy to where it overlaps what is copied ends the process.
@@ -167,6 +168,8 @@ static block *block_of(const char *at) {
     return NULL;
 }
 
+#include "pinned.h"
+
 /* seen returns where the driver finds n bytes at an address; NULL where that is no memory of the program's. */
 static char *seen(const char *at, size_t n) {
     for (int i = 0; i < MOST_DEVICES; i++) {
@@ -178,6 +181,9 @@ static char *seen(const char *at, size_t n) {
     }
     if (fake_loan(at) != NULL)
         return fake_loaned(at, n);
+    const pinned *p = pinned_at(at);
+    if (p != NULL)
+        return at + n <= p->outer + p->size ? p->inner + (at - p->outer) : NULL;
     block *b = block_of(at);
     return b != NULL && at + n > b->at + b->size ? NULL : (char *)at;
 }
@@ -197,15 +203,12 @@ static int idle(void) {
     return 1;
 }
 
-#include "pinned.h"
-
 static int concurrent(void) { return variable("DTL_FAKE_GPU_CONCURRENT", 0) != 0; }
 
 static void allow(int protection) {
     for (block *b = concurrent() ? NULL : blocks; b != NULL; b = b->next)
         if (b->managed && b->allowed != protection)
             mprotect(b->at, b->size, b->allowed = protection);
-    allow_pinned(protection);
 }
 
 /* ---- Streams ---- */
@@ -414,13 +417,10 @@ int cuDevicePrimaryCtxRetain(void **context, int which) {
     device *d = &devices[which];
     if (d->outer == NULL) {
         d->size = (size_t)variable("DTL_FAKE_GPU_MEMORY", 64 << 20);
-        int file = memfd_create("fake-gpu", MFD_CLOEXEC);
-        if (file < 0 || ftruncate(file, (off_t)d->size) != 0)
-            LEAVE(OUT_OF_MEMORY);
         const int allowed = variable("DTL_FAKE_GPU_REACHED", 0) ? PROT_READ | PROT_WRITE : PROT_NONE;
-        d->outer = mmap(NULL, d->size, allowed, MAP_SHARED, file, 0);
-        d->inner = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        d->file = file;
+        d->file = fake_map(d->size, allowed, &d->outer, &d->inner);
+        if (d->file < 0)
+            LEAVE(OUT_OF_MEMORY);
     }
     d->retained++;
     *context = d;

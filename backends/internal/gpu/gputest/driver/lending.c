@@ -1,4 +1,5 @@
-/* Memory of devices that processes lend each other: the lender's file, mapped twice, as cuda.c maps its own. */
+/* Memory that is mapped twice, for the program and for the driver; and memory of devices that processes lend each other: the lender's
+ * file, which is mapped in the same way. */
 #define _GNU_SOURCE
 #include "parts.h"
 
@@ -17,6 +18,15 @@ struct loan {
 };
 
 static loan *loans;
+
+int fake_map(size_t size, int protection, char **outer, char **inner) {
+    int file = memfd_create("fake-gpu", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)size) != 0)
+        return -1;
+    *outer = mmap(NULL, size, protection, MAP_SHARED, file, 0);
+    *inner = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return file;
+}
 
 handle fake_lend(int file, size_t offset, size_t size) {
     return (handle){.process = getpid(), .file = file, .offset = offset, .size = size};

@@ -30,6 +30,9 @@ size_t fake_ptx_argument(const void *module, const char *name);
 /* fake_architecture returns what HIP calls the chip of the GPUs: DTL_FAKE_GPU_ARCH, or nothing. */
 const char *fake_architecture(void);
 
+/* fake_map maps new memory at two addresses: the program may use the outer one as protection says. It returns the memory's file, or -1. */
+int fake_map(size_t size, int protection, char **outer, char **inner);
+
 typedef struct loan loan;
 
 handle fake_lend(int file, size_t offset, size_t size);
