@@ -168,6 +168,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (collection_path.suffix == ".py" and _has_nothing(collection_path, config.option.markexpr)) or None
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Let no garbage be looked for among thousands of tests while they are made."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not WHOLE:
         _leave_out(config, items)
