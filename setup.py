@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from build_backend import ROOT, find_go
+from build_backend import ROOT, c_flags, find_go
 
 GO_PACKAGES = ("backends", "core", "numpybridge", "pydtl")
 BUILD = ROOT / "_build"
@@ -40,14 +40,6 @@ def compiler() -> str:
         if shutil.which(shlex.split(command)[0]):
             return command
     raise SystemExit(f"building dtl needs a C compiler, and PATH has no {' or '.join(choice)}")
-
-
-def headers() -> str:
-    """Return the folder of Python.h."""
-    folder = sysconfig.get_paths()["include"]
-    if not (Path(folder) / "Python.h").is_file():
-        raise SystemExit(f"building dtl needs the headers of this Python, and {folder}/Python.h does not exist")
-    return folder
 
 
 def writable(path: str) -> bool:
@@ -68,8 +60,7 @@ def environment(go: str) -> dict[str, str]:
         "GOWORK": "off",
         "CGO_ENABLED": "1",
         "CC": compiler(),
-        # gnu11: gopy's C defines bool, which is a keyword from C23 on.
-        "CGO_CFLAGS": f'-O2 -std=gnu11 "-I{headers()}"',
+        "CGO_CFLAGS": c_flags(),
         "CGO_LDFLAGS": "",
     }
     for cache in ("GOCACHE", "GOMODCACHE"):
@@ -86,7 +77,7 @@ BUILT_FROM = (".go", ".c", ".h", ".ptx", ".gz")
 
 def digest(version: str) -> str:
     """Return the hash of all that the shared object is made from."""
-    known = hashlib.sha256(repr((version, sys.version, compiler(), headers())).encode())
+    known = hashlib.sha256(repr((version, sys.version, compiler(), c_flags())).encode())
     files = [ROOT / name for name in ("go.mod", "go.sum", "setup.py")]
     for package in GO_PACKAGES:
         files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in BUILT_FROM)

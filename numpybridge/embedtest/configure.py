@@ -5,9 +5,10 @@ later versions dropped, which no test calls.
 
     python configure.py FOLDER
 
-writes FOLDER/pkg-config and the header beside it, and prints the C flags to build with. Go's build cache looks at
-CGO_CFLAGS, but neither at what pkg-config says nor at headers, so the header's folder is named after its text. Prints
-nothing where this Python has no shared library to embed.
+writes FOLDER/pkg-config and the header beside it, and prints the header's folder; nothing where this Python has no
+shared library to embed. By pkg-config, only cpy3 gets the header, so that the other packages are those of the wheel.
+Go's build cache looks neither at what pkg-config says nor at headers: the folder is named after the header's text, and
+is to be among the flags with which Go compiles cpy3.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ __attribute__((weak)) int PySignal_SetWakeupFd(int fd) { return -1; } /* still d
 PKG_CONFIG = """\
 #!/bin/sh
 case "$*" in
+*--cflags*) echo '-I{own} -Wno-deprecated-declarations' ;;
 *--libs*) echo '-L{libdir} -Wl,-rpath,{libdir} -lpython{version}' ;;
 esac
 """
@@ -50,12 +52,13 @@ def main(folder: pathlib.Path) -> None:
     script = folder / "pkg-config"
     script.write_text(
         PKG_CONFIG.format(
+            own=own,
             libdir=sysconfig.get_config_var("LIBDIR"),
             version=sysconfig.get_config_var("LDVERSION"),
         )
     )
     script.chmod(0o755)
-    print(f"-O2 -std=gnu11 -I{own} -I{sysconfig.get_path('include')} -Wno-deprecated-declarations")
+    print(own)
 
 
 if __name__ == "__main__":
