@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,30 @@ class Links(SphinxPostTransform):
                 literal.replace_self(link)
 
 
+#: The site's contents beside a page: by its folder, and by what the theme asks for.
+_contents: dict[tuple[str, str], str] = {}
+
+
+def _keep_contents(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Make the contents once for all pages of a folder that are not listed there: none is marked as the current one."""
+    folder, made = posixpath.dirname(page), context.get("toctree")
+    if made is not None and f"{folder}/".startswith((f"{_FOLDER}/", "_modules/")):
+
+        def toctree(**options: Any) -> str:
+            key = folder, repr(options)
+            if key not in _contents:
+                _contents[key] = made(**options)
+            return _contents[key]
+
+        context["toctree"] = toctree
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add it to Sphinx."""
     app.connect("builder-inited", _write)
     app.connect("source-read", _list)
+    app.connect("html-page-context", _keep_contents, priority=400)  # before the theme's
     app.add_post_transform(Links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
