@@ -110,7 +110,7 @@ demo: setup
 PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
 	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2 test-local:3
 
-# 25 minutes on two processors. Each phase is a target, too, and its output is in _build/test.
+# 20 minutes on two processors. Each phase is a target, too, and its output is in _build/test.
 test:
 	@MAKE="$(MAKE)" $(PYTHON) python/tests/phases.py $(PHASES)
 	$(say) "every test passed"
