@@ -170,7 +170,6 @@ def test_ranks_with_different_ufuncs(ctx: dtl.Context) -> None:
         holds(other, np.ones(8))
 
 
-
 RESULTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "the argument": (lambda a: a, lambda a: a),
     "in another order": (lambda a: (a * 2).T.compact().T, lambda a: 2 * a),
