@@ -96,7 +96,8 @@ def run(
     elsewhere
         Whether it may start some on others, which report from there.
     """
-    with contextlib.closing(Reports(elsewhere, tracebacks=None if ranks == 1 else ranks)) as reports:
+    reports = Reports(elsewhere, tracebacks=None if ranks == 1 else ranks)
+    with contextlib.closing(reports), _noted() as signals:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", DeprecationWarning
@@ -106,14 +107,23 @@ def run(
             if elsewhere:
                 variables[VERSIONS] = versions()
             child = start.begin(job, variables, in_child=in_child)
-        return _supervise(child, timeout, ranks, reports)
+        return _supervise(child, timeout, ranks, reports, signals)
 
 
-def _supervise(child: Started, timeout: float | None, ranks: int, reports: Reports) -> int:
-    # What we were started to ignore, as nohup does with SIGHUP, stays ignored.
-    heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
+@contextlib.contextmanager
+def _noted() -> Iterator[_Signals]:
+    """Take note of the signals that end this program, but of those that it was started to ignore, as by nohup."""
     signals = _Signals()
+    heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
     before = {signum: signal.signal(signum, signals.note) for signum in heeded}
+    try:
+        yield signals
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
+def _supervise(child: Started, timeout: float | None, ranks: int, reports: Reports, signals: _Signals) -> int:
     try:
         with _woken(child, reports):
             code = _wait(child, reports, timeout, ranks, signals)
@@ -142,8 +152,6 @@ def _supervise(child: Started, timeout: float | None, ranks: int, reports: Repor
         return 128 + interrupted.signum
     finally:
         child.end_output(True)
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
 
 
 def _end_after(parent: int, signum: int) -> Callable[[], None]:
