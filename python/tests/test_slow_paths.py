@@ -244,7 +244,7 @@ def test_sums_of_all_ranks(ctx: dtl.Context) -> None:
         for _ in range(ctx.rank + 1):
             dtl.transform(vec, vec, math.sqrt)
         for _ in range(ctx.size - ctx.rank - 1):  # as many on every rank
-            dtl.transform(vec, vec, np.sqrt)
+            dtl.transform(vec, vec, lambda a: a**0.5)
     sums = slow.sums(ctx)
     assert (sums is None) != ctx.is_root
     if sums is not None:

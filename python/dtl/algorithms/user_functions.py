@@ -49,7 +49,7 @@ def check_function(name: str, f: Any, library: Any = None) -> None:
 
 
 def named(f: Callable[..., Any]) -> str:
-    """Return the name by which ranks find out whether they pass the same function: a ufunc's. Others may differ."""
+    """Return the name by which ranks find out whether they pass the same function: a ufunc's; "" of all others."""
     return f"np.{f.__name__}" if isinstance(f, np.ufunc) else ""
 
 
