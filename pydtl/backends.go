@@ -37,6 +37,12 @@ func DeviceNames() (names string, err error) {
 	return strings.Join(all, "\n"), err
 }
 
+// DeviceDriver returns the driver of the GPUs, its version and its file.
+func DeviceDriver() (driver string, err error) {
+	defer guard(&err)
+	return runtime.DeviceDriver()
+}
+
 // DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nothing if they can.
 func DeviceLending() (why string, err error) {
 	defer guard(&err)

@@ -15,6 +15,7 @@ var api = gpu.API{
 	Init:      "cuInit",
 	Count:     "cuDeviceGetCount",
 	ErrorText: "cuGetErrorString",
+	Version:   gpu.Version{Name: "CUDA", Major: 1000, Minor: 10},
 }
 
 func init() { backend.Register(gpu.New(api, dl.Linker)) }

@@ -15,6 +15,7 @@ var api = gpu.API{
 	Init:      "hipInit",
 	Count:     "hipGetDeviceCount",
 	ErrorText: "hipDrvGetErrorString",
+	Version:   gpu.Version{Name: "HIP", Major: 10_000_000, Minor: 100_000},
 }
 
 func init() { backend.Register(gpu.New(api, dl.Linker)) }

@@ -13,6 +13,8 @@ type DeviceProvider interface {
 	Backend
 	// DeviceCount returns how many devices this process sees, whether or not the backend can use them.
 	DeviceCount() int
+	// DriverVersion returns the vendor's driver, its version and its file.
+	DriverVersion() (string, error)
 	// DeviceName returns what the vendor calls a device, which is not used for it.
 	DeviceName(n int) (string, error)
 	// Lends returns nil if processes of a machine can reach each other's memory of devices, or says why they cannot.

@@ -88,6 +88,15 @@ func DeviceNames() (names []string, err error) {
 	return names, nil
 }
 
+// DeviceDriver returns the driver of the GPUs, its version and its file. Local.
+func DeviceDriver() (string, error) {
+	p, err := gpus()
+	if err != nil {
+		return "", err
+	}
+	return p.DriverVersion()
+}
+
 // DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nil if they can. Local.
 func DeviceLending() error {
 	p, err := gpus()

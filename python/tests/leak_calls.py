@@ -124,6 +124,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
         "ContextReaches": lambda: _dtl.pydtl_ContextReaches(c),
         "ContextGpu": quietly(lambda: _dtl.pydtl_ContextGpu(c)),
+        "DeviceDriver": quietly(_dtl.pydtl_DeviceDriver),
         "DeviceLending": _dtl.pydtl_DeviceLending,
         "DeviceNames": quietly(_dtl.pydtl_DeviceNames),  # there may be no driver
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),

@@ -241,6 +241,7 @@ def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
 def test_info_names_devices_of_amd(hip: str) -> None:
     ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=hip, DTL_FAKE_GPU_COUNT="2")
     assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
+    assert f"GPU driver:    ROCm runtime, HIP 6.2, in {hip}/libamdhip64.so.6\n" in ended.out
     assert "no hip:" not in ended.out
     assert "no cuda:" in ended.out
 
@@ -555,6 +556,7 @@ def test_a_program_without_devices_starts_no_driver(driver: str) -> None:
 def test_info_names_the_devices(driver: str) -> None:
     ended = run([sys.executable, "-m", "dtl", "info"], LD_LIBRARY_PATH=driver, DTL_FAKE_GPU_COUNT="2")
     assert "GPUs:          0: Fake GPU 0, 1: Fake GPU 1\n" in succeeded(ended)
+    assert f"GPU driver:    NVIDIA driver, CUDA 12.9, in {driver}/libcuda.so.1\n" in ended.out
     assert "processes of one machine move goes from GPU to GPU" in ended.out
     assert dtl.has_cuda() or "no cuda:" not in ended.out
 

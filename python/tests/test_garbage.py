@@ -105,6 +105,7 @@ NO_HANDLE = {
     "ContextsOfThreads",
     "ContextSelf",
     "ContextWorld",
+    "DeviceDriver",
     "DeviceLending",
     "DeviceNames",
     "DtypeName",

@@ -49,6 +49,11 @@ int gpu_leave(const gpu_device *d, int outer, int rc) {
         return gpu_leave(d, outer, rc);  \
     } while (0)
 
+int gpu_version(const gpu_table *t) {
+    int version = 0;
+    return t->driver_version != NULL && t->driver_version(&version) == 0 ? version : 0;
+}
+
 int gpu_name(const gpu_table *t, int number, char name[128]) {
     int device, rc = t->device_get(&device, number);
     if (rc == 0)

@@ -71,6 +71,7 @@ typedef uintptr_t gpu_event;
 
 /* Those that a driver may lack: NULL. */
 #define GPU_OPTIONAL(X) \
+    X(driver_version, "cuDriverGetVersion", "hipDriverGetVersion", (int *version)) \
     X(lend, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (gpu_handle *handle, gpu_address at)) \
     X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags)) \
     X(context_record, "cuCtxRecordEvent", "", (void *context, void *event)) \
@@ -110,6 +111,9 @@ typedef struct {
     char architecture[64];  /* such as gfx90a:sramecc+:xnack-; nothing where the driver compiles for its devices */
     unsigned char uuid[16]; /* the same for every process */
 } gpu_device;
+
+/* gpu_version returns the driver's version as the vendor writes it, 0 if it does not say. */
+int gpu_version(const gpu_table *table);
 
 /* gpu_name writes what the vendor calls a device. */
 int gpu_name(const gpu_table *table, int number, char name[128]);

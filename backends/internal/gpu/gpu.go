@@ -19,6 +19,13 @@ type API struct {
 	Init      string   // int (unsigned int flags)
 	Count     string   // int (int *count)
 	ErrorText string   // int (int error, const char **text)
+	Version   Version
+}
+
+// Version is how a vendor writes the version of its driver as one number.
+type Version struct {
+	Name         string // of what it is the version of
+	Major, Minor int    // what one of each counts
 }
 
 // Backend is a vendor's GPUs.
@@ -58,6 +65,15 @@ func (b *Backend) Probe() error {
 		return err
 	}
 	return s.why
+}
+
+// DriverVersion returns the driver's, and its file.
+func (b *Backend) DriverVersion() (string, error) {
+	s, err := b.usable(0)
+	if err != nil {
+		return "", err
+	}
+	return s.table.version(), nil
 }
 
 // DeviceCount returns how many devices this process sees: 0 where there is no driver that works.

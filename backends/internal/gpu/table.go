@@ -92,6 +92,12 @@ func (t *table) nameOf(number int) (string, error) {
 	return C.GoString(&name[0]), nil
 }
 
+// version returns the driver's, and its file.
+func (t *table) version() string {
+	number, of := int(C.gpu_version(t.c)), t.api.Version
+	return fmt.Sprintf("%s, %s %d.%d, in %s", t.api.Driver, of.Name, number/of.Major, number%of.Major/of.Minor, t.library.Path())
+}
+
 // address is one in the memory of a device.
 type address = C.gpu_address
 

@@ -45,6 +45,7 @@ def _lines() -> Iterator[tuple[str, str]]:
     else:
         yield "in use", f"{name} connects the ranks of a program started as this one was"
     if backends.has_cuda() or backends.has_hip():
+        yield "GPU driver", library.device_driver()
         names = library.device_names().splitlines()
         yield "GPUs", ", ".join(f"{number}: {name}" for number, name in enumerate(names))
         why_not = library.device_lending()

@@ -364,6 +364,12 @@ int cuInit(unsigned flags) {
     return rc;
 }
 
+int cuDriverGetVersion(int *version) {
+    ENTER();
+    *version = DRIVER_VERSION;
+    LEAVE(OK);
+}
+
 int cuDeviceGetCount(int *n) {
     ENTER();
     *n = count();

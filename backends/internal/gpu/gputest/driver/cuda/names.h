@@ -6,6 +6,9 @@
 
 enum { MANAGED_MEMORY = 83, CONCURRENT_MANAGED = 89, MULTIPROCESSORS = 16, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
+/* 12.9 */
+enum { DRIVER_VERSION = 12090 };
+
 #define fake_module fake_ptx_module
 #define fake_argument fake_ptx_argument
 

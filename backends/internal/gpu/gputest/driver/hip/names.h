@@ -7,6 +7,7 @@
 
 #define cuInit hipInit
 #define cuGetErrorString hipDrvGetErrorString
+#define cuDriverGetVersion hipDriverGetVersion
 #define cuDeviceGetCount hipGetDeviceCount
 #define cuDeviceGet hipDeviceGet
 #define cuDeviceGetName hipDeviceGetName
@@ -46,6 +47,9 @@
 #define cuModuleLoadDataEx hipModuleLoadDataEx
 #define cuModuleGetFunction hipModuleGetFunction
 #define cuLaunchKernel hipModuleLaunchKernel
+
+/* 6.2, and a patch */
+enum { DRIVER_VERSION = 60241133 };
 
 enum { MANAGED_MEMORY = 24, CONCURRENT_MANAGED = 9, MULTIPROCESSORS = 63, CAPABILITY_MAJOR = 23, CAPABILITY_MINOR = 61 };
 
