@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +42,7 @@ _NONE = (0, 0, 0, -1, 0)
 signature = functools.lru_cache(maxsize=None)(inspect.signature)
 
 
-def linked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def linked(name: str, call: dict[str, Any]) -> Any:
     """Make a call with arrays on GPUs that NCCL connects; NotImplemented where the host is to make it.
 
     Raises
@@ -50,9 +50,6 @@ def linked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     InvalidArgumentError
         If NCCL lacks the operation, and the context's mode is NATIVE_ONLY.
     """
-    given = signature(f).bind(*args, **kwargs)
-    given.apply_defaults()
-    call, name = given.arguments, f.__name__
     ctx = call.get("ctx")
     if not isinstance(ctx, Context) or ctx._nccl < 0:
         return NotImplemented

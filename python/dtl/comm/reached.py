@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .._native.arguments import carrier, integer, received, sent_number
 from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
-from .linked import describe, signature
+from .linked import describe
 
 #: The calls, by what takes their place on the host.
 _CODES = {"send": bridge.SEND, "recv": bridge.RECV, "sendrecv": bridge.SENDRECV}
@@ -19,18 +19,15 @@ _CODES = {"send": bridge.SEND, "recv": bridge.RECV, "sendrecv": bridge.SENDRECV}
 _LONG = 8192
 
 
-def reached(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def reached(name: str, call: dict[str, Any]) -> Any:
     """Make a call with long arrays on GPUs whose memory MPI reaches; NotImplemented where the host is to make it."""
-    if f.__name__ not in _CODES:
+    if name not in _CODES:
         return NotImplemented
-    given = signature(f).bind(*args, **kwargs)
-    given.apply_defaults()
-    call = given.arguments
     ctx, value, out = call["ctx"], call.get("data", call.get("send_data")), call.get("out")
     if not (_suits(value) and _suits(out) and isinstance(ctx, Context) and ctx._nccl < 0 and ctx._reaches_gpus()):
         return NotImplemented
-    dest, source = (integer(name, call.get(name, ctx.rank)) for name in ("dest", "source"))
-    if f.__name__ == "sendrecv" and ctx.rank in (dest, source):
+    dest, source = (integer(peer, call.get(peer, ctx.rank)) for peer in ("dest", "source"))
+    if name == "sendrecv" and ctx.rank in (dest, source):
         return NotImplemented
     sent, got = _there(value), _there(out)
     tags = (call.get("send_tag", call.get("tag", 0)), call.get("recv_tag", call.get("tag", 0)))
@@ -40,12 +37,12 @@ def reached(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     words = np.array([*describe(sent), *describe(got), *peers, *wanted, *shape], np.int64)
     start, failed = bridge.clock(), True
     try:
-        came = bridge.call(bridge.REACHED, ctx, words, None, _CODES[f.__name__], 0, 0, 0)
+        came = bridge.call(bridge.REACHED, ctx, words, None, _CODES[name], 0, 0, 0)
         failed = False
     finally:
         if start:
             bytes_ = sum(getattr(array, "nbytes", 0) for array in (sent, got))
-            bridge.note(f"{f.__name__} (mpi)", start, failed, 0, 0 if failed else bytes_)
+            bridge.note(f"{name} (mpi)", start, failed, 0, 0 if failed else bytes_)
     if out is None:
         return received(came)
     if came is not None and got is not None:

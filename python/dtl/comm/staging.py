@@ -12,7 +12,7 @@ from ..exceptions import InvalidTypeError
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from ..runtime.hints import context_missing
 from ..runtime.staging import Staging
-from .linked import linked
+from .linked import linked, signature
 from .moved import moved
 from .reached import reached
 from .requests import Request
@@ -39,9 +39,11 @@ def staged(f: F) -> F:
         if not any(map(is_on_device, arguments)):
             result = moved(f, args, kwargs) if isinstance(error, InvalidTypeError) else NotImplemented
             return None if result is NotImplemented else (result,)
-        result = linked(f, args, kwargs)
+        given = signature(f).bind(*args, **kwargs)
+        given.apply_defaults()
+        result = linked(f.__name__, given.arguments)
         if result is NotImplemented:
-            result = reached(f, args, kwargs)
+            result = reached(f.__name__, given.arguments)
         return (_staged(f, args, kwargs) if result is NotImplemented else result,)
 
     call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
