@@ -340,6 +340,11 @@ test-hip: $(VENV)/.installed
 	@$(with_go) $(go_test) -run TestChips ./backends/internal/gpu
 	DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
 
+# Containers on GPUs with the tests' driver compiled with AddressSanitizer: no kernel touches memory that nobody has allocated.
+.PHONY: test-asan
+test-asan: $(VENV)/.installed
+	DTL_TEST_ASAN=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k "containers_on_devices or test_nccl[" python/tests/test_devices.py
+
 # Messages from GPU to GPU by an Open MPI that was built for CUDA, with the tests' driver: LIBRARY names its libmpi.so.40.
 .PHONY: test-aware
 test-aware: $(VENV)/.installed

@@ -63,6 +63,18 @@ def compiler() -> str:
     return found
 
 
+#: Whether programs have a driver with AddressSanitizer: ``make test-asan``.
+SANITIZED = bool(os.environ.get("DTL_TEST_ASAN"))
+
+
+def sanitized() -> dict[str, str]:
+    """Return what a program needs for such a driver."""
+    if not SANITIZED:
+        return {}
+    library = succeeded(run([compiler(), "-print-file-name=libasan.so"])).strip()
+    return {"LD_PRELOAD": library, "ASAN_OPTIONS": "detect_leaks=0:handle_segv=0"}
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of all processes that share the tests."""
@@ -88,6 +100,7 @@ def driver_of(shared: Path, name: str, soname: str, vendor: str = "cuda", define
     with first(shared / name) as folder:
         if folder is not None:
             make = ["make", "-s", "-C", str(DRIVER), f"CC={compiler()}", f"VENDOR={vendor}", f"DEFINES={defines}"]
+            make.append(f"SANITIZE={'address' if SANITIZED else ''}")
             succeeded(run([*make, f"OUT={folder / soname}"], 300, MAKEFLAGS=""))  # of the kernels, if nobody has them
     return str(shared / name)
 
@@ -147,7 +160,7 @@ def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
         variables["DTL_BACKEND"] = "local"
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
-    ended = run([sys.executable, *tests], 150, **variables)
+    ended = run([sys.executable, *tests], 150, **variables, **sanitized())
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
 
@@ -218,7 +231,7 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
         tests.append("--with-mpi")
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
-    ended = run([sys.executable, *tests], 300, **variables)
+    ended = run([sys.executable, *tests], 300, **variables, **sanitized())
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
 
@@ -233,7 +246,7 @@ def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
     variables = {"LD_LIBRARY_PATH": hip, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
-    ended = run([sys.executable, *tests], 500, DTL_BACKEND="local", **variables)
+    ended = run([sys.executable, *tests], 500, DTL_BACKEND="local", **variables, **sanitized())
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
 

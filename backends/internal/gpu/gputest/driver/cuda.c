@@ -13,6 +13,7 @@
  *     as on a machine whose devices are not connected, and a copy to where it overlaps what is copied ends the process.
  *   - Blocks share pages, and what is lent to other processes are pages: an address is somewhere in one.
  *   - After an illegal access, every call that needs a context returns that error.
+ *   - Compiled with AddressSanitizer, it ends the process when a kernel touches memory of its device that nobody has allocated.
  *
  * The environment says what there is: DTL_FAKE_GPU_COUNT devices (1) of DTL_FAKE_GPU_MEMORY bytes (64 MiB), of which, where
  * DTL_FAKE_GPU_CONCURRENT is 1, the CPU can touch managed memory at any time, and which, where DTL_FAKE_GPU_INSTANCE tells processes
@@ -31,6 +32,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
 
 #include "names.h" /* of the folder cuda or hip */
 #include "parts.h"
@@ -427,6 +435,7 @@ int cuDevicePrimaryCtxRetain(void **context, int which) {
         d->file = fake_map(d->size, allowed, &d->outer, &d->inner);
         if (d->file < 0)
             LEAVE(OUT_OF_MEMORY);
+        ASAN_POISON_MEMORY_REGION(d->inner, d->size);
     }
     d->retained++;
     *context = d;
@@ -526,6 +535,7 @@ int cuMemAlloc_v2(unsigned long long *at, size_t size) {
         LEAVE(OUT_OF_MEMORY);
     on->next = (offset + size + GRAIN - 1) / GRAIN * GRAIN;
     enter_block(on->outer + offset, size, on, 0);
+    ASAN_UNPOISON_MEMORY_REGION(on->inner + offset, size);
     memset(on->inner + offset, 0xA5, size);
     *at = (unsigned long long)(uintptr_t)(on->outer + offset);
     LEAVE(OK);
@@ -555,10 +565,12 @@ int cuMemFree_v2(unsigned long long at) {
     if (b == NULL || b->at != (char *)(uintptr_t)at)
         LEAVE(INVALID_VALUE);
     int did = drain_device(b->device);
-    if (b->managed)
+    if (b->managed) {
         munmap(b->at, b->size);
-    else
+    } else {
         memset(seen(b->at, b->size), 0xDE, b->size);
+        ASAN_POISON_MEMORY_REGION(seen(b->at, b->size), b->size);
+    }
     *where = b->next;
     free(b);
     LEAVE(did);
