@@ -20,6 +20,8 @@ func (f fake) Name() string     { return f.name }
 func (f fake) Probe() error     { return f.missing }
 func (f fake) DeviceCount() int { return 3 }
 
+func (f fake) DriverVersion() (string, error) { return "fake 1.0", f.missing }
+
 func (f fake) DeviceName(int) (string, error) { return "fake", f.missing }
 
 // Lends says that it can.

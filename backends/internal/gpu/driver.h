@@ -71,11 +71,11 @@ typedef uintptr_t gpu_event;
 
 /* Those that a driver may lack: NULL. */
 #define GPU_OPTIONAL(X) \
-    X(driver_version, "cuDriverGetVersion", "hipDriverGetVersion", (int *version)) \
     X(lend, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (gpu_handle *handle, gpu_address at)) \
     X(borrow, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (gpu_address *at, gpu_handle handle, unsigned flags)) \
     X(context_record, "cuCtxRecordEvent", "", (void *context, void *event)) \
-    X(instance_uuid, "cuDeviceGetUuid_v2", "", (void *uuid, int device))
+    X(instance_uuid, "cuDeviceGetUuid_v2", "", (void *uuid, int device)) \
+    X(driver_version, "cuDriverGetVersion", "hipDriverGetVersion", (int *version))
 
 typedef struct gpu_driver gpu_driver;
 
