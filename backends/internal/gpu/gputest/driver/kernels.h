@@ -5,11 +5,18 @@
 /* Which thread of a GPU runs, and of how many: kernels ask. */
 long long fake_thread, fake_threads;
 
+/* Below are numbers, and with AddressSanitizer its own memory. */
+#ifdef __SANITIZE_ADDRESS__
+static const uintptr_t lowest = (uintptr_t)1 << 45;
+#else
+static const uintptr_t lowest = 1;
+#endif
+
 /* is_mapped says whether an address is in memory of this process. */
 static int is_mapped(const char *at) {
     unsigned char there;
     const uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095;
-    return page != 0 && page < (uintptr_t)1 << 47 && mincore((void *)page, 1, &there) == 0;
+    return page >= lowest && page < (uintptr_t)1 << 47 && mincore((void *)page, 1, &there) == 0;
 }
 
 /* is_reached says whether a kernel can touch what is at an address, or has another use for the number. */
