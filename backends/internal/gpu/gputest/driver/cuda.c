@@ -465,29 +465,7 @@ int cuCtxPopCurrent_v2(void **context) {
     LEAVE(OK);
 }
 
-int cuCtxSetCurrent(void *context) {
-    ENTER();
-    if (depth == 0)
-        depth = 1;
-    current[depth - 1] = context;
-    LEAVE(OK);
-}
-
-int cuCtxGetDevice(int *which) {
-    ENTER();
-    NEED_CONTEXT();
-    *which = (int)(on - devices);
-    LEAVE(OK);
-}
-
-int cuDevicePrimaryCtxGetState(int which, unsigned *flags, int *active) {
-    ENTER();
-    if (which < 0 || which >= count())
-        LEAVE(INVALID_DEVICE);
-    *flags = 0;
-    *active = devices[which].retained > 0;
-    LEAVE(OK);
-}
+#include "contexts.h"
 
 int cuCtxSynchronize(void) {
     ENTER();
