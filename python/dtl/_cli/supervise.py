@@ -325,6 +325,8 @@ def _interrupt_ranks(child: Started, reports: Reports) -> None:
         begun = time.monotonic()
         while told.count < len(ranks) and time.monotonic() - begun < _PLACES_SECONDS and child.poll() is None:
             reports.take(_POLL_SECONDS, tell=False)
+        for _ in ranks:
+            reports.take(0.0, tell=False)  # what they have said before the launcher ended
         if told.count:
             _say(f"KeyboardInterrupt: {told.tell_places()}")
     _ended(child, _LAST_WORDS_SECONDS)
