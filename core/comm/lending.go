@@ -22,6 +22,29 @@ type Exchanger interface {
 	Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error
 }
 
+// readiness is whether the devices of all ranks can exchange elements, which the ranks find out once.
+type readiness struct{ asked, works bool }
+
+// find finds out, by what here says of this rank. Collective.
+func (r *readiness) find(on *Comm, op string, here func() (bool, error)) (bool, error) {
+	err := on.inTurn(op, func() error {
+		if r.asked {
+			return nil
+		}
+		can, err := here()
+		if err != nil {
+			return err
+		}
+		shares := make([]Shared, on.size)
+		if err := on.agree(Call{Op: op}, nil, Shared{int64(truth(can))}, shares); err != nil {
+			return err
+		}
+		r.asked, r.works = true, !slices.Contains(shares, Shared{})
+		return nil
+	})
+	return r.works, err
+}
+
 // follow has a queue go on after what is queued on streams by now.
 func follow(q backend.Queue, streams []uintptr) error {
 	for _, before := range streams {
@@ -41,10 +64,10 @@ type Lending struct {
 	on    *Comm
 	begin func() (backend.Queue, error)
 
-	asked, works bool
-	queue        backend.Queue
-	lent         *window
-	others       []unsafe.Pointer // where this rank's device finds what the others lend
+	readiness
+	queue  backend.Queue
+	lent   *window
+	others []unsafe.Pointer // where this rank's device finds what the others lend
 }
 
 // windowBytes is how much memory a rank lends the others of a communicator.
@@ -115,11 +138,7 @@ func borrow(on backend.Device, key []byte, by uint64) (unsafe.Pointer, error) {
 
 // Ready is that of an Exchanger. The first call has all ranks lend each other memory; if one cannot, none does.
 func (l *Lending) Ready() (bool, error) {
-	const op = "lending memory of GPUs"
-	err := l.on.inTurn(op, func() error {
-		if l.asked {
-			return nil
-		}
+	return l.find(l.on, "lending memory of GPUs", func() (bool, error) {
 		queue, failed := l.begin()
 		if l.queue = queue; failed == nil {
 			l.lent, failed = newWindow(queue.Device())
@@ -130,29 +149,14 @@ func (l *Lending) Ready() (bool, error) {
 			key, on = l.lent.key, queue.Device()
 		}
 		others, missed, err := l.on.borrowAll(on, key)
-		if err != nil {
-			return err
-		}
 		for rank := range others {
 			if rank != l.on.rank && others[rank] == nil && missed == nil {
 				missed = status.New(status.Unsupported, "rank %d lends nothing", rank)
 			}
 		}
 		l.others = others
-		l.works, err = l.on.all(op, failed == nil && missed == nil)
-		l.asked = err == nil
-		return err
+		return failed == nil && missed == nil, err
 	})
-	return l.works, err
-}
-
-// all reports whether something is so on every rank. Collective.
-func (c *Comm) all(op string, here bool) (bool, error) {
-	shares := make([]Shared, c.size)
-	if err := c.agree(Call{Op: op}, nil, Shared{int64(truth(here))}, shares); err != nil {
-		return false, err
-	}
-	return !slices.Contains(shares, Shared{}), nil
 }
 
 // borrowAll tells the other ranks, which are processes of one machine, the key of memory that this rank lends, which may be nil, and

@@ -13,8 +13,8 @@ type Reaching struct {
 	on    *Comm
 	begin func() (backend.Queue, error)
 
-	asked, works bool
-	queue        backend.Queue
+	readiness
+	queue backend.Queue
 }
 
 // NewReaching returns the one of a communicator whose ranks do not all share memory of the host; nil of others, for which there is
@@ -37,20 +37,13 @@ func (c *Comm) Reaches(device backend.Device) error {
 
 // Ready is that of an Exchanger. The first call finds out whether it is so on every rank.
 func (r *Reaching) Ready() (bool, error) {
-	const op = "messages between GPUs"
-	err := r.on.inTurn(op, func() error {
-		if r.asked {
-			return nil
-		}
+	return r.find(r.on, "messages between GPUs", func() (bool, error) {
 		queue, err := r.begin()
 		if r.queue = queue; err == nil {
 			err = r.on.Reaches(queue.Device())
 		}
-		r.works, err = r.on.all(op, err == nil)
-		r.asked = err == nil
-		return err
+		return err == nil, nil
 	})
-	return r.works, err
 }
 
 // Exchange is that of an Exchanger. The library does not know of queues: what is queued is waited for first.

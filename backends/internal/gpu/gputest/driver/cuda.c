@@ -590,8 +590,6 @@ int cuPointerGetAttribute(void *data, int attribute, unsigned long long at) {
     case 2: *(unsigned *)data = 2; break; /* a device's */
     case 8: *(unsigned *)data = (unsigned)b->managed; break;
     case 9: *(int *)data = b->device; break;
-    case 11: *(char **)data = b->at; break;
-    case 12: *(size_t *)data = b->size; break;
     default: LEAVE(INVALID_VALUE);
     }
     LEAVE(OK);
