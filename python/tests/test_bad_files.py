@@ -156,7 +156,7 @@ def test_without_the_package(ctx: dtl.Context, folder: str, suffix: str, monkeyp
         if ctx.rank == ctx.size - 1:
             monkeypatch.setitem(sys.modules, package, None)
         for call in (lambda: loaded(ctx, path), lambda: saved(vec, path)):
-            refused(ctx, dtl.BackendUnavailableError, call, "pip install 'pydtl[io]'")
+            refused(ctx, dtl.BackendUnavailableError, call, f"pip install {package}")
         monkeypatch.undo()
         with loaded(ctx, path) as again:
             assert_holds(again, np.arange(SIZE))

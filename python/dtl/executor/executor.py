@@ -56,7 +56,7 @@ class Executor(futures.Executor):
     waiting. Root itself runs no calls, except on a context of one rank, where a thread of root runs them.
 
     Functions, arguments and results are pickled. Lambdas, and functions of a script or notebook, need cloudpickle:
-    ``pip install 'pydtl[launch]'``. A function must not make collective calls on a context of ranks that serve.
+    ``pip install cloudpickle``. A function must not make collective calls on a context of ranks that serve.
 
     If a function raises, ``result`` of its future raises the same exception, with the traceback of the rank as its
     cause.
@@ -168,7 +168,7 @@ class Executor(futures.Executor):
         InvalidArgumentError
             If chunksize is less than 1, or if this rank is not root.
         BackendUnavailableError
-            If a bar is wanted and tqdm is missing: ``pip install 'pydtl[progress]'``.
+            If a bar is wanted and tqdm is missing: ``pip install tqdm``.
         TimeoutError
             From the iterator, if a result is not available in time.
         """

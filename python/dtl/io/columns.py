@@ -113,7 +113,7 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         CollectiveMismatchError
             If the ranks pass different partitions.
         BackendUnavailableError
-            If pyarrow is missing or older than 14: ``pip install 'pydtl[io]'``.
+            If pyarrow is missing or older than 14: ``pip install pyarrow``.
 
         Notes
         -----
@@ -164,7 +164,7 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         MemoryError
             If root has no memory for the elements. On every rank.
         BackendUnavailableError
-            If pyarrow is missing: ``pip install 'pydtl[io]'``.
+            If pyarrow is missing: ``pip install pyarrow``.
         """
         return gathered(self, "gather_to", root)
 

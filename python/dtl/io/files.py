@@ -115,7 +115,7 @@ def load(
         If the elements cannot be cast to dtype, or if a column has text, times or missing values. Read such columns
         with :func:`read_csv` or :func:`read_parquet`.
     BackendUnavailableError
-        If a package is missing: ``pip install 'pydtl[io]'``, and ``pip install 'pydtl[remote]'`` for URLs.
+        If the package that reads the format, or fsspec for a URL, is missing; the text names it.
     CollectiveMismatchError
         If the ranks pass different arguments, or find different files at the path.
     MemoryError

@@ -152,7 +152,7 @@ class Format:
 
 def needs(package: str, what: str, error: ImportError) -> BackendUnavailableError:
     """Return the error of a package that is not there."""
-    return BackendUnavailableError(f"{what} needs {package}: pip install 'pydtl[io]' ({error})")
+    return BackendUnavailableError(f"{what} needs {package}: pip install {package} ({error})")
 
 
 def check_options(options: Options, known: tuple[str, ...], what: str) -> None:

@@ -49,7 +49,7 @@ def bars(on: bool | None) -> Any:
     except ImportError as error:
         if on is None:
             return None
-        raise BackendUnavailableError(f"progress needs tqdm: pip install 'pydtl[progress]' ({error})") from None
+        raise BackendUnavailableError(f"progress needs tqdm: pip install tqdm ({error})") from None
     return tqdm
 
 

@@ -67,7 +67,7 @@ def read_parquet(
     CollectiveMismatchError
         If the ranks pass different arguments, or find different files at the path.
     BackendUnavailableError
-        If pyarrow is missing: ``pip install 'pydtl[io]'``.
+        If pyarrow is missing: ``pip install pyarrow``.
 
     Notes
     -----

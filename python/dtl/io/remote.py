@@ -47,7 +47,7 @@ def store_of(path: str) -> tuple[Any, str]:
     try:
         import fsspec  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError as error:
-        raise BackendUnavailableError(f"{path!r} needs fsspec: pip install 'pydtl[remote]' ({error})") from None
+        raise BackendUnavailableError(f"{path!r} needs fsspec: pip install fsspec ({error})") from None
     with _asked(path):
         store, name = fsspec.core.url_to_fs(path)
         return store, name

@@ -44,8 +44,7 @@ def launch(
     ----------
     fn
         The function. Its first argument is a context of all ranks. Functions of importable modules are sent by name.
-        All others (of a notebook or a script, and lambdas) are sent by value, for which cloudpickle is needed: ``pip
-        install 'pydtl[launch]'``.
+        All others (of a notebook or a script, and lambdas) are sent by value, for which cloudpickle is needed.
     ranks
         The number of ranks, at least 1.
     args, kwargs

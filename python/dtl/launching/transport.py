@@ -12,8 +12,8 @@ from typing import Any, Callable
 from ..exceptions import InvalidTypeError
 
 _MISSING = (
-    "functions and classes of a notebook or a script, lambdas, and functions within functions need cloudpickle; "
-    "pip install 'pydtl[launch]' brings it, or move them to a module"
+    "functions and classes of a notebook or a script, lambdas, and functions within functions need cloudpickle: "
+    "pip install cloudpickle, or move them to a module"
 )
 
 

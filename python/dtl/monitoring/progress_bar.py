@@ -41,7 +41,7 @@ def progress(on: bool = True, *, anywhere: bool = False) -> None:
     Raises
     ------
     BackendUnavailableError
-        If tqdm is not installed: ``pip install 'pydtl[progress]'``.
+        If tqdm is not installed: ``pip install tqdm``.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def progress(on: bool = True, *, anywhere: bool = False) -> None:
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise BackendUnavailableError(f"progress needs tqdm: pip install 'pydtl[progress]' ({error})") from None
+        raise BackendUnavailableError(f"progress needs tqdm: pip install tqdm ({error})") from None
     first = next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
     if first and (anywhere or sys.stderr.isatty()):
         _shower = _Shower(tqdm)
