@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
 from .._native.library import bridge, state
 from .._native.values import stays
@@ -100,7 +101,8 @@ def load(
     -------
     DistributedVector, DistributedTensor or dict
         A vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
-        dictionary of these; but for a Zarr store that is a single array, that array.
+        dictionary of these; but for a Zarr store that is a single array, that array. Arrays that containers cannot
+        hold are not in the dictionary, and rank 0 warns of each.
 
     Raises
     ------
@@ -222,37 +224,68 @@ def read_file(
     placement: Placement = Placement.HOST,
 ) -> Any:
     """Return what is in a file, after the ranks have agreed on the call. Collective."""
-    sources: dict[str, Source] = {}
+    opened: dict[str, Source] = {}
     made: dict[str, Any] = {}
     try:
         with file_step(ctx, op, "read", path):
-            sources = sources_of(of, path, options)
-            if options.name is not None and options.name not in sources:
+            opened = sources_of(of, path, options)
+            if options.name is not None and options.name not in opened:
                 raise InvalidArgumentError(f"{path!r} has no array {options.name!r}")
+            sources = _held(ctx, path, opened, options)
             targets = {name: _target(name, source, options) for name, source in sources.items()}
         agree(ctx, op, _described(path, sources))
         for name, source in sources.items():
-            made[name] = _read(ctx, op, path, source, divided, targets[name], placement)
+            made[name] = _read(ctx, op, path, name, source, divided, targets[name], placement)
     except BaseException:
         for c in made.values():
             c.close()
         raise
     finally:
-        for source in sources.values():
+        for source in opened.values():
             source.close()
     return next(iter(made.values())) if options.name is not None or list(made) == [""] else made
 
 
+def _held(ctx: Context, path: str, sources: dict[str, Source], options: Options) -> dict[str, Source]:
+    """Return the arrays that containers can hold: those beside them are left out where nobody asks for them by name."""
+    held, refused = {}, {}
+    for name, source in sources.items():
+        try:
+            _check_held(name, source)
+            held[name] = source
+        except InvalidArgumentError as error:
+            refused[name] = error
+    if refused and (options.name is not None or not held):
+        raise next(iter(refused.values()))
+    for name, why in refused.items():
+        if ctx.rank == 0:
+            callsite.warn(f"{path!r} is read without {name!r}: {why}", UserWarning)
+    return held
+
+
+def _what(name: str) -> str:
+    return f"the array {name!r}" if name else "the array"
+
+
+def _check_held(name: str, source: Source) -> None:
+    """Refuse an array that no container can hold."""
+    if source.unheld:
+        raise InvalidTypeError(f"{_what(name)} is not held: {source.unheld}")
+    if not source.shape:
+        raise InvalidArgumentError(f"{_what(name)} has no dimensions; containers have one or more")
+    try:
+        stored_number(source.dtype.newbyteorder("="))
+    except InvalidArgumentError as error:
+        raise type(error)(f"{_what(name)} is not held: {error}") from None
+
+
 def _target(name: str, source: Source, options: Options) -> np.dtype[Any]:
     """Return the dtype of the container for an array."""
-    what = f"the array {name!r}" if name else "the array"
-    if not source.shape:
-        raise InvalidArgumentError(f"{what} has no dimensions; containers have one or more")
     wanted = source.dtype if options.dtype is None else options.dtype
     target: np.dtype[Any] = wanted.newbyteorder("=")
     stored_number(target)
     if not stays(source.dtype, target):
-        raise InvalidTypeError(f"{what} of {source.dtype} may not be cast to {target}")
+        raise InvalidTypeError(f"{_what(name)} of {source.dtype} may not be cast to {target}")
     return target
 
 
@@ -263,22 +296,30 @@ def _described(path: str, sources: dict[str, Source]) -> str:
 
 
 def _read(
-    ctx: Context, op: str, path: str, source: Source, divided: Division, dtype: np.dtype[Any], placement: Placement
+    ctx: Context,
+    op: str,
+    path: str,
+    name: str,
+    source: Source,
+    divided: Division,
+    dtype: np.dtype[Any],
+    placement: Placement,
 ) -> Any:
     """Return a container of an array. Collective."""
+    verb = f"read {name!r} of" if name else "read"
     kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
     made = kind._created(ctx, source.shape, dtype, divided, placement)
     try:
 
         def read(at: tuple[int, ...], out: Array) -> None:
-            with file_step(ctx, op, "read", path):
+            with file_step(ctx, op, verb, path):
                 for place, piece in pieces(at, out, STEP) if is_shown() else ((at, out),):
                     _read_as(source, place, piece)
                     advance(piece.nbytes)
 
         expect(made.local_view().nbytes)
         runs = runs_of(made)
-        with file_step(ctx, op, "read", path):
+        with file_step(ctx, op, verb, path):
             done = runs is not None and source.read_runs(runs)
         if not done:
             if source.cheap and may_read_all(made):
@@ -286,7 +327,7 @@ def _read(
             else:
                 fill(op, made, read)
         if source.sums is not None:
-            _check_sums(ctx, op, path, source)
+            _check_sums(ctx, op, verb, path, source)
         agree(ctx, op)
     except BaseException:
         made.close()
@@ -305,14 +346,14 @@ def _read_as(source: Source, at: tuple[int, ...], out: Array) -> None:
         piece[...] = part
 
 
-def _check_sums(ctx: Context, op: str, path: str, source: Source) -> None:
+def _check_sums(ctx: Context, op: str, verb: str, path: str, source: Source) -> None:
     """Raise FileError where what the ranks have read is not what was written. Collective."""
     told = gather_object(ctx, source.sums.parts if source.sums is not None else [], 0)
-    with file_step(ctx, op, "read", path):
+    with file_step(ctx, op, verb, path):
         if told is not None:
             size = math.prod(source.shape) * source.dtype.itemsize
             if whole((part for parts in told for part in parts), size) != source.crc:
-                raise FileError(f"{path!r} is damaged: its checksum is not that of what was written")
+                raise FileError("it is damaged: its checksum is not that of what was written")
 
 
 @algorithm

@@ -25,10 +25,10 @@ def bytes_of(elements: Array) -> Array:
 
 
 class LocalFile:
-    """A file of a file system, of which ranges of bytes are read."""
+    """A file of a file system, of which ranges of bytes are read: that of a path, or of a descriptor, which it owns."""
 
-    def __init__(self, path: str) -> None:
-        self.descriptor = open_file(path)
+    def __init__(self, path: str, descriptor: int = -1) -> None:
+        self.descriptor = open_file(path) if descriptor < 0 else descriptor
         self.state = self.look()
         self.size = self.state[0]
 
@@ -62,15 +62,15 @@ def write_at(descriptor: int, data: Any, place: int) -> None:
 
 
 class FlatSource(Source):
-    """An array from a byte of a file on, in C order."""
+    """An array from a byte of a file on, in C order. It closes the file, if that was opened already."""
 
-    def __init__(self, path: str, offset: int, spec: Spec, crc: int | None = None) -> None:
+    def __init__(self, path: str, offset: int, spec: Spec, crc: int | None = None, opened: Any = None) -> None:
         self.shape, self.dtype = spec
         self.crc = crc
         self.sums = None if crc is None else Checksum()
         self._offset = offset
         self._path = path
-        self._file: Any = RemoteFile(path) if is_remote(path) else LocalFile(path)
+        self._file: Any = opened or (RemoteFile(path) if is_remote(path) else LocalFile(path))
         self.cheap = crc is None and not is_remote(path)
         wanted = offset + math.prod(self.shape) * self.dtype.itemsize
         if self._file.size < wanted:

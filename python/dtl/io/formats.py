@@ -48,6 +48,9 @@ class Source:
     crc: int | None = None
     sums: Checksum | None = None
 
+    #: Why no container can hold it, where the format knows.
+    unheld = ""
+
     #: Whether reading more than is wanted costs little: the same on every rank.
     cheap = False
 

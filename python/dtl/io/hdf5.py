@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError
-from .flat import FlatSink, FlatSource
+from ..exceptions import FileError, InvalidArgumentError
+from .flat import FlatSink, FlatSource, LocalFile
 from .formats import Array, Format, Options, Sink, Source, Spec, needs
-from .remote import open_binary
-from .steps import is_remote, open_file
+from .remote import RemoteFile, open_binary
+from .steps import as_file_error, is_remote, open_file
 
 
 def _h5py() -> Any:
@@ -28,13 +28,37 @@ def _h5py() -> Any:
     return h5py
 
 
-class DatasetSource(Source):
-    """A dataset that HDF5 itself reads: a chunked or compressed one."""
+class OpenFile:
+    """A file as HDF5 has it open, and as ranks read it themselves. All datasets share it, and it is closed once."""
 
-    def __init__(self, path: str, name: str, spec: Spec) -> None:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        open_binary(path).close()
+        self.h5 = _h5py().File(open_binary(path) if is_remote(path) else path, "r")
+        try:
+            self.raw: Any = RemoteFile(path) if is_remote(path) else _as_opened(self.h5)
+        except BaseException:
+            self.h5.close()
+            raise
+
+    def close(self) -> None:
+        """Let the file go, with all its datasets."""
+        self.h5.close()
+        self.raw.close()
+
+
+def _as_opened(file: Any) -> LocalFile:
+    """Return the very file that HDF5 has open, which may have another path by now."""
+    return LocalFile(file.filename, os.dup(file.id.get_vfd_handle()))
+
+
+class DatasetSource(Source):
+    """A dataset that HDF5 itself reads."""
+
+    def __init__(self, file: OpenFile, dataset: Any, spec: Spec, unheld: str = "") -> None:
         self.shape, self.dtype = spec
-        self._file = _h5py().File(open_binary(path) if is_remote(path) else path, "r")
-        self._dataset = self._file[name]
+        self.unheld = unheld
+        self._file, self._dataset = file, dataset
 
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array with the elements from an index on."""
@@ -42,7 +66,7 @@ class DatasetSource(Source):
             self._dataset.read_direct(out, (*at[:-1], slice(at[-1], at[-1] + len(out))))
 
     def close(self) -> None:
-        """Let the file go."""
+        """Let the file go, with all its datasets."""
         self._file.close()
 
 
@@ -88,26 +112,22 @@ class Hdf5(Format):
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the datasets of a file, in groups too, by their paths."""
-        h5py = _h5py()
-        open_binary(path).close()
-        found: dict[str, tuple[Spec, int | None]] = {}
-
-        def visit(name: str, thing: Any) -> None:
-            if isinstance(thing, h5py.Dataset) and thing.shape is not None and options.name in (None, name):
-                plain = not (thing.chunks or thing.external or thing.is_virtual or file.userblock_size)
-                found[name] = Spec(thing.shape, thing.dtype), thing.id.get_offset() if plain else None
-
-        with h5py.File(open_binary(path) if is_remote(path) else path, "r") as file:
-            file.visititems(visit)
         made: dict[str, Source] = {}
+        file = OpenFile(path)
         try:
-            for name, (spec, offset) in found.items():
-                flat = offset is not None and spec.dtype.kind in "biufc"
-                made[name] = FlatSource(path, offset or 0, spec) if flat else DatasetSource(path, name, spec)
+            found = _datasets(file.h5) if options.name is None else _dataset(file.h5, options.name)
+            for name, dataset in found.items():
+                with as_file_error(f"read {name!r} of", path):
+                    made[name] = _source(file, dataset)
         except BaseException:
             for source in made.values():
                 source.close()
+            file.close()
             raise
+        if not made:
+            file.close()
+        elif all(isinstance(source, FlatSource) for source in made.values()):
+            file.h5.close()
         return made
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
@@ -176,6 +196,80 @@ class Hdf5(Format):
         known = (None, False, "gzip", "lzf", "szip")
         if options.compression not in known:
             raise InvalidArgumentError(f"compression {options.compression!r} is none of 'gzip', 'lzf' and 'szip'")
+
+
+def _dataset(file: Any, name: str) -> dict[str, Any]:
+    """Return the dataset of a name, which may lead there by links of any kind; none where there is no such name."""
+    if not name or name not in file:
+        return {}
+    try:
+        found = file[name]
+    except (KeyError, OSError, RuntimeError) as error:
+        raise FileError(f"{name!r} leads to no dataset: {error.args[0]}") from None
+    if not isinstance(found, _h5py().Dataset):
+        raise InvalidArgumentError(f"{name!r} of {file.filename!r} is a group, of which each dataset has a name")
+    return {name: found}
+
+
+def _datasets(file: Any) -> dict[str, Any]:
+    """Return the datasets of a file by their paths.
+
+    A dataset is there by each of its names, links too. A group that has several is there by one of them: so this ends
+    where links lead back, and no soft or external link hides what is there without it. Links to nothing are left out.
+    """
+    h5py = _h5py()
+    found, links = {}, [("", file)]
+    entered = set()
+    while links:
+        path, thing = links.pop(0)
+        if isinstance(thing, h5py.Dataset):
+            found[path] = thing
+            continue
+        within = [(path, thing)]
+        while within:
+            path, thing = within.pop()
+            if isinstance(thing, h5py.Dataset):
+                found[path] = thing
+            if not isinstance(thing, h5py.Group) or thing.id in entered:
+                continue
+            entered.add(thing.id)
+            for name in sorted(thing, reverse=True):
+                there = f"{path}/{name}" if path else name
+                soft = not isinstance(thing.get(name, getlink=True), h5py.HardLink)
+                try:
+                    (links if soft else within).append((there, thing[name]))
+                except (KeyError, OSError, RuntimeError) as error:
+                    if not soft:
+                        raise FileError(f"{there!r} cannot be opened: {error.args[0]}") from None
+    return dict(sorted(found.items()))
+
+
+def _source(file: OpenFile, dataset: Any) -> Source:
+    """Return what reads a dataset: this rank itself, if the elements lie in the file as NumPy has them in memory.
+
+    They do if they are contiguous and of the type that h5py makes of their dtype. Others of the same dtype, such as
+    integers of 12 bits, are not the same bytes, and HDF5 converts them.
+    """
+    try:
+        spec = Spec(dataset.shape or (), dataset.dtype)
+    except TypeError as error:
+        return DatasetSource(file, dataset, Spec((), np.dtype(object)), str(error))
+    if dataset.shape is None:
+        return DatasetSource(file, dataset, spec, "it is a null dataset, which has no shape")
+    its_file = dataset.file  # which is another one where an external link leads there
+    if is_remote(file.path) and (its_file != file.h5 or dataset.external or _of_other_files(dataset)):
+        # HDF5 opens other files by the functions that read this one, and so takes this one for them.
+        return DatasetSource(file, dataset, spec, f"its elements are in another file than {file.path!r}")
+    plain = not (dataset.chunks or dataset.external or dataset.is_virtual or its_file.userblock_size)
+    offset = dataset.id.get_offset() if plain and spec.dtype.kind in "biufc" else None
+    if offset is None or not dataset.id.get_type().equal(_h5py().h5t.py_create(spec.dtype, logical=True)):
+        return DatasetSource(file, dataset, spec)
+    return FlatSource(file.path, offset, spec, opened=file.raw if its_file == file.h5 else _as_opened(its_file))
+
+
+def _of_other_files(dataset: Any) -> bool:
+    """Say whether elements of a dataset are those of datasets of other files."""
+    return bool(dataset.is_virtual) and any(source.file_name != "." for source in dataset.virtual_sources())
 
 
 def _size(spec: Spec) -> int:
