@@ -124,6 +124,9 @@ class Elementwise(Operators):
             "local_view(), or with to_numpy() as a copy, or the whole on one rank with gather_to(root)"
         )
 
+    def __arrow_array__(self, type: Any = None) -> NoReturn:
+        self.__array__()
+
     def __bool__(self) -> NoReturn:
         raise InvalidArgumentError(
             "a container is neither true nor false: take c.any() or c.all() of its elements, & and | in place of and "
