@@ -229,6 +229,7 @@ from .io.checkpoint import restore as restore
 from .io.columns import Columns as Columns
 from .io.files import load as load
 from .io.files import save as save
+from .io.read import read_arrow as read_arrow
 from .io.read import read_csv as read_csv
 from .io.read import read_parquet as read_parquet
 from .launching.ranks import Ranks as Ranks

@@ -62,7 +62,7 @@ class Stage:
         self.parquet = f"{self.folder}/v.parquet"
         self.columns, self.arrow = dtl.Columns(), None
         with contextlib.suppress(dtl.BackendUnavailableError):  # without pyarrow, all calls of them fail
-            for path in (self.table, self.parquet):
+            for path in (self.table, self.parquet, f"{self.folder}/v.arrow"):
                 dtl.save({"v": self.v}, path)
             self.columns = dtl.read_csv(ctx, self.table)
             self.arrow = importlib.import_module("pyarrow").table({"v": [1, 2]})
@@ -383,6 +383,10 @@ def collective(s: Stage) -> dict[str, Call]:
             closing(on(dtl.read_parquet, ctx)),
             {"path": s.parquet, "columns": None, "strings": None, "progress": None, **division},
         ),
+        "read_arrow": Call(
+            closing(on(dtl.read_arrow, ctx)),
+            {"path": f"{s.folder}/v.arrow", "columns": None, "strings": None, "progress": None, **division},
+        ),
         "save": Call(
             on(dtl.save, v),
             {"path": s.file, "format": None, "compression": None, "chunks": None, "append": False, "progress": None},
@@ -700,6 +704,7 @@ WITHOUT = {
     "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live", "progress",
     "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
     "Columns.__getitem__", "Columns.__init__", "Columns.__iter__", "Columns.__len__", "Columns.close",
+    "Columns.__contains__", "Columns.get", "Columns.items", "Columns.keys", "Columns.values",
     "Columns.local_text", "register_joblib", "ArrayMethods.conj", "ArrayMethods.conjugate", "ArrayMethods.tolist",
     "Context.__init__", "Context.close", "Context.fence", "Context.to_mpi4py", "Counter.close",
     "DeviceArray.__getitem__", "DeviceArray.__init__", "DeviceArray.__iter__", "DeviceArray.__len__",

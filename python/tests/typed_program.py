@@ -228,7 +228,7 @@ def files(ctx: dtl.Context) -> None:
         line = dtl.arange(ctx, 6.0)
         dtl.save(line, f"{folder}/line.npy")
         assert dtl.load(ctx, f"{folder}/line.npy", partition="cyclic").shape == (6,)
-        for name, read in (("table.csv", dtl.read_csv), ("table.parquet", dtl.read_parquet)):
+        for name, read in (("a.csv", dtl.read_csv), ("a.parquet", dtl.read_parquet), ("a.arrow", dtl.read_arrow)):
             dtl.save({"x": line}, f"{folder}/{name}")
             with read(ctx, f"{folder}/{name}") as columns:
                 assert_type(columns, dtl.Columns)

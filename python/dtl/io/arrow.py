@@ -8,7 +8,6 @@ from typing import Any, Iterator, TypeVar
 
 import numpy as np
 
-from .._native.arguments import dtype_number
 from ..comm.objects import allgather_object
 from ..containers.layout import Division
 from ..containers.sequences import DistributedVector
@@ -16,6 +15,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .formats import Array, needs
+from .meaning import Meaning, held, is_ordered, is_run_end_encoded, is_text, time_of, values_type
 
 Table = TypeVar("Table", bound=Any)
 
@@ -66,18 +66,20 @@ class Column:
     def __init__(self, name: str, kind: Any, rows: int, pa: Any, strings: Strings = False, out: Array = None) -> None:
         self.name = name
         self._pa = pa
-        text = _is_text(pa, kind)
+        text = is_text(pa, kind)
         named = not isinstance(strings, bool) and name in strings
         if named and not text:
             raise InvalidTypeError(f"strings names the column {name!r}, which is of {kind}")
         self.strings = text and (named or strings is True)
         self.text = text and not self.strings
+        self.ordered = self.text and is_ordered(pa, kind)
+        self.orders: list[list[str]] = []  # of ordered texts: those that the parts of the column have
         self._parts: list[Any] = []  # of strings
-        if pa.types.is_dictionary(kind) and not text:
-            kind = kind.value_type
-        self.kind = kind
-        self.time = _time_of(pa, kind)
-        self.dtype = np.dtype(np.int32 if text else np.int64 if self.time else _held(name, kind, pa))
+        self.kind = kind if text else values_type(pa, kind)
+        self.time = "" if text else time_of(pa, self.kind)
+        zone = self.kind.tz if self.time and pa.types.is_timestamp(self.kind) else None
+        self.meaning = Meaning(time=self.time, zone=zone or "", nothing=pa.types.is_null(kind))
+        self.dtype = np.dtype(np.int32 if text else np.int64 if self.time else held(pa, name, self.kind))
         self.out = np.empty(rows, self.dtype) if out is None else out
         self.mask: Array = None
         self.codes: dict[str, int] = {}
@@ -85,32 +87,73 @@ class Column:
 
     def add(self, array: Any) -> None:
         """Take further values, an Arrow array."""
-        pa, lo, hi = self._pa, self.rows, self.rows + len(array)
-        if array.null_count:
+        if is_run_end_encoded(self._pa, array.type):
+            array = self._pa.compute.run_end_decode(array)
+        if self.strings:
+            self._add_strings(array)
+        elif self.text:
+            self._add_text(array)
+        else:
+            self._add_numbers(array)
+        self.rows += len(array)
+
+    def _add_missing(self, missing: Array) -> None:
+        """Note which of further values are missing."""
+        if missing.any():
             if self.mask is None:
                 self.mask = np.zeros(len(self.out), np.bool_)
-            self.mask[lo:hi] = array.is_null().to_numpy(zero_copy_only=False)
-        if self.strings:
-            self._parts.append(array.dictionary_decode() if pa.types.is_dictionary(array.type) else array)
-        elif self.text:
-            if not pa.types.is_dictionary(array.type):
-                array = array.dictionary_encode()
-            known = self.codes
-            places = [known.setdefault(text, len(known)) for text in array.dictionary.to_pylist()]
-            found = array.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
-            self.out[lo:hi] = np.array([*places, -1], np.int32)[found]
-        elif pa.types.is_null(array.type):
+            self.mask[self.rows : self.rows + len(missing)] = missing
+
+    def _add_strings(self, array: Any) -> None:
+        pa = self._pa
+        if pa.types.is_dictionary(array.type):
+            array = self._without_views(array.dictionary).take(array.indices)
+        array = self._without_views(array)
+        self._add_missing(array.is_null().to_numpy(zero_copy_only=False))
+        self._parts.append(array)
+
+    def _without_views(self, array: Any) -> Any:
+        """Return texts as an array of the kinds that all of Arrow's functions take."""
+        pa = self._pa
+        plain = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        return array if plain else array.cast(pa.large_string())
+
+    def _add_text(self, array: Any) -> None:
+        pa, known = self._pa, self.codes
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.string())
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        texts = array.dictionary.to_pylist()
+        if self.ordered and texts not in self.orders:
+            self.orders.append(texts)
+        # A dictionary may have a null, and its indices may be too narrow for a number that no text has.
+        places = np.array(
+            [*(-1 if text is None else known.setdefault(text, len(known)) for text in texts), -1], np.int32
+        )
+        indices = array.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        found = places[indices]
+        self._add_missing(found < 0)
+        self.out[self.rows : self.rows + len(array)] = found
+
+    def _add_numbers(self, array: Any) -> None:
+        pa, lo, hi = self._pa, self.rows, self.rows + len(array)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_null(array.type):
+            self._add_missing(np.ones(len(array), np.bool_))
             self.out[lo:hi] = 0
-        else:
-            if array.type != self.kind:
-                array = array.cast(self.kind)
-            if self.time:
-                array = array.cast(pa.int32()) if pa.types.is_date32(array.type) else array
-                array = array.cast(pa.int64())
-            if array.null_count:
-                array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
-            self.out[lo:hi] = array.to_numpy(zero_copy_only=False)
-        self.rows = hi
+            return
+        if array.type != self.kind:
+            array = array.cast(self.kind)
+        if array.null_count:
+            self._add_missing(array.is_null().to_numpy(zero_copy_only=False))
+        if self.time:
+            array = array.cast(pa.int32()) if pa.types.is_date32(array.type) else array
+            array = array.cast(pa.int64())
+        if array.null_count:
+            array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+        self.out[lo:hi] = array.to_numpy(zero_copy_only=False)
 
     def longest(self) -> int:
         """Return how many characters the longest of the strings has."""
@@ -136,34 +179,14 @@ def check_strings(strings: Strings, names: list[str]) -> None:
         raise InvalidArgumentError(f"strings names the column {missing[0]!r}; the columns are {names}")
 
 
-def _is_text(pa: Any, kind: Any) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _time_of(pa: Any, kind: Any) -> str:
-    """Return the NumPy dtype of a column of dates or times; "" of another one."""
-    if pa.types.is_timestamp(kind):
-        return f"datetime64[{kind.unit}]"
-    if pa.types.is_date32(kind):
-        return "datetime64[D]"
-    if pa.types.is_date64(kind):
-        return "datetime64[ms]"
-    return f"timedelta64[{kind.unit}]" if pa.types.is_duration(kind) else ""
-
-
-def _held(name: str, kind: Any, pa: Any) -> np.dtype[Any]:
-    """Return the dtype of a column of numbers."""
-    if pa.types.is_null(kind):
-        return np.dtype(np.float64)
-    if pa.types.is_float16(kind):
-        return np.dtype(np.float32)
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
-        dtype_number(dtype)
-        return dtype
-    raise InvalidTypeError(f"the column {name!r} of {kind} is not held: name those that are wanted with columns=")
+def _in_order(name: str, orders: list[list[str]]) -> list[str]:
+    """Return the texts of a column in the longest of their orders, of which the others must be parts."""
+    longest = max(orders, key=len, default=[])
+    for order in orders:
+        left = iter(longest)
+        if not all(text in left for text in order):
+            raise InvalidArgumentError(f"the column {name!r} has ordered texts in two orders, {longest} and {order}")
+    return longest
 
 
 def completed(
@@ -174,18 +197,19 @@ def completed(
     Collective. Where vectors are given, their memory is what was read to.
     """
     with local_step(ctx, op):
-        mine = {each.name: (each.mask is not None, list(each.codes), each.longest()) for each in read}
+        mine = {each.name: (each.mask is not None, list(each.codes), each.longest(), each.orders) for each in read}
     found = allgather_object(ctx, mine)
     try:
         for each in read:
+            meaning = each.meaning
             if each.text:
                 texts = sorted({text for of_rank in found for text in of_rank[each.name][1]})
+                if each.ordered:
+                    texts = _in_order(each.name, [order for of_rank in found for order in of_rank[each.name][3]])
                 place = {text: number for number, text in enumerate(texts)}
                 remap = np.array([*(place[text] for text in each.codes), -1], np.int32)
                 each.out[: each.rows] = remap[each.out[: each.rows]]
-                made.categories[each.name] = texts
-            if each.time:
-                made.times[each.name] = each.time
+                meaning = meaning._replace(texts=texts, ordered=each.ordered)
             vec = vectors.pop(each.name, None)
             if each.strings:
                 if vec is not None:
@@ -196,7 +220,7 @@ def completed(
                 del text
             if vec is None:
                 vec = DistributedVector._from_parts(ctx, each.out[: each.rows])
-            made._vectors[each.name] = vec
+            made._add(each.name, vec, meaning)
             each.out = np.empty(0, each.dtype)
             if any(of_rank[each.name][0] for of_rank in found):
                 mask = np.zeros(each.rows, np.bool_) if each.mask is None else each.mask[: each.rows]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Iterator, Literal, TypeVar, overload
+from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -22,32 +21,32 @@ from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from .interchange import columns_of, gathered, local_table
+from .meaning import Meaning, meaning_of
 
 Self = TypeVar("Self", bound="Columns")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript it
-    r"""A read-only mapping of names to vectors, all divided in the same way. read_csv and read_parquet return it.
+class Columns:
+    r"""Vectors by their names, all divided in the same way. read_csv, read_parquet and read_arrow return it.
 
-    As a context manager, it closes the vectors. Libraries that support Arrow's PyCapsule interface accept it as a table
-    of this rank's rows: ``pyarrow.table(columns)``, ``polars.from_arrow(columns)``. This communicates nothing.
+    It is used like a read-only mapping: ``columns["price"]``, ``list(columns)``, ``{**columns, "more": vector}``. As a
+    context manager, it closes the vectors. Libraries that support Arrow's PyCapsule interface accept it as a table of
+    this rank's rows: ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``, and with pandas 3
+    ``pandas.DataFrame.from_arrow(columns)``. This communicates nothing.
 
     Attributes
     ----------
-    categories : dict
-        For each column of text, the list of its different texts in ascending order, the same on every rank. The vector
-        has the indices into this list, as int32, and -1 for a missing text. Indices into different lists cannot be
-        compared; :meth:`join` compares the texts. Columns read with ``strings=`` are not in it: their vectors have the
-        texts themselves, as str.
     masks : dict
         For each column with missing values, a vector of bool that is true where a value is missing. Such a column of
         numbers or times cannot be used as a vector: :meth:`filled` replaces the missing values, and
         :meth:`drop_missing` removes their rows.
-    times : dict
-        For each column of dates or times, the NumPy dtype that the int64 of its vector stand for, such as
-        ``datetime64[ns]``.
+
+    Notes
+    -----
+    The vector of a column knows what its elements stand for, such as the texts of codes or a time zone: :func:`save`
+    writes that, also if the vector is passed in another mapping. What is computed from a vector are numbers.
 
     Examples
     --------
@@ -69,9 +68,42 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     def __init__(self) -> None:
         self._vectors: dict[str, DistributedVector] = {}
-        self.categories: dict[str, list[str]] = {}
         self.masks: dict[str, DistributedVector] = {}
-        self.times: dict[str, str] = {}
+
+    def _add(self, name: str, vec: Any, meaning: Meaning) -> None:
+        """Add a column. Its vector has what the elements stand for, wherever it is passed."""
+        vec._meaning = meaning
+        self._vectors[name] = vec
+
+    @property
+    def categories(self) -> dict[str, list[str]]:
+        """For each column of text, the list of its different texts, the same on every rank.
+
+        The vector has the indices into this list, as int32, and -1 for a missing text. The texts are in ascending
+        order, or in their own if the column is :attr:`ordered`. Indices into different lists cannot be compared;
+        :meth:`join` compares the texts. Columns read with ``strings=`` are not in it: their vectors have the texts
+        themselves, as str.
+        """
+        found = ((name, meaning_of(vec).texts) for name, vec in self._vectors.items())
+        return {name: texts for name, texts in found if texts is not None}
+
+    @property
+    def ordered(self) -> list[str]:
+        """The names of the columns of text that are in an order of their own, such as ordered categories of pandas.
+
+        Sorting and grouping use this order.
+        """
+        return [name for name, vec in self._vectors.items() if meaning_of(vec).ordered]
+
+    @property
+    def times(self) -> dict[str, str]:
+        """For each column of dates or times, the NumPy dtype of its int64, such as ``datetime64[ns]``."""
+        return {name: meaning_of(vec).time for name, vec in self._vectors.items() if meaning_of(vec).time}
+
+    @property
+    def zones(self) -> dict[str, str]:
+        """For each column of times with a time zone, its name, such as ``Europe/Berlin``. The int64 count in UTC."""
+        return {name: meaning_of(vec).zone for name, vec in self._vectors.items() if meaning_of(vec).zone}
 
     @property
     def _context(self) -> Context | None:
@@ -202,13 +234,12 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
                 rows: Any = take(vec, indices)
                 if rows.ndim != 1:
                     raise InvalidArgumentError("the indices of rows have one dimension")
-                made._vectors[name] = rows
+                made._add(name, rows, meaning_of(vec))
             for name, mask in self.masks.items():
                 made.masks[name] = take(mask, indices)
         except BaseException:
             made.close()
             raise
-        made.categories, made.times = dict(self.categories), dict(self.times)
         return made
 
     @collective
@@ -445,9 +476,8 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
 
     def _kind(self, name: str) -> str:
         """Return what is compared with values of a column."""
-        if self._vectors[name].dtype.kind == "U":
-            return "str"
-        return "text" if name in self.categories else self.times.get(name, "numbers")
+        vec = self._vectors[name]
+        return meaning_of(vec).kind(vec.dtype)
 
     def __getitem__(self, name: str) -> DistributedVector:
         vec = self._vector(name)
@@ -474,6 +504,31 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
     def __iter__(self) -> Iterator[str]:
         return iter(self._vectors)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._vectors
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the columns. Not collective."""
+        return self._vectors.keys()
+
+    def values(self) -> list[DistributedVector]:
+        """Return the vectors of the columns, none of which may have missing values. Not collective."""
+        return [self[name] for name in self]
+
+    def items(self) -> list[tuple[str, DistributedVector]]:
+        """Return the names and vectors of the columns, none of which may have missing values. Not collective."""
+        return [(name, self[name]) for name in self]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the vector of a column; default if there is no such column. Not collective."""
+        return self[name] if name in self._vectors else default
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise InvalidTypeError(
+            "Columns do not become an array or a pandas.DataFrame by themselves: take a table of this rank's rows with "
+            "pyarrow.table(columns), or of all rows on one rank with columns.gather_to(root), and its to_pandas()"
+        )
+
     def __len__(self) -> int:
         return len(self._vectors)
 
@@ -481,17 +536,9 @@ class Columns(Mapping):  # type: ignore[type-arg]  # Python 3.8 cannot subscript
         return f"<dtl.Columns: {', '.join(f'{name} {self._type(name)}' for name in self._vectors)}>"
 
     def _type(self, name: str) -> str:
-        dtype = self._vectors[name].dtype
-        kind = "text" if name in self.categories else "str" if dtype.kind == "U" else self.times.get(name, str(dtype))
+        vec = self._vectors[name]
+        kind = meaning_of(vec).name(vec.dtype)
         return f"{kind} with missing values" if name in self.masks else kind
-
-    def _array(self, pa: Any, name: str, part: Array, mask: Array) -> Any:
-        """Return some elements of a column as an array of Arrow. Not collective."""
-        if name in self.categories:
-            return pa.DictionaryArray.from_arrays(
-                pa.array(part, mask=part < 0), pa.array(self.categories[name], pa.string())
-            )
-        return pa.array(part.view(self.times[name]) if name in self.times else part, mask=mask)
 
     def local_text(self, name: str) -> Array:
         """Return this rank's values of a column of text as an array of str; None where one is missing. Not collective.

@@ -33,6 +33,7 @@ from .columns import Columns
 from .csv_lines import Csv
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
 from .hdf5 import Hdf5
+from .meaning import meaning_of
 from .npy import Npy, Raw
 from .npz import Npz
 from .patterns import next_part, sources_of
@@ -115,7 +116,7 @@ def load(
         If the format is unknown, containers cannot hold the dtype, or the elements cannot be divided in this way.
     InvalidTypeError
         If the elements cannot be cast to dtype, or if a column has text, times or missing values. Read such columns
-        with :func:`read_csv` or :func:`read_parquet`.
+        with :func:`read_csv`, :func:`read_parquet` or :func:`read_arrow`.
     BackendUnavailableError
         If the package that reads the format, or fsspec for a URL, is missing; the text names it.
     CollectiveMismatchError
@@ -168,7 +169,8 @@ def _numbers(columns: Columns, path: str, name: str | None, placement: Placement
         if where:
             columns.close()
             raise InvalidTypeError(
-                f"the column {next(iter(where))!r} of {path!r} has {problem}; read_csv and read_parquet return it"
+                f"the column {next(iter(where))!r} of {path!r} has {problem}; read_csv, read_parquet and read_arrow "
+                "return it"
             )
     vectors = dict(columns) if placement is Placement.HOST else _placed(dict(columns), placement)
     return vectors if name is None else vectors[name]
@@ -378,7 +380,8 @@ def save(
     c
         A container, the same on every rank, divided in any way. For a format with several arrays, also a mapping of
         names to containers. For a table format, vectors of one size, or the result of ``read_csv`` or ``read_parquet``
-        with its text and missing values.
+        with its text and missing values. A column of such a result keeps its texts or times, also in another mapping:
+        ``{**columns, "more": vector}``. Formats that are no tables refuse it.
     path
         The file, in a folder that all ranks can write to; or a URL that fsspec supports. A file for a URL is written on
         the machine of rank 0 first, and sent when it is complete.
@@ -438,15 +441,16 @@ def save(
     ...     np.load(os.path.join(folder, "numbers.npy")).tolist()
     [0, 1, 2, 3]
     """
-    arrays = dict(c._vectors if isinstance(c, Columns) else c) if isinstance(c, Mapping) else {"": c}
+    named = isinstance(c, (Mapping, Columns))
+    arrays = dict(c._vectors if isinstance(c, Columns) else c) if named else {"": c}
     known = next((value for value in arrays.values() if isinstance(value, DistributedContainer)), None)
-    check_container("c", known if isinstance(c, Mapping) and known is not None else c)
+    check_container("c", known if named and known is not None else c)
     assert known is not None
     ctx = known.context
     with local_step(ctx, "save"):
         text = path_of(path)
         of = format_of(format, text)
-        arrays = _checked(arrays, of, isinstance(c, Mapping))
+        arrays = _checked(arrays, of, named)
         if compression is not None and compression is not False and not isinstance(compression, str):
             raise InvalidTypeError(f"compression must be the name of one, not of type {type(compression).__name__}")
         options = Options(compression=compression, chunks=None if chunks is None else integers("chunks", chunks))
@@ -455,7 +459,10 @@ def save(
         of.check(options)
         if append and not of.tabular and options != Options():
             raise InvalidArgumentError("compression and chunks are not for append=True: they stay as they are")
-        written = Written(arrays, c if isinstance(c, Columns) else None) if of.tabular else None
+        masks = c.masks if isinstance(c, Columns) else {}
+        if not of.tabular:
+            _check_numbers(arrays, masks, of)
+        written = Written(arrays, masks) if of.tabular else None
     if state.under_way:
         scheduler.wait_for(arrays)
     held = bridge.hold(ctx, "save") if ctx.size > 1 else 0
@@ -483,7 +490,7 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
         arrays = {"data": arrays[""]}
     first = next(iter(arrays.values())).context
     for name, value in arrays.items():
-        if not isinstance(name, str) or (named and not name):
+        if not isinstance(name, str) or (named and not name and not of.tabular):
             raise InvalidTypeError(f"the name of an array must be text, not {name!r}")
         check_container(name or "c", value)
         value._check_open()
@@ -492,6 +499,19 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
     return arrays
+
+
+def _check_numbers(arrays: dict[str, Any], masks: dict[str, Any], of: Format) -> None:
+    """Refuse columns of a table of which a format of arrays would have numbers without their meaning."""
+    for name, vec in arrays.items():
+        meaning = meaning_of(vec)
+        what = "codes of text" if meaning.texts is not None else meaning.time and f"numbers that count {meaning.time}"
+        what = "missing values" if name in masks else what
+        if what:
+            raise InvalidTypeError(
+                f"{name or 'the vector'!r} is a column with {what}, of which the format {of.name} would have the "
+                "numbers alone: save it as a table, such as .parquet, or save a copy() of the vector"
+            )
 
 
 def write_file(ctx: Context, op: str, path: str, of: Format, arrays: dict[str, Any], options: Options) -> None:

@@ -11,6 +11,7 @@ from ..runtime.agreement import local_step, root_number
 from ..runtime.context import Context
 from .arrow import Column, Strings, Table, check_strings, completed, pyarrow
 from .formats import needs
+from .meaning import meaning_of, unified
 
 
 def _pyarrow() -> Any:
@@ -42,7 +43,7 @@ def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table
         check_strings(strings, [name for name, _ in kinds])
         read = [Column(name, kind, 0 if mine is None else len(mine), pa, strings) for name, kind in kinds]
         if mine is not None:
-            for batch in mine.cast(pa.schema(kinds)).to_batches():
+            for batch in mine.to_batches():
                 for each, array in zip(read, batch.columns):
                     each.add(array)
     return completed(ctx, op, read, {}, divided, made)
@@ -62,21 +63,24 @@ def _common(pa: Any, found: list[list[tuple[str, Any]]]) -> list[tuple[str, Any]
                 f"one rank's table has the columns {names}, another's {[each[0] for each in other]}"
             )
         for number, (name, kind) in enumerate(other):
-            if pa.types.is_null(kinds[number]):
-                kinds[number] = kind
-            elif kind != kinds[number] and not pa.types.is_null(kind):
+            both = unified(pa, kinds[number], kind)
+            if both is None:
                 raise InvalidArgumentError(
                     f"the column {name!r} is of {kinds[number]} on one rank, and of {kind} on another"
                 )
+            kinds[number] = both
     return list(zip(names, kinds))
 
 
 def _decoded(pa: Any, columns: Any, parts: list[Any]) -> Any:
     """Return the table of some rows, in which text is text."""
     masks = dict(zip(columns.masks, parts[len(columns) :]))
-    arrays = {name: columns._array(pa, name, part, masks.get(name)) for name, part in zip(columns, parts)}
-    for name in columns.categories:
-        arrays[name] = arrays[name].dictionary_decode()
+    arrays = {}
+    for (name, vec), part in zip(columns._vectors.items(), parts):
+        meaning = meaning_of(vec)
+        arrays[name] = meaning.array(pa, part, masks.get(name))
+        if meaning.texts is not None and not meaning.ordered:
+            arrays[name] = arrays[name].dictionary_decode()
     return pa.table(arrays)
 
 

@@ -16,7 +16,7 @@ from .columns import Columns, strings_of
 from .csv_lines import read_lines
 from .progress import shown
 from .steps import path_of
-from .tables import Parquet
+from .tables import Arrow, Parquet
 
 
 @in_one_turn
@@ -86,11 +86,58 @@ def read_parquet(
     <dtl.Columns: n int64> [0 1 2 3]
     """
     check_context(ctx)
-    text, names, divided = _arguments(path, columns, partition, block_size)
-    held = strings_of(strings)
-    agree(ctx, "read_parquet", f"path {text!r}, columns {names}, strings {held}, {divided}")
-    with shown(ctx, "read_parquet", progress):
-        return Parquet().read_columns(ctx, "read_parquet", text, names, divided, held)
+    return _read(ctx, "read_parquet", Parquet(), path, columns, strings, partition, block_size, progress)
+
+
+@in_one_turn
+@collective
+def read_arrow(
+    ctx: Context,
+    path: Any,
+    columns: Any = None,
+    *,
+    strings: Any = None,
+    partition: PartitionLike = Partition.BLOCK,
+    block_size: int | None = None,
+    progress: bool | None = None,
+) -> Columns:
+    """Return the columns of a file of Arrow's IPC format, such as Feather, as vectors. Collective.
+
+    Parameters
+    ----------
+    ctx, path, columns, strings, partition, block_size, progress
+        As for :func:`read_parquet`.
+
+    Returns
+    -------
+    Columns
+        As for :func:`read_parquet`.
+
+    Raises
+    ------
+    FileNotFoundError, FileError, InvalidArgumentError, InvalidTypeError, CollectiveMismatchError, \
+BackendUnavailableError
+        As for :func:`read_parquet`.
+
+    Notes
+    -----
+    Every error is raised on every rank, even if it occurs on one rank only.
+
+    Each rank reads the batches that contain its rows. Arrow's streams, which are files without an index of their
+    batches, are not read.
+
+    Examples
+    --------
+    >>> import dtl, os, pyarrow, tempfile
+    >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "fruit.arrow")
+    ...     dtl.save(dtl.Columns.from_arrow(ctx, pyarrow.table({"what": ["plum", "fig"]})), path)
+    ...     with dtl.read_arrow(ctx, path) as columns:
+    ...         print(columns, columns.categories["what"])
+    <dtl.Columns: what text> ['fig', 'plum']
+    """
+    check_context(ctx)
+    return _read(ctx, "read_arrow", Arrow(), path, columns, strings, partition, block_size, progress)
 
 
 @in_one_turn
@@ -183,6 +230,25 @@ def read_csv(
     )
     with shown(ctx, "read_csv", progress):
         return read_lines(ctx, "read_csv", text, delimiter, names, said, divided, held)
+
+
+def _read(
+    ctx: Context,
+    op: str,
+    of: Parquet | Arrow,
+    path: Any,
+    columns: Any,
+    strings: Any,
+    partition: Any,
+    block_size: Any,
+    progress: bool | None,
+) -> Columns:
+    """Return the columns of a file that says how many rows it has. Collective."""
+    text, names, divided = _arguments(path, columns, partition, block_size)
+    held = strings_of(strings)
+    agree(ctx, op, f"path {text!r}, columns {names}, strings {held}, {divided}")
+    with shown(ctx, op, progress):
+        return of.read_columns(ctx, op, text, names, divided, held)
 
 
 def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tuple[str, Any, Division]:

@@ -18,6 +18,7 @@ from .arrow import Column, Strings, check_strings, completed, given_back, pyarro
 from .blocks import of_root, windows_of
 from .columns import Columns
 from .formats import Array, Format, Options
+from .meaning import meaning_of
 from .patterns import JoinedTable, table_files
 from .progress import advance, expect
 from .remote import open_binary, replacement
@@ -138,11 +139,12 @@ def read_rows(
 class Written:
     """The columns that are written: the vectors and masks in order, and the Arrow arrays of their rows."""
 
-    def __init__(self, arrays: dict[str, Any], known: Columns | None) -> None:
+    def __init__(self, arrays: dict[str, Any], masks: dict[str, Any]) -> None:
         self._pa = pyarrow("a table")
-        self.known = Columns() if known is None else known
         self.names = list(arrays)
-        self.vectors = [*arrays.values(), *self.known.masks.values()]
+        self.meanings = [meaning_of(vec) for vec in arrays.values()]
+        self._masked = list(masks)
+        self.vectors = [*arrays.values(), *masks.values()]
         first = next(iter(arrays.items()))
         for name, vec in arrays.items():
             if vec.ndim != 1 or vec.shape != first[1].shape:
@@ -155,8 +157,11 @@ class Written:
 
     def batch(self, parts: list[Array]) -> Any:
         """Return some rows as a batch of Arrow, given the parts of the vectors and masks."""
-        masks = dict(zip(self.known.masks, parts[len(self.names) :]))
-        columns = [self.known._array(self._pa, name, part, masks.get(name)) for name, part in zip(self.names, parts)]
+        masks = dict(zip(self._masked, parts[len(self.names) :]))
+        columns = [
+            meaning.array(self._pa, part, masks.get(name))
+            for name, meaning, part in zip(self.names, self.meanings, parts)
+        ]
         return self._pa.RecordBatch.from_arrays(columns, self.names)
 
     def windows(self, shares: Any, most: int) -> Iterator[list[Array]]:
@@ -245,9 +250,11 @@ class Arrow(Format):
         if options.compression not in (None, False, "lz4", "zstd"):
             raise InvalidArgumentError(f"compression {options.compression!r} is none of 'lz4', 'zstd' and False")
 
-    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
+    def read_columns(
+        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, strings: Strings = False
+    ) -> Columns:
         """Return the columns of a file. Collective."""
-        return read_rows(ctx, op, path, ArrowFile, columns, divided)
+        return read_rows(ctx, op, path, ArrowFile, columns, divided, strings)
 
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""
