@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import sys
@@ -39,6 +40,41 @@ class OddError(Exception):
 
 def odd() -> None:
     raise OddError(1, 2)
+
+
+class EndOfProgram(BaseException):
+    """One of a program's own, which no ``except Exception`` catches."""
+
+
+LEAVING = {
+    "exit": SystemExit(4),
+    "exit with a text": SystemExit("no such file"),
+    "interrupt": KeyboardInterrupt(),
+    "cancelled": asyncio.CancelledError(),
+    "cancelled future": futures.CancelledError(),
+    "generator": GeneratorExit(),
+    "own": EndOfProgram("of all"),
+}
+
+
+def leave(kind: str) -> None:
+    raise LEAVING[kind]
+
+
+def leave_by(kind: str) -> Any:
+    return LEAVING[kind].with_traceback(None)
+
+
+class Awkward:
+    """Fails on its way: where it is pickled, or where that is undone."""
+
+    def __init__(self, step: str, kind: str) -> None:
+        self.step, self.kind = step, kind
+
+    def __reduce__(self) -> Any:
+        if self.step == "pickle":
+            leave(self.kind)
+        return leave, (self.kind,)
 
 
 def nap(seconds: float) -> float:
@@ -114,6 +150,126 @@ def test_what_a_function_raises(ctx: dtl.Context) -> None:
             with pytest.raises(dtl.BackendError, match="OddError: 1 and 2"):
                 executor.submit(odd).result(60)
             assert executor.submit(square, 3).result(60) == 9
+
+
+@pytest.mark.parametrize("kind", list(LEAVING))
+def test_what_is_no_exception_to_catch_ends_the_call_alone(ctx: dtl.Context, kind: str) -> None:
+    """As the executors of concurrent.futures and mpi4py.futures have it."""
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            made = [executor.submit(leave, kind), executor.submit(square, 5), executor.submit(leave, kind)]
+            for future in made[::2]:
+                error = future.exception(60)
+                assert type(error) is type(LEAVING[kind])
+                assert error.args == LEAVING[kind].args
+                assert "in leave" in str(error.__cause__)
+            assert made[1].result(60) == 25
+            with pytest.raises(type(LEAVING[kind])):
+                list(executor.map(leave, [kind] * 3, timeout=60))
+            assert isinstance(executor.submit(leave_by, kind).result(60), type(LEAVING[kind]))
+
+
+@pytest.mark.parametrize("step", ["pickle", "unpickle"])
+@pytest.mark.parametrize("kind", ["exit", "interrupt", "own"])
+def test_what_fails_on_its_way(ctx: dtl.Context, step: str, kind: str) -> None:
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            expected = type(LEAVING[kind])
+            assert type(executor.submit(Awkward, step, kind).exception(60)) is expected  # the result
+            if step == "pickle":
+                with pytest.raises(expected):
+                    executor.submit(str, Awkward(step, kind))
+            else:
+                assert type(executor.submit(str, Awkward(step, kind)).exception(60)) is expected
+            assert executor.submit(square, 6).result(60) == 36
+
+
+def test_what_callbacks_do(ctx: dtl.Context, caplog: pytest.LogCaptureFixture) -> None:
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            first: futures.Future[Any] = executor.submit(nap, 0.01)
+            more: list[futures.Future[Any]] = []
+            first.add_done_callback(lambda done: leave("exit"))
+            second = executor.submit(nap, 0.02)
+            second.add_done_callback(lambda done: more.append(executor.submit(square, 7)))
+            last = executor.submit(nap, 0.03)
+            last.add_done_callback(lambda done: executor.shutdown())
+            assert [future.result(60) for future in (first, second, last)] == [0.01, 0.02, 0.03]
+            executor.shutdown()
+            assert more[0].result(60) == 49
+            assert "SystemExit: 4" in caplog.text
+
+
+def make_context() -> None:
+    dtl.Context()
+
+
+def make_executor() -> None:
+    with dtl.Context(backend="cpu") as ctx, dtl.Executor(ctx) as executor:
+        assert executor.submit(square, 8).result(60) == 64
+    with dtl.Environment() as environment, environment.make_cpu_context() as ctx:
+        assert dtl.allreduce(ctx, 3) == 3
+
+
+def test_a_function_that_makes_a_context(ctx: dtl.Context) -> None:
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            with pytest.raises(dtl.BackendError, match=r"context: this thread runs a function of a dtl\.Executor"):
+                executor.submit(make_context).result(60)
+            executor.submit(make_executor).result(60)
+            assert executor.submit(square, 9).result(60) == 81
+    dtl.Environment().make_cpu_context().close()
+
+
+def test_an_error_of_the_executor_itself(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All futures end with it, and ranks leave."""
+    executor = dtl.Executor(ctx)
+    if not ctx.is_root:
+        executor.serve()
+        return
+    first = executor.submit(nap, 0.1)
+    made = [executor.submit(nap, 0.1) for _ in range(10)]
+    cancelled = executor.submit(square, 1)
+    assert cancelled.cancel()
+
+    def lost() -> bool:
+        raise MemoryError("no more")
+
+    first.result(60)
+    monkeypatch.setattr(executor, "_one_over", lost)
+    done, waiting = futures.wait(made, timeout=60)
+    assert not waiting
+    broken = [future for future in done if future.exception() is not None]
+    assert broken
+    for future in broken:
+        with pytest.raises(futures.BrokenExecutor, match="ended early: no more") as caught:
+            future.result()
+        assert isinstance(caught.value, dtl.CommunicationError)
+        assert isinstance(caught.value.__cause__, MemoryError)
+    with pytest.raises(futures.BrokenExecutor, match="no more"):
+        executor.submit(square, 1)
+    executor.shutdown()
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_rank_that_leaves(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = dtl.Executor(ctx)
+    if ctx.rank == ctx.size - 1:
+        monkeypatch.setattr(executor, "_run_calls", lambda: leave("interrupt"))
+        dtl.recv(ctx, 0)
+        with pytest.raises(KeyboardInterrupt):
+            executor.serve()
+    elif not ctx.is_root:
+        executor.serve()
+    else:
+        made = [executor.submit(nap, 0.02) for _ in range(100)]
+        dtl.send(ctx, 1, ctx.size - 1)
+        text = rf"ended early: rank {ctx.size - 1} has left it by KeyboardInterrupt"
+        with pytest.raises(futures.BrokenExecutor, match=text):
+            made[-1].result(60)
+        assert not futures.wait(made, timeout=60).not_done
+        executor.shutdown()
+    assert dtl.allreduce(ctx, 1) == ctx.size
 
 
 def test_what_cannot_be_sent(ctx: dtl.Context) -> None:

@@ -23,6 +23,10 @@ class RemoteTraceback(Exception):  # noqa: N818 - it is none that is raised
         return self.text
 
 
+class EndThread(BaseException):
+    """Ends a thread that computes when its rank is to end. No function has failed."""
+
+
 class Failure(NamedTuple):
     """What a function raised on a rank."""
 
@@ -32,14 +36,14 @@ class Failure(NamedTuple):
     trace: str
     pickled: bytes  # the exception, b"" if it cannot be sent
 
-    def exception(self) -> BaseException:
-        """Return the exception, or one that says what it was where it is none to raise again in another process."""
+    def exception(self, kinds: type[BaseException] = Exception) -> BaseException:
+        """Return the exception, or one that says what it was where it is none of these kinds, or cannot be sent."""
         if self.pickled:
             try:
                 error = transport.unpack(self.pickled)
-                if isinstance(error, Exception):
+                if isinstance(error, kinds):
                     return error
-            except Exception:  # noqa: BLE001 - of a class that is not here, or that is not made as it is pickled
+            except BaseException:  # noqa: BLE001 - of a class that is not here, or that is not made as it is pickled
                 pass
         return BackendError(f"rank {self.rank} raised {self.words}")
 
@@ -57,9 +61,8 @@ def describe(rank: int, error: BaseException, where: TracebackType | None) -> Fa
     trace = "".join(traceback.format_exception(type(error), error, where))
     pickled = b""
     try:
-        if isinstance(error, Exception):
-            pickled = transport.pack(error)
-            transport.unpack(pickled)
+        pickled = transport.pack(error)
+        transport.unpack(pickled)
     except BaseException:  # noqa: BLE001 - of a class that cannot be sent, or not be made again from what it sends
         pickled = b""
     return Failure(rank, kind, _text(error), trace, pickled)

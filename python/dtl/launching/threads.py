@@ -43,10 +43,6 @@ def name_of(fn: Callable[..., Any]) -> str:
     return name
 
 
-class _EndThread(BaseException):
-    """Ends a thread that computes when its rank is to end."""
-
-
 class _Member:
     """A rank: a thread that makes one call after the other."""
 
@@ -210,7 +206,7 @@ class Threads:
         for member in self._members:
             if member.thread.is_alive():
                 thread = ctypes.c_ulong(member.thread.ident or 0)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_EndThread))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(failures.EndThread))
         self._join()
 
     def _join(self) -> None:

@@ -21,7 +21,7 @@ from ..exceptions import (
     InvalidArgumentError,
 )
 from ..runtime.short_calls import short
-from . import abort, backends, detached, hang_monitor, hints
+from . import abort, backends, detached, function_calls, hang_monitor, hints
 from .agreement import collective
 from .devices import DeviceRanks, usual_or
 
@@ -76,7 +76,8 @@ class Context(DeviceRanks):
     BoundsError
         If there is no GPU with this number on some rank. On every rank.
     BackendError
-        If a rank started this process, so that it is not a rank of the job itself.
+        If a rank started this process, so that it is not a rank of the job itself, or if a function of an
+        :class:`Executor` makes the context.
     CommunicationError
         If the launcher started another number of processes than the library connects.
 
@@ -112,6 +113,8 @@ class Context(DeviceRanks):
         log.configure()
         hang_monitor.configure(check, progress)
         process.refuse_other_versions()
+        if backend != "cpu" and getattr(comm, "size", None) != 1:  # which concern this process alone
+            function_calls.refuse("context")
         if comm is None:
             process.refuse_child()
             name = backends.chosen() if backend is None else text("backend", backend)

@@ -1,0 +1,31 @@
+"""Whether the calling thread runs a function of an executor. The other ranks run other functions meanwhile."""
+
+from __future__ import annotations
+
+from _thread import _local
+from contextlib import contextmanager
+from typing import Iterator
+
+from ..exceptions import BackendError
+
+_thread = _local()
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Note that the calling thread runs a function of an executor."""
+    before = getattr(_thread, "runs", False)
+    _thread.runs = True
+    try:
+        yield
+    finally:
+        _thread.runs = before
+
+
+def refuse(op: str) -> None:
+    """Raise BackendError in a function of an executor, whose rank alone makes a call that is collective."""
+    if getattr(_thread, "runs", False):
+        raise BackendError(
+            f"{op}: this thread runs a function of a dtl.Executor, and other ranks do not make this call with it; "
+            "dtl.Environment().make_cpu_context() gives a function a context of this rank alone"
+        )
