@@ -51,8 +51,13 @@ def at_least(measure: str, times: Times, ours: str, theirs: str, bound: float | 
     return Row(measure, target, _spread(ratios), best(times), passed)
 
 
+def written(ratio: float) -> str:
+    """Return a ratio with two decimals, or three where these would be zeros."""
+    return f"{ratio:.{2 if ratio >= 0.01 else 3}f}"
+
+
 def _spread(ratios: list[float]) -> str:
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    return f"{written(statistics.median(ratios))} ({written(min(ratios))} to {written(max(ratios))})"
 
 
 def verdict(row: Row) -> str:

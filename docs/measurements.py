@@ -37,6 +37,11 @@ DRAWN = {
 }
 
 
+def written(ratio: float) -> str:
+    """Return a ratio with two decimals, or three where these would be zeros."""
+    return f"{ratio:.{2 if ratio >= 0.01 else 3}f}"
+
+
 class Measure(NamedTuple):
     """A row of the results in which DTL stands beside another: DTL's time as a part of the other's."""
 
@@ -70,7 +75,7 @@ def measures() -> list[Measure]:
             compared = re.fullmatch(r"(time|bandwidth) ÷ (.*?)(?: [≤≥] .*)?", target)
             ratio = re.match(r"\d+\.?\d*", result)
             if compared and ratio and compared[2].startswith(OTHERS):
-                value = max(float(ratio[0]), 0.005)  # what is written as 0.00
+                value = max(float(ratio[0]), 0.001)  # of what is written as 0.000
                 of = before + name[len("the same") :] if name.startswith("the same") else name
                 ratio_of_times = value if compared[1] == "time" else 1 / value
                 found.append(Measure(title, of, compared[2], ratio_of_times, times.split(";")[0]))
@@ -87,7 +92,7 @@ def _bars(title: str, rows: list[Measure]) -> Any:
     for place, (row, colour) in enumerate(zip(rows, colours)):
         ax.plot([1, row.ratio], [place, place], color=colour, linewidth=7, solid_capstyle="butt")
         side = "right" if row.ratio <= 1 else "left"
-        ax.text(row.ratio * (0.93 if side == "right" else 1.07), place, f"{row.ratio:.2f}", ha=side, va="center")
+        ax.text(row.ratio * (0.93 if side == "right" else 1.07), place, written(row.ratio), ha=side, va="center")
     ax.set_yticks(range(len(rows)), names)
     ax.set_xscale("log")
     ax.set_xlim(left / 2, max(3.0, *(1.6 * row.ratio for row in rows)))
@@ -125,7 +130,7 @@ def arrays() -> Any:
         names = [textwrap.shorten(re.sub(r"`| of \d.*", "", row.name), 44) for row in rows]
         ax.barh(names, [row.ratio for row in rows], color=[FASTER if row.ratio <= 1 else SLOWER for row in rows])
         for place, row in enumerate(rows):
-            ax.text(row.ratio, place, f" {row.ratio:.2f}", va="center", fontsize=9)
+            ax.text(row.ratio, place, f" {written(row.ratio)}", va="center", fontsize=9)
         ax.axvline(1, color="black", linewidth=1)
         ax.set_title(title[len("Arrays ") :], fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
@@ -248,7 +253,7 @@ def readme() -> str:
     for section, start, other, text in SHOWN:
         for row in measures():
             if row.section == section and row.name.startswith(start) and row.other.startswith(other):
-                lines.setdefault(text, {}).setdefault(other, f"{row.ratio:.2f}")
+                lines.setdefault(text, {}).setdefault(other, written(row.ratio))
     others = ("mpi4py", "Heat", "Dask")
     table = ["| DTL's time ÷ that of | " + " | ".join(others) + " |", "|---|---|---|---|"]
     table += [f"| {text} | " + " | ".join(of.get(other, "") for other in others) + " |" for text, of in lines.items()]
