@@ -471,9 +471,12 @@ def asarray(
         return obj.astype(wanted, copy=bool(copy))
     if copy is False:
         raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
-    if _is_moved(dtype) and (isinstance(obj, (list, tuple)) or getattr(obj, "dtype", None) == np.dtype(object)):
-        obj, dtype = _array_of("obj", obj, dtype), None
-    array = from_dlpack(obj).to_numpy() if is_on_device(obj) else stored_array("obj", obj)
+    on_device = is_on_device(obj)
+    if _is_moved(dtype) and not on_device:
+        known = getattr(obj, "dtype", None)  # which for pandas' text is none of NumPy's
+        if not isinstance(known, np.dtype) or known.kind == "O":
+            obj, dtype = _array_of("obj", obj, dtype), None
+    array = from_dlpack(obj).to_numpy() if on_device else stored_array("obj", obj)
     if dtype is not None:
         stored_number(dtype)
         array = array.astype(dtype)
