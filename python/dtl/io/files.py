@@ -33,6 +33,7 @@ from .columns import Columns
 from .csv_lines import Csv
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
 from .hdf5 import Hdf5
+from .locks import held_by_root
 from .meaning import meaning_of
 from .npy import Npy, Raw
 from .npz import Npz
@@ -472,7 +473,7 @@ def save(
         with shown(ctx, "save", progress):
             if of.tabular:
                 name = from_root(ctx, "save", "write", text, lambda: next_part(text)) if append else text
-                of.write_columns(ctx, "save", name, written, options)
+                of.write_columns(ctx, "save", name, written, options._replace(append=append))
             elif append:
                 append_to_file(ctx, "save", text, of, arrays)
             else:
@@ -516,7 +517,7 @@ def _check_numbers(arrays: dict[str, Any], masks: dict[str, Any], of: Format) ->
 
 def write_file(ctx: Context, op: str, path: str, of: Format, arrays: dict[str, Any], options: Options) -> None:
     """Write containers to a file, after the ranks have agreed on the call. Collective."""
-    with replacement(ctx, op, path, of.folder) as new:
+    with replacement(ctx, op, path, of.foreign if of.folder else None) as new:
         specs = {name: Spec(c.shape, c.dtype) for name, c in arrays.items()}
         layout = from_root(ctx, op, "write", path, lambda: of.create(new.name, specs, options))
         everyones = _write_parts(ctx, op, path, new.name, of, arrays, layout, new.alone)
@@ -532,19 +533,27 @@ def append_to_file(ctx: Context, op: str, path: str, of: Format, arrays: dict[st
         if is_remote(path):
             raise InvalidArgumentError(f"append is not for files elsewhere, such as {path!r}")
     specs = {name: Spec(c.shape, c.dtype) for name, c in arrays.items()}
-    layout, before, after = from_root(ctx, op, "write", path, lambda: of.extend(path, specs))
-    try:
-        _write_parts(ctx, op, path, path, of, arrays, layout)
+    changes: list[Any] = []  # on the root
+
+    def extend() -> Any:
+        layout, *after = of.extend(path, specs)
+        changes.extend(after)
+        return layout
+
+    with held_by_root(ctx, op, path):
+        try:
+            layout = from_root(ctx, op, "write", path, extend)
+            _write_parts(ctx, op, path, path, of, arrays, layout)
+            agree(ctx, op)
+        except BaseException:
+            if changes:
+                with contextlib.suppress(OSError):
+                    of.withdraw(path, changes[0])
+            raise
+        with file_step(ctx, op, "write", path):
+            if changes:
+                of.confirm(path, changes[1])
         agree(ctx, op)
-    except BaseException:
-        if ctx.rank == 0:
-            with contextlib.suppress(OSError):
-                of.withdraw(path, before)
-        raise
-    with file_step(ctx, op, "write", path):
-        if ctx.rank == 0:
-            of.confirm(path, after)
-    agree(ctx, op)
 
 
 def _write_parts(

@@ -36,6 +36,7 @@ class Options(NamedTuple):
     name: str | None = None
     compression: Any = None
     chunks: tuple[int, ...] | None = None
+    append: bool = False  # a further file of a table
 
 
 class Source:
@@ -105,6 +106,10 @@ class Format:
 
     def check(self, options: Options) -> None:
         """Refuse what cannot be written, before anything is."""
+
+    def foreign(self, path: str) -> str | None:
+        """Say what in a folder that is to be replaced is not of this format; None where all of it is."""
+        raise NotImplementedError
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the arrays of a file, by name; one without a name has the name ""."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
@@ -45,10 +46,16 @@ def next_part(path: str) -> str:
     if not os.path.isdir(path):
         if os.path.lexists(path):
             raise InvalidArgumentError(f"{path!r} is a file; tables are appended to a folder, as one more file there")
-        os.mkdir(path)
+        with contextlib.suppress(FileExistsError):  # of another job
+            os.mkdir(path)
     numbers = [re.fullmatch(r"part-(\d+)", os.path.splitext(name)[0]) for name in os.listdir(path)]
     number = max((int(found[1]) for found in numbers if found), default=-1) + 1
     return os.path.join(path, f"part-{number}{suffix_of(path)}")
+
+
+def further_part(path: str) -> str:
+    """Return the name that a further file of a table gets, which was given a name when it was begun."""
+    return next_part(os.path.dirname(path))
 
 
 def sources_of(of: Format, path: str, options: Options) -> dict[str, Source]:

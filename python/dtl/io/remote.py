@@ -9,14 +9,16 @@ import re
 import shutil
 import tempfile
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Iterator, cast
+from typing import Any, BinaryIO, Callable, Iterator, cast
 
 import numpy as np
 
 from ..exceptions import BackendUnavailableError, DTLError, FileError
 from .formats import Array
+from .removal import Foreign, Made, remove_elsewhere
 from .replacing import Replacement
 from .steps import is_remote, open_file
+from .zarr_layout import Listing, foreign
 
 #: The bytes of one request, and of a piece of a file that is looked at in pieces.
 _REQUEST, _BLOCK = 32 << 20, 4 << 20
@@ -126,9 +128,15 @@ def size_of(path: str) -> int:
     return int(RemoteFile(path).size) if is_remote(path) else os.stat(path).st_size
 
 
-def replacement(ctx: Any, op: str, path: str, folder: bool = False) -> Replacement:
-    """Return what becomes a file, here or elsewhere."""
-    return (Upload if is_remote(path) else Replacement)(ctx, op, path, folder)
+def replacement(
+    ctx: Any,
+    op: str,
+    path: str,
+    foreign: Foreign | None = None,
+    further: Callable[[str], str] | None = None,
+) -> Replacement:
+    """Return what becomes a file or folder, here or elsewhere."""
+    return (Upload if is_remote(path) else Replacement)(ctx, op, path, foreign, further)
 
 
 class _Reader(io.RawIOBase):
@@ -182,28 +190,50 @@ class Upload(Replacement):
 
     alone = True
 
-    def _create(self) -> tuple[str, str]:
-        store_of(self._path)
-        folder = tempfile.mkdtemp(prefix="dtl-upload-")
-        self.name = os.path.join(folder, f"file{suffix_of(self._path)}")
-        os.mkdir(self.name) if self._folder else open(self.name, "xb").close()
-        return self._path, self.name
+    def _create(self) -> str:
+        store, name = store_of(self._path)
+        if self.folder:
+            with _asked(self._path):
+                _check_store(store, name, self._path)
+        self._made = Made(os.path.join(tempfile.gettempdir(), f"dtl-upload-{os.urandom(8).hex()}"), True, 0o700)
+        local = os.path.join(self._made.name, f"file{suffix_of(self._path)}")
+        os.mkdir(local) if self.folder else open(local, "xb").close()
+        return local
 
-    def _put(self) -> None:
+    def _put(self, made: Made) -> None:
         store, name = store_of(self._path)
         with _asked(self._path):
-            if not self._folder:
+            if not self.folder:
                 _send(store, self.name, name)
             else:
-                if store.exists(name):
-                    store.rm(name, recursive=True)
+                _check_store(store, name, self._path)
+                remove_elsewhere(store, name)
                 for found in sorted(glob.glob(f"{glob.escape(self.name)}/**", recursive=True)):
                     if os.path.isfile(found):
                         _send(store, found, f"{name.rstrip('/')}/{os.path.relpath(found, self.name)}")
-        self._drop()
+        made.remove()
 
-    def _drop(self) -> None:
-        shutil.rmtree(os.path.dirname(self.name), ignore_errors=True)
+
+def _check_store(store: Any, name: str, path: str) -> None:
+    """Refuse to replace what is no Zarr store, or has something else in it."""
+
+    def listed(where: str) -> Listing:
+        found = Listing([], [], [])
+        for entry in store.ls(f"{name}/{where}".rstrip("/"), detail=True):
+            base = entry["name"].rstrip("/").rpartition("/")[2]
+            kind = {"file": 0, "directory": 1}.get(entry["type"], 2)
+            if kind or entry["name"].rstrip("/") != name.rstrip("/"):  # stores list a folder's own key in it
+                found[kind].append(base)
+        return found
+
+    store.invalidate_cache()
+    if not store.exists(name):
+        return
+    if not store.isdir(name):
+        raise FileError(f"{path!r} is no folder, as a Zarr store is")
+    problem = foreign(listed, lambda inner: store.cat_file(f"{name}/{inner}"))
+    if problem is not None:
+        raise FileError(f"{path!r} is not replaced: {problem}")
 
 
 def _send(store: Any, local: str, name: str) -> None:

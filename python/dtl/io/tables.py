@@ -19,7 +19,7 @@ from .blocks import of_root, windows_of
 from .columns import Columns
 from .formats import Array, Format, Options
 from .meaning import meaning_of
-from .patterns import JoinedTable, table_files
+from .patterns import JoinedTable, further_part, table_files
 from .progress import advance, expect
 from .remote import open_binary, replacement
 from .steps import file_step, is_remote
@@ -173,10 +173,10 @@ class Written:
 
 
 def write_rows(
-    ctx: Context, op: str, path: str, written: Written, most: int, opened: Callable[[str, Any], Any]
+    ctx: Context, op: str, path: str, written: Written, most: int, opened: Callable[[str, Any], Any], append: bool
 ) -> None:
     """Write columns to a file that one rank writes, which gets them from the others in windows. Collective."""
-    with replacement(ctx, op, path) as new:
+    with replacement(ctx, op, path, further=further_part if append else None) as new:
         writer = None
         try:
             empty = [np.empty(0, vec.dtype) for vec in written.vectors]
@@ -234,7 +234,7 @@ class Parquet(Format):
             return parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
 
         with given_back():
-            write_rows(ctx, op, path, written, _GROUP, opened)
+            write_rows(ctx, op, path, written, _GROUP, opened, options.append)
 
 
 class Arrow(Format):
@@ -260,4 +260,8 @@ class Arrow(Format):
         """Write columns to a file. Collective."""
         ipc = pyarrow("Arrow").ipc
         how = ipc.IpcWriteOptions(compression=options.compression or None)
-        write_rows(ctx, op, path, written, _BATCH, lambda name, schema: ipc.new_file(name, schema, options=how))
+
+        def opened(name: str, schema: Any) -> Any:
+            return ipc.new_file(name, schema, options=how)
+
+        write_rows(ctx, op, path, written, _BATCH, opened, options.append)

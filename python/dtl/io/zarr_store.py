@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 from typing import Any, NamedTuple
 
 from ..exceptions import FileError, InvalidArgumentError
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, needs
 from .remote import holds
+from .removal import Made, beside
 from .steps import is_remote, sync_folder
+from .zarr_layout import foreign_in
 
 #: The bytes of a chunk, about, where nobody says its extents; and the most that are read at a time.
 _CHUNK, _PIECE = 2 << 20, 8 << 20
@@ -33,6 +34,11 @@ def _zarr() -> Any:
     if not hasattr(zarr, "create_array"):
         raise needs("zarr", "Zarr", ImportError(f"zarr {zarr.__version__} is older than 3"))
     return zarr
+
+
+def _store(zarr: Any, path: str, read_only: bool = False) -> Any:
+    """Return what zarr reads and writes a folder by. It may take a path as text for a URL, cut at ``#`` or ``?``."""
+    return zarr.storage.LocalStore(path, read_only=read_only)
 
 
 class ChunkedSource(Source):
@@ -68,7 +74,7 @@ class ChunkedSink(Sink):
     def __init__(self, places: dict[str, Place]) -> None:
         zarr = _zarr()
         self._arrays = {
-            name: (zarr.open_array(at.folder, mode="r+"), 0)
+            name: (zarr.open_array(_store(zarr, at.folder), mode="r+"), 0)
             if at.start is None
             else (_whole(zarr, at.folder), at.start)
             for name, at in places.items()
@@ -84,7 +90,7 @@ class ChunkedSink(Sink):
 class Added(NamedTuple):
     """What is to become of appended rows: the folder of each array's chunks, the array, and what it was."""
 
-    folder: str
+    folder: Made
     arrays: list[tuple[str, str, str, bytes]]  # its folder there, the array's, the name and contents of its metadata
     summaries: dict[str, bytes]  # the files of groups that repeat the metadata of their arrays
 
@@ -109,7 +115,7 @@ class Zarr(Format):
             os.stat(path)
             raise FileError(f"{path!r} is no folder, as a Zarr store is")
         try:
-            store = zarr.open(path, mode="r")
+            store = zarr.open(path if is_remote(path) else _store(zarr, path, True), mode="r")
         except FileNotFoundError:
             raise FileError(f"{path!r} is no Zarr store") from None
         if isinstance(store, zarr.Array):
@@ -123,23 +129,25 @@ class Zarr(Format):
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
         """Make the arrays, and return how many rows of each a chunk has."""
         zarr = _zarr()
+        store = _store(zarr, path)
         if "" not in arrays:
-            zarr.create_group(path, overwrite=True)
+            root = zarr.create_group(store)
+            for group in {os.path.dirname(name) for name in arrays} - {""}:
+                root.require_group(group)
         for name, spec in arrays.items():
-            if "/" in name:
-                zarr.open_group(path, mode="r+").require_group(os.path.dirname(name))
             zarr.create_array(
-                os.path.join(path, name) if name else path,
+                store,
+                name=name or None,
                 shape=spec.shape,
                 dtype=spec.dtype,
                 chunks=chunks_of(spec, options),
                 compressors=_codec(zarr, options.compression),
-                overwrite=True,
             )
-        return {
-            name: Place(os.path.join(path, name) if name else path, chunks_of(spec, options)[0])
-            for name, spec in arrays.items()
-        }
+        return {name: Place(_folder_of(path, name), chunks_of(spec, options)[0]) for name, spec in arrays.items()}
+
+    def foreign(self, path: str) -> str | None:
+        """Say what in a folder that is to be replaced is no part of a store."""
+        return foreign_in(path)
 
     def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, Any, Any]:
         """Make a folder for the new chunks, of arrays that are longer, with the rows of the last chunk of the old."""
@@ -148,13 +156,10 @@ class Zarr(Format):
             os.stat(path)
             raise FileError(f"{path!r} is no folder, as a Zarr store is")
         final = os.path.realpath(path)
-        head, base = os.path.split(final)
-        folder = os.path.join(head, f".{base[:200]}.{os.urandom(4).hex()}.tmp")
-        os.mkdir(folder)
-        try:
+        with Made(beside(final), folder=True) as made:
             places, found = {}, []
             for number, (name, spec) in enumerate(arrays.items()):
-                own, there = os.path.join(folder, str(number)), os.path.join(final, name) if name else final
+                own, there = os.path.join(made.name, str(number)), _folder_of(final, name)
                 old = _array(zarr, path, name, there, spec)
                 start, unit = old.shape[0], (getattr(old, "shards", None) or old.chunks)[0]
                 metadata = "zarr.json" if old.metadata.zarr_format == 3 else ".zarray"
@@ -163,46 +168,43 @@ class Zarr(Format):
                 os.mkdir(own)
                 _write(os.path.join(own, metadata), _longer(before, start, spec.shape[0]))
                 places[name] = Place(own, unit, start)
-                found.append((own, there, metadata, before))
+                found.append((str(number), there, metadata, before))
                 if start % unit:
                     part = slice(start - start % unit, start)
                     _whole(zarr, own)[part] = old[part]
-            added = Added(folder, found, _summaries(final, arrays))
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return places, folder, added
+            return places, made, Added(made, found, _summaries(final, arrays))
 
-    def withdraw(self, path: str, before: str) -> None:
+    def withdraw(self, path: str, before: Made) -> None:
         """Remove the folder of the new chunks."""
-        shutil.rmtree(before, ignore_errors=True)
+        before.remove()
 
     def confirm(self, path: str, after: Added) -> None:
         """Move the new chunks into the store, and then the new shapes."""
+        made = after.folder
         try:
-            self.complete(after.folder, None, [])
+            self.complete(made.name, None, [])
             for _, there, metadata, before in after.arrays:
                 with open(os.path.join(there, metadata), "rb") as file:
                     if file.read() != before:
                         raise FileError(f"{path!r} changed while rows were appended to it")
             for own, there, metadata, _ in after.arrays:
-                for folder, _, files in os.walk(own):
-                    to = os.path.normpath(os.path.join(there, os.path.relpath(folder, own)))
+                for folder, _, files in os.walk(os.path.join(made.name, own)):
+                    inner = os.path.relpath(folder, made.name)
+                    to = os.path.normpath(os.path.join(there, os.path.relpath(inner, own)))
                     os.makedirs(to, exist_ok=True)
                     for name in files:
-                        if folder != own or name != metadata:
-                            os.replace(os.path.join(folder, name), os.path.join(to, name))
+                        if inner != own or name != metadata:
+                            made.move_out(os.path.join(inner, name), os.path.join(to, name))
                     sync_folder(to)
             for own, there, metadata, _ in after.arrays:
-                os.replace(os.path.join(own, metadata), os.path.join(there, metadata))
+                made.move_out(os.path.join(own, metadata), os.path.join(there, metadata))
                 sync_folder(there)
             for name, contents in after.summaries.items():
-                new = os.path.join(after.folder, "summary")
-                _write(new, contents)
-                os.replace(new, name)
+                _write(os.path.join(made.name, "summary"), contents)
+                made.move_out("summary", name)
                 sync_folder(os.path.dirname(name))
         finally:
-            shutil.rmtree(after.folder, ignore_errors=True)
+            made.remove()
 
     def sink(self, path: str, layout: dict[str, Place]) -> Sink:
         """Return what this rank writes to."""
@@ -230,7 +232,7 @@ class Zarr(Format):
 def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
     """Return the array of a store that rows are appended to."""
     try:
-        there = zarr.open_array(folder, mode="r")
+        there = zarr.open_array(_store(zarr, folder, True), mode="r")
     except (FileNotFoundError, ValueError):
         what = f"no array {name!r}" if name else "no array without a name"
         raise InvalidArgumentError(f"{path!r} has {what}, to which rows could be appended") from None
@@ -245,7 +247,12 @@ def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
 def _whole(zarr: Any, folder: str) -> Any:
     """Return an array whose chunks of zeros are files too, as they may replace what a killed program has left."""
     with zarr.config.set({"array.write_empty_chunks": True}):
-        return zarr.open_array(folder, mode="r+")
+        return zarr.open_array(_store(zarr, folder), mode="r+")
+
+
+def _folder_of(store: str, name: str) -> str:
+    """Return the folder of an array."""
+    return os.path.join(store, name) if name else store
 
 
 def _longer(metadata: bytes, start: int, rows: int) -> bytes:
