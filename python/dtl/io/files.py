@@ -35,6 +35,7 @@ from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_opt
 from .hdf5 import Hdf5
 from .locks import held_by_root
 from .meaning import meaning_of
+from .names import check_column, paths_of_names
 from .npy import Npy, Raw
 from .npz import Npz
 from .patterns import next_part, sources_of
@@ -232,6 +233,9 @@ def read_file(
     try:
         with file_step(ctx, op, "read", path):
             opened = sources_of(of, path, options)
+            if options.name is not None and options.name not in opened and options.name.startswith("/"):
+                options = options._replace(name=options.name[1:])  # of which the / is the root of the file
+                opened = sources_of(of, path, options)
             if options.name is not None and options.name not in opened:
                 raise InvalidArgumentError(f"{path!r} has no array {options.name!r}")
             sources = _held(ctx, path, opened, options)
@@ -489,10 +493,13 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
         raise InvalidArgumentError(f"the format {of.name} holds one array, without a name; save {len(arrays)} of them")
     if not named and not of.unnamed:
         arrays = {"data": arrays[""]}
+    if named:
+        if of.tabular:
+            arrays = {check_column(name): value for name, value in arrays.items()}
+        else:
+            arrays = dict(zip(paths_of_names(arrays, of.grouped, of.folder), arrays.values()))
     first = next(iter(arrays.values())).context
     for name, value in arrays.items():
-        if not isinstance(name, str) or (named and not name and not of.tabular):
-            raise InvalidTypeError(f"the name of an array must be text, not {name!r}")
         check_container(name or "c", value)
         value._check_open()
         if not (of.of_any_dtype or (of.tabular and value.dtype.kind == "U")):

@@ -97,6 +97,9 @@ class Format:
     #: Whether it has elements of all dtypes that containers hold, and not of those alone that the core knows.
     of_any_dtype = False
 
+    #: Whether the names of arrays are paths in groups, which may not be arrays too.
+    grouped = False
+
     #: Whether it is a folder; and whether its arrays are columns of one table, for which it has functions of its own.
     folder = tabular = False
 

@@ -107,6 +107,7 @@ class Hdf5(Format):
     name = "hdf5"
     suffixes = (".h5", ".hdf5", ".hdf")
     named, unnamed = True, False
+    grouped = True
     loads = ("dtype", "name")
     saves = ("compression", "chunks")
 

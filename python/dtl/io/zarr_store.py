@@ -102,6 +102,7 @@ class Zarr(Format):
     suffixes = (".zarr",)
     named = True
     folder = True
+    grouped = True
     loads = ("dtype", "name")
     saves = ("compression", "chunks")
 
