@@ -36,6 +36,10 @@ const (
 
 	File        Code = 500 // a file that is damaged, or cannot be read or written
 	FileMissing Code = 501 // a file that is not there
+
+	// FileErrno plus a number of the system's, such as ENOSPC, is File with that number: the ranks that hear of it
+	// raise an exception with the same errno.
+	FileErrno Code = 1000
 )
 
 var names = map[Code]string{
@@ -62,6 +66,9 @@ var names = map[Code]string{
 func (c Code) String() string {
 	if s, ok := names[c]; ok {
 		return s
+	}
+	if c > FileErrno {
+		return fmt.Sprintf("file, errno %d", int(c-FileErrno))
 	}
 	return fmt.Sprintf("code %d", int(c))
 }

@@ -51,6 +51,7 @@ func TestCodeOf(t *testing.T) {
 	}{
 		{"none", nil, OK},
 		{"a code by itself", Unsupported, Unsupported},
+		{"a code with the system's number", New(FileErrno+28, "full"), FileErrno + 28},
 		{"a wrapped code", fmt.Errorf("x: %w", OutOfMemory), OutOfMemory},
 		{"an error without a code", io.EOF, Internal},
 	} {

@@ -7,6 +7,7 @@ failure, and ``op`` the operation that failed; it is empty if the failure belong
 from __future__ import annotations
 
 import builtins
+import errno
 import re
 
 __all__ = [
@@ -121,6 +122,10 @@ class FileNotFoundError(FileError, builtins.FileNotFoundError):
 
     code = 501
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.errno = errno.ENOENT
+
 
 #: status.Unsupported: a combination that does not exist, such as MIN of complex.
 UNSUPPORTED = 104
@@ -147,7 +152,18 @@ _CLASSES: dict[int, type[DTLError]] = {
 }
 _CLASSES[UNSUPPORTED] = InvalidArgumentError
 
+#: status.FileErrno: with a number of the system's added to it, the code of a FileError that has this errno.
+_ERRNO, _LARGEST_ERRNO = 1000, 4095
+
 _ENCODED = re.compile(r"\[(\d+) ([^]]*)\] (.*)", re.DOTALL)
+
+
+def code_of(error: DTLError) -> int:
+    """Return the code by which other ranks are told of an error: that of its class, and of files also its errno."""
+    number = getattr(error, "errno", None)
+    if error.code == FileError.code and isinstance(number, int) and 0 < number <= _LARGEST_ERRNO:
+        return _ERRNO + number
+    return error.code
 
 
 def from_text(text: str) -> DTLError:
@@ -156,9 +172,14 @@ def from_text(text: str) -> DTLError:
     if match is None:
         return DTLError(text)
     code, op, cause = int(match[1]), match[2], match[3]
+    number = None
+    if _ERRNO < code <= _ERRNO + _LARGEST_ERRNO:
+        code, number = FileError.code, code - _ERRNO
     error = _CLASSES.get(code, DTLError)(f"{op}: {cause}" if op else cause)
     error.code = code
     error.op = op
+    if number is not None and isinstance(error, FileError):
+        error.errno = number
     return error
 
 

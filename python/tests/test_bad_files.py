@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import functools
 import json
 import os
 import resource
@@ -50,14 +52,17 @@ def loaded(ctx: dtl.Context, path: str) -> Any:
     return dtl.load(ctx, path, **FORMATS[path.rpartition(".")[2]][0])
 
 
-def refused(ctx: dtl.Context, kind: type[BaseException], call: Callable[[], Any], *words: str) -> None:
-    """Make a call that raises an error of that class, with these words, on every rank."""
+def refused(ctx: dtl.Context, kind: type[BaseException], call: Callable[[], Any], *words: str) -> Any:
+    """Make a call that raises an error of that class, with these words, on every rank. Return its errno, on all one."""
     with pytest.raises(dtl.DTLError) as caught:
         call()
-    everyones = dtl.allgather_object(ctx, (type(caught.value).__name__, str(caught.value)))
-    for name, text in everyones:
+    error = caught.value
+    everyones = dtl.allgather_object(ctx, (type(error).__name__, str(error), getattr(error, "errno", None)))
+    for name, text, number in everyones:
         assert name == kind.__name__, everyones
         assert all(word in text for word in words), everyones
+        assert number == everyones[0][2], everyones
+    return everyones[0][2]
 
 
 def cut(path: str) -> None:
@@ -111,7 +116,8 @@ def test_spoilt(ctx: dtl.Context, folder: str, suffix: str, spoil: Callable[[str
 
 
 def test_missing(ctx: dtl.Context, folder: str, suffix: str) -> None:
-    refused(ctx, dtl.FileNotFoundError, lambda: loaded(ctx, f"{folder}/a.{suffix}"), "cannot read", f"a.{suffix}")
+    call = functools.partial(loaded, ctx, f"{folder}/a.{suffix}")
+    assert refused(ctx, dtl.FileNotFoundError, call, "cannot read", f"a.{suffix}") == errno.ENOENT
     with vector(ctx, np.arange(SIZE)) as vec:
         for name in ("none", "file"):
             Path(f"{folder}/file").touch()
@@ -183,7 +189,8 @@ def test_a_full_disk(ctx: dtl.Context, folder: str, suffix: str, old: bool) -> N
         saved(vec, path if old else f"{folder}/other.{suffix}")
         names = sorted(os.listdir(folder))
         with little_room(True):
-            refused(ctx, dtl.FileError, lambda: saved(new, path), "cannot write", f"a.{suffix}")
+            number = refused(ctx, dtl.FileError, lambda: saved(new, path), "cannot write", f"a.{suffix}")
+            assert number == errno.EFBIG
         ctx.barrier()
         assert sorted(os.listdir(folder)) == names
         assert left_over(folder) == []

@@ -254,5 +254,5 @@ def test_packages_that_are_not_there(ctx: dtl.Context, folder: str, monkeypatch:
                 if ctx.rank == ctx.size - 1:
                     patch.setitem(sys.modules, package, None)
                 for call in (functools.partial(dtl.save, vec), functools.partial(dtl.load, ctx)):
-                    with pytest.raises(dtl.BackendUnavailableError, match=r"pip install 'pydtl\[io\]'"):
+                    with pytest.raises(dtl.BackendUnavailableError, match="pip install"):
                         call(f"{folder}/a.{suffix}")

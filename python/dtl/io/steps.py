@@ -80,7 +80,7 @@ def as_file_error(verb: str, path: str) -> Iterator[None]:
 def _file_error(kind: type[FileError], verb: str, path: str, error: BaseException) -> FileError:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     made = kind(f"cannot {verb} {path!r}: {reason}")
-    made.errno = getattr(error, "errno", None)
+    made.errno = getattr(error, "errno", None) or made.errno
     return made
 
 

@@ -10,7 +10,15 @@ from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
-from ..exceptions import BoundsError, DTLError, InvalidArgumentError, InvalidTypeError, MemoryError, OverflowError
+from ..exceptions import (
+    BoundsError,
+    DTLError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    MemoryError,
+    OverflowError,
+    code_of,
+)
 from . import hints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -172,7 +180,7 @@ def tell_ranks(
     error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
     if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and ctx._handle and not library.forked():
         if code is None:
-            code = error.code if isinstance(error, DTLError) else _code(error)
+            code = code_of(error) if isinstance(error, DTLError) else _code(error)
         (refuse or library.context_refuse)(ctx._handle, code, op, _sendable(str(error) if text is None else text))
 
 
