@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from typing import Any, Callable
 
 import numpy as np
 import pytest
+from divisions import vector
+from test_bad_files import little_room, refused
 from test_files import write
 
 import dtl
@@ -248,3 +251,32 @@ def test_errors_name_the_dataset(ctx: dtl.Context, folder: str) -> None:
         with pytest.raises(dtl.FileError, match=r"cannot read 'bad' of '.*a\.h5': "):
             dtl.load(ctx, path, **words)
     assert os.path.exists(path)
+
+
+@pytest.mark.parametrize("how", [{}, {"compression": "gzip"}, {"chunks": (50,), "compression": "lzf"}], ids=repr)
+def test_a_full_disk_leaves_nothing_open(ctx: dtl.Context, folder: str, how: dict[str, Any]) -> None:
+    """HDF5 would write again what the disk has not taken when the interpreter ends, and not come through that."""
+    path = f"{folder}/a.h5"
+    numbers = np.random.default_rng(1).integers(0, 2**60, 30_000)
+    with vector(ctx, numbers) as vec:
+        with little_room(True):
+            assert refused(ctx, dtl.FileError, lambda: dtl.save(vec, path, **how), "too large") == errno.EFBIG
+        assert h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE) == 0
+        ctx.barrier()
+        assert os.listdir(folder) == []
+        dtl.save(vec, path, **how)
+    with h5py.File(path, "r") as file:
+        np.testing.assert_array_equal(file["data"][()], numbers)
+
+
+def test_rows_are_not_appended_to_a_file_in_use(ctx: dtl.Context, folder: str) -> None:
+    path = f"{folder}/a.h5"
+    with vector(ctx, np.arange(30)) as vec:
+        dtl.save(vec, path, chunks=(4,))
+        ctx.barrier()
+        with h5py.File(path, "r"):
+            ctx.barrier()
+            refused(ctx, dtl.FileError, lambda: dtl.save(vec, path, append=True), "has it open")
+            ctx.barrier()
+        dtl.save(vec, path, append=True)
+    assert loaded(ctx, path, name="data").tolist() == [*range(30), *range(30)]

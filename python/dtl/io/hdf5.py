@@ -16,8 +16,12 @@ import numpy as np
 from ..exceptions import FileError, InvalidArgumentError
 from .flat import FlatSink, FlatSource, LocalFile
 from .formats import Array, Format, Options, Sink, Source, Spec, needs
+from .hdf5_writing import writable
 from .remote import RemoteFile, open_binary
 from .steps import as_file_error, is_remote, open_file
+
+#: The most bytes that HDF5 writes at a time.
+_PIECE = 8 << 20
 
 
 def _h5py() -> Any:
@@ -81,10 +85,16 @@ class DatasetSink(Sink):
 
     def write(self, name: str, at: tuple[int, ...], elements: Array) -> None:
         """Write elements, from an index on."""
-        if elements.size:
-            at = (at[0] + self._starts.get(name, 0), *at[1:])
-            with _h5py().File(self._path, "r+") as file:
-                file[name][(*at[:-1], slice(at[-1], at[-1] + len(elements)))] = elements
+        at = (at[0] + self._starts.get(name, 0), *at[1:])
+        done = 0
+        while elements.size and done < len(elements):
+            with writable(_h5py(), self._path, "r+") as file:
+                dataset = file[name]
+                lo, unit = at[-1] + done, dataset.chunks[len(at) - 1]
+                most = max(1, _PIECE // max(1, elements[:1].nbytes * unit)) * unit
+                hi = min(at[-1] + len(elements), lo // unit * unit + most)  # whole chunks but for the first and last
+                dataset[(*at[:-1], slice(lo, hi))] = elements[done : hi - at[-1]]
+            done = hi - at[-1]
 
     def finish(self) -> None:
         """Bring what was written to the disk."""
@@ -136,7 +146,7 @@ class Hdf5(Format):
         h5py = _h5py()
         by_hdf5 = options.chunks is not None or options.compression not in (None, False)
         places = {}
-        with h5py.File(path, "w") as file:
+        with writable(h5py, path, "w") as file:
             for name, spec in arrays.items():
                 if by_hdf5:
                     made = {"chunks": options.chunks or True, "compression": options.compression or None}
@@ -157,7 +167,7 @@ class Hdf5(Format):
     def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, Any, Any]:
         """Make the datasets longer, and return how long they were."""
         open_binary(path).close()
-        with _h5py().File(path, "r+") as file:
+        with writable(_h5py(), path, "r+") as file:
             for name, spec in arrays.items():
                 there = file.get(name)
                 if not isinstance(there, _h5py().Dataset):
@@ -179,7 +189,7 @@ class Hdf5(Format):
 
     def withdraw(self, path: str, before: dict[str, int]) -> None:
         """Give the datasets the lengths that they had."""
-        with _h5py().File(path, "r+") as file:
+        with writable(_h5py(), path, "r+") as file:
             for name, rows in before.items():
                 file[name].resize(rows, axis=0)
 
