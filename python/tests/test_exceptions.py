@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import errno
 import pickle
 import re
 from pathlib import Path
@@ -92,6 +93,7 @@ def test_every_exception_is_listed() -> None:
 
 def test_every_code_of_the_core_has_its_class() -> None:
     codes = core_codes()
+    assert codes.pop("FileErrno") == exceptions._ERRNO
     assert set(codes) == set(CLASSES), "a code without a class, or a class without a code"
     assert len(set(codes.values())) == len(codes)
     for name, number in codes.items():
@@ -100,6 +102,17 @@ def test_every_code_of_the_core_has_its_class() -> None:
         assert (error.code, error.op, str(error)) == (number, "allreduce", "allreduce: the cause")
     for kind in BUILTINS:
         assert kind.code in codes.values()
+
+
+def test_errors_of_files_keep_their_errno() -> None:
+    full = dtl.FileError("cannot write 'a': No space left on device")
+    assert exceptions.code_of(full) == dtl.FileError.code
+    full.errno = errno.ENOSPC
+    heard = exceptions.from_text(f"[{exceptions.code_of(full)} save] {full}")
+    assert (type(heard), heard.code, heard.errno) == (dtl.FileError, dtl.FileError.code, errno.ENOSPC)
+    missing = dtl.FileNotFoundError("no file")
+    heard = exceptions.from_text(f"[{exceptions.code_of(missing)} load] {missing}")
+    assert (type(heard), heard.errno, missing.errno) == (dtl.FileNotFoundError, errno.ENOENT, errno.ENOENT)
 
 
 @pytest.mark.parametrize(
