@@ -74,6 +74,16 @@ def test_a_rank_that_leaves_the_job(ranks: int, rank: int, wait: str, leave: str
     assert said(done.stderr)[-1].startswith(f"dtl run: rank {rank} left the job without finishing: "), done.stderr
 
 
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_a_rank_that_runs_another_program_in_its_place_ends_the_job(ranks: int, script: Path) -> None:
+    """Its process goes on, and so launchers wait."""
+    script.write_text(OPENED.format(rank=1, leave="os.execvp('sleep', ['sleep', '100'])", wait=ALLREDUCE))
+    process = job.start("run", "-n", str(ranks), str(script))
+    err = process.communicate(timeout=20)[1]
+    assert process.returncode == 1
+    assert said(err)[0].startswith("dtl run: rank 1 left the job without finishing: it was killed, or called os._exit")
+
+
 @pytest.mark.parametrize("leave", [EXIT, EXEC, "raise SystemExit"], ids=["_exit", "exec", "exit"])
 @pytest.mark.parametrize(("ranks", "rank"), [on(2, 0), on(4, 3)])
 def test_a_rank_that_others_wait_for_at_their_start(ranks: int, rank: int, leave: str, script: Path) -> None:

@@ -164,6 +164,60 @@ def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Sig
     assert all(gone(pid) for pid in pids)
 
 
+TOLD = """\
+import os, signal, sys, dtl
+reading, writing = os.pipe()
+os.set_blocking(writing, False)
+signal.set_wakeup_fd(writing)
+for signum in (signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(signum, lambda signum, frame: None)
+with dtl.Context() as ctx:
+    ctx.barrier()
+    sys.stdout.write("ready\\n")
+    sys.stdout.flush()
+    for _ in range(2):
+        sys.stdout.write(f"{ctx.rank} got {signal.Signals(os.read(reading, 1)[0]).name}\\n")
+        sys.stdout.flush()
+"""
+
+
+@ONE_AND_TWO
+def test_ranks_get_the_signals_that_are_for_them(ranks: int, script: Path) -> None:
+    """Batch systems announce the end of a job so, and mpirun passes them on."""
+    script.write_text(TOLD)
+    process = job.start("run", "-n", str(ranks), "--timeout", str(job.SECONDS), str(script))
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(ranks)] == ["ready\n"] * ranks
+    for signum in (signal.SIGUSR1, signal.SIGUSR2):
+        process.send_signal(signum)
+        got = sorted(process.stdout.readline() for _ in range(ranks))
+        assert got == [f"{rank} got {signum.name}\n" for rank in range(ranks)]
+    done = job.finish(process)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_a_job_that_is_stopped_goes_on(ranks: int, script: Path) -> None:
+    script.write_text(STUCK)
+    process = job.start("run", "-n", str(ranks), str(script))
+    assert process.stdout is not None
+    pids = [int(process.stdout.readline().split()[1]) for _ in range(ranks)]
+    process.send_signal(signal.SIGTSTP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+    while not all(map(stopped, pids)):  # a rank that runs on the other processor stops when that is told
+        os.sched_yield()
+    process.send_signal(signal.SIGCONT)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert all(gone(pid) for pid in pids)
+
+
+def stopped(pid: int) -> bool:
+    process = processes.look_up(pid)
+    return process is not None and process.state == "T"
+
+
 AT_A_BAD_TIME = """\
 import os, signal, subprocess, sys
 from dtl.__main__ import main

@@ -27,6 +27,13 @@ _HOST_OPTIONS = {
 _BINDING = {"bind-to", "map-by", "rank-by", "cpu-set", "cpu-list"}
 
 
+#: The signals that each family of launchers passes on to its ranks, among those that are for ranks.
+_PASSED = {
+    OPEN_MPI: (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGURG),
+    MPICH: (signal.SIGUSR1, signal.SIGALRM),
+}
+
+
 class Job(NamedTuple):
     """What a user asked ``dtl run`` for."""
 
@@ -63,6 +70,7 @@ class Command(NamedTuple):
     programs: Sequence[tuple[int, Sequence[str]]] = ()
     prefix_output: bool = False  # of those
     launched: bool = False  # by a launcher of MPI
+    passes: Sequence[signal.Signals] = ()  # what that passes on to the ranks
 
     def __str__(self) -> str:
         """Return the command as a shell takes it, with a comment that says on which hosts it starts ranks."""
@@ -89,10 +97,11 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *before, *program]
     if launcher.family != OPEN_MPI:
-        return Command(words, variables, signal.SIGKILL, job.where, launched=True)
+        passes = _PASSED.get(launcher.family, ())
+        return Command(words, variables, signal.SIGKILL, job.where, launched=True, passes=passes)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
     folder = "PRTE_MCA_prte_local_tmpdir_base" if own else ""
-    return Command(words, variables, signal.SIGTERM, job.where, folder, launched=True)
+    return Command(words, variables, signal.SIGTERM, job.where, folder, launched=True, passes=_PASSED[OPEN_MPI])
 
 
 def without_mpi(job: Job) -> Command:

@@ -96,6 +96,7 @@ class Ranks:
         self.stdout: IO[bytes] | None = None
         self.stderr: IO[bytes] | None = None
         self._told: socket.socket | None = None
+        self._losing = False
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._stopping = threading.Event()  # no rank may go on alone
@@ -204,9 +205,12 @@ class Ranks:
             if self._told is not None:
                 self._told.close()
 
-    def lose(self, rank: int) -> None:
+    def lose(self, rank: int) -> bool:
         """End the job: a rank has left without finishing, though its process may run on, or have ended well."""
-        threading.Thread(target=self._lose, args=(rank,), name="dtl-lost", daemon=True).start()
+        if not self._losing:
+            self._losing = True
+            threading.Thread(target=self._lose, args=(rank,), name="dtl-lost", daemon=True).start()
+        return True
 
     def _lose(self, rank: int) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -235,6 +239,10 @@ class Ranks:
                 self._stopping.set()
         for rank in self._ranks:
             rank.send_signal(sig)
+
+    def pass_on(self, sig: int) -> None:
+        """Send each rank a signal."""
+        self.send_signal(sig)
 
     def tell_of_end(self, to: socket.socket) -> bool:
         """Have a socket closed when the last rank has ended, and say that this will be done."""

@@ -73,6 +73,13 @@ def send(process: Process, signum: int) -> None:
             os.kill(process.pid, signum)
 
 
+def foremost(job: list[Process], interpreter: str) -> list[Process]:
+    """Return those processes of a job that run this interpreter and were not started by one that does: its ranks."""
+    running = [process for _, process in ranks(job, interpreter)]
+    numbers = {process.pid for process in running}
+    return [process for process in running if process.parent not in numbers]
+
+
 def ranks(job: list[Process], interpreter: str) -> list[tuple[str, Process]]:
     """Return those processes of a job that run this interpreter, named and ordered by their ranks."""
     program = os.path.realpath(interpreter)

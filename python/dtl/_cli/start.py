@@ -100,6 +100,7 @@ def begin(
     return Launcher(
         started.words,
         brief=started.launched and not keep_output,
+        passes=started.passes,
         env=dict(environ),
         stdin=subprocess.DEVNULL if keep_output else None,
         stdout=to,

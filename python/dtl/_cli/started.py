@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from typing import IO, Any, Protocol, Sequence
 
 from . import processes
@@ -31,6 +32,9 @@ class Started(Protocol):
 
     def send_signal(self, sig: int) -> None: ...
 
+    def pass_on(self, sig: int) -> None:
+        """Send each rank a signal that is for the ranks."""
+
     def family(self) -> list[processes.Process]:
         """Return the processes of the job on this machine, with what starts them, if that is not this process."""
 
@@ -49,8 +53,8 @@ class Started(Protocol):
     def end_output(self, told: bool) -> bool:
         """Return when all is passed on; say whether what is known already, if it is told, was left out."""
 
-    def lose(self, rank: int) -> None:
-        """End the job, unless what starts it does by itself: a rank has left without finishing."""
+    def lose(self, rank: int) -> bool:
+        """End the job, or say no where what starts it is expected to: a rank has left without finishing."""
 
 
 class Launcher:
@@ -60,12 +64,15 @@ class Launcher:
     ----------
     brief
         Whether what a launcher says of the end is left out where somebody else tells it.
+    passes
+        The signals that the launcher itself passes on to its ranks, on all hosts.
     """
 
     failure = ""
     failed = -1
 
-    def __init__(self, words: Sequence[str], brief: bool = False, **options: Any) -> None:
+    def __init__(self, words: Sequence[str], brief: bool = False, passes: Sequence[int] = (), **options: Any) -> None:
+        self._passes = passes
         self._process: subprocess.Popen[bytes]
         self._epilogue = None
         if brief:
@@ -93,6 +100,14 @@ class Launcher:
     def send_signal(self, sig: int) -> None:
         """Send a signal to the process."""
         self._process.send_signal(sig)
+
+    def pass_on(self, sig: int) -> None:
+        """Have the launcher send the ranks a signal; those on this machine get it from here where it does not."""
+        if sig in self._passes:
+            self.send_signal(sig)
+            return
+        for process in processes.foremost(self.family(), sys.executable):
+            processes.send(process, sig)
 
     def family(self) -> list[processes.Process]:
         """Return the launcher and its descendants."""
@@ -123,8 +138,9 @@ class Launcher:
         self._epilogue.finish(not told)
         return told
 
-    def lose(self, rank: int) -> None:
-        """Leave it to the launcher."""
+    def lose(self, rank: int) -> bool:
+        """Leave it to the launcher, for now."""
+        return False
 
 
 def _begin_brief(words: Sequence[str], options: dict[str, Any]) -> subprocess.Popen[bytes]:

@@ -24,6 +24,9 @@ TIMED_OUT = 124
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+# What is for the ranks: batch systems announce the end of a job by one of these, and mpirun passes them on, too.
+_FOR_RANKS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGURG, signal.SIGWINCH)
+
 # What a launcher gets to end its ranks after a first and a second request, and a rank to say where it is.
 _FIRST_SECONDS = 3.0
 _SECOND_SECONDS = 2.0
@@ -35,7 +38,8 @@ _PLACES_SECONDS = 2.0
 _POLL_SECONDS = 0.05
 # What ranks get to end that a launcher has left behind.
 _LEFT_SECONDS = 2.0
-# What the launcher of ranks on several hosts gets to end a job by itself that a rank has left.
+# What a launcher gets to end a job by itself that a rank has left. It does not where the rank's process goes on as
+# another program, nor, in time, where the rank was on another host.
 _LOST_SECONDS = 3.0
 # How many ranks of several hosts that leave one after the other are named: the next ones are ended by the launcher.
 _NAMED = 4
@@ -61,23 +65,34 @@ class _LostError(Exception):
 
 
 class _Signals:
-    """The first signal that is to end the job.
+    """The first signal that is to end the job, and those for its ranks.
 
-    Its handler only takes note of it: an exception could come between any two lines, such as in ``Popen.poll``, whose
+    Handlers only take note of them: an exception could come between any two lines, such as in ``Popen.poll``, whose
     lock would stay taken.
     """
 
     def __init__(self) -> None:
         self._first = 0
+        self._for_ranks: list[int] = []
 
     def note(self, signum: int, frame: FrameType | None) -> None:
-        """Take note of a signal: a handler."""
+        """Take note of a signal that is to end the job: a handler."""
         self._first = self._first or signum
 
-    def check(self) -> None:
-        """Raise _SignalError if there was one."""
+    def keep(self, signum: int, frame: FrameType | None) -> None:
+        """Take note of a signal that is for the ranks, or that stops the job: a handler."""
+        self._for_ranks.append(signum)
+
+    def heed(self, child: Started) -> None:
+        """Raise _SignalError if there was one that is to end the job, and pass on those for its ranks."""
         if self._first:
             raise _SignalError(self._first)
+        while self._for_ranks:
+            signum = self._for_ranks.pop(0)
+            if signum == signal.SIGTSTP:
+                _stop(child)
+            else:
+                child.pass_on(signum)
 
 
 def run(
@@ -112,10 +127,17 @@ def run(
 
 @contextlib.contextmanager
 def _noted() -> Iterator[_Signals]:
-    """Take note of the signals that end this program, but of those that it was started to ignore, as by nohup."""
+    """Take note of signals to this program, but of those that it was started to ignore, as by nohup."""
     signals = _Signals()
-    heeded = [signum for signum in _ENDING if signal.getsignal(signum) != signal.SIG_IGN]
-    before = {signum: signal.signal(signum, signals.note) for signum in heeded}
+    handlers = {
+        **dict.fromkeys(_ENDING, signals.note),
+        **dict.fromkeys((*_FOR_RANKS, signal.SIGTSTP), signals.keep),
+    }
+    before = {
+        signum: signal.signal(signum, handler)
+        for signum, handler in handlers.items()
+        if signal.getsignal(signum) != signal.SIG_IGN
+    }
     try:
         yield signals
     finally:
@@ -195,18 +217,18 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
     _NeverStartedError
         If ranks wait at their start for one that has ended.
     _LostError
-        If a rank has left a job on several hosts without finishing, and the launcher does not end it.
+        If a rank has left without finishing, and the launcher does not end the job.
     _SignalError
         If a signal is to end the job.
     """
     end = None if timeout is None else time.monotonic() + timeout
     lost = None
     while child.poll() is None:
-        signals.check()
+        signals.heed(child)
         left = None if end is None else max(0.0, end - time.monotonic())
         if left == 0.0:
             raise subprocess.TimeoutExpired(child.args, timeout or 0.0)
-        if lost is None and reports.addresses and reports.lost:
+        if lost is None and reports.lost and not child.lose(reports.lost[0]):
             lost = time.monotonic() + _LOST_SECONDS
         if lost is not None:
             if time.monotonic() >= lost:
@@ -216,9 +238,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
         reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
         if waiting:
             _check_start(child, reports, ranks)
-        if reports.lost:
-            child.lose(reports.lost[0])
-    signals.check()
+    signals.heed(child)
     while reports.take(0.0):
         pass
     if reports.tracebacks is not None:
@@ -307,6 +327,19 @@ def end_left(left: list[processes.Process]) -> None:
         time.sleep(0.05)
     for process in left:
         processes.send(process, signal.SIGKILL)
+
+
+def _stop(child: Started) -> None:
+    """Stop the job's processes on this machine, and this one, as Ctrl-Z does with a program of one process.
+
+    Ranks have their own sessions or groups, whose members a terminal does not stop.
+    """
+    job = child.family()
+    for process in job:
+        processes.send(process, signal.SIGSTOP)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    for process in job:  # from here on when this one goes on
+        processes.send(process, signal.SIGCONT)
 
 
 def _ignore_signals() -> None:
