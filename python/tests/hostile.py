@@ -374,7 +374,11 @@ def collective(s: Stage) -> dict[str, Call]:
             closing(on(dtl.Columns.from_arrow, ctx)), {"table": s.arrow, "strings": None, **division}
         ),
         "Columns.gather_to": Call(s.columns.gather_to, {"root": 0}),
-        "Columns.take": Call(closing(s.columns.take), {"indices": i}),
+        "Columns.take": Call(closing(s.columns.take), {"indices": i, "allow_fill": False}),
+        "Columns.merge": Call(
+            closing(s.columns.merge),
+            {"other": s.columns, "on": "v", "how": "inner", "other_on": None, "suffixes": ("_x", "_y")},
+        ),
         "Columns.join": Call(s.columns.join, {"other": s.columns, "on": "v", "how": "inner", "other_on": None}),
         "Columns.filled": Call(closing(s.columns.filled), {"name": "v", "value": 0}),
         "Columns.drop_missing": Call(closing(s.columns.drop_missing), {"names": "v"}),

