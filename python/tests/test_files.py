@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any, Callable
@@ -404,6 +406,57 @@ def test_no_array(ctx: dtl.Context, folder: str, content: bytes, text: str) -> N
     write(ctx, f"{folder}/a.npy", lambda path: Path(path).write_bytes(content))
     with pytest.raises(dtl.FileError, match=text):
         dtl.load(ctx, f"{folder}/a.npy")
+
+
+def in_npy(text: str, data: bytes) -> bytes:
+    """Return a file of the second version of the format, whose headers may be long."""
+    head = text.encode() + b"\n"
+    return b"\x93NUMPY\2\0" + struct.pack("<I", len(head)) + head + data
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape"), [("'<i8'", "(6L,)"), ("'<i8'", "(2L, 3)"), ("[('5L', '<i4'), ('b', '<i2', (2L,))]", "(6L,)")]
+)
+def test_what_python_2_wrote(ctx: dtl.Context, folder: str, descr: str, shape: str) -> None:
+    path = f"{folder}/a.npy"
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+    write(ctx, path, lambda path: Path(path).write_bytes(in_npy(text, np.arange(6).tobytes())))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        known = np.load(path)
+    with dtl.load(ctx, path) as again:
+        assert again.dtype == known.dtype
+        assert_holds(again, known)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (6,)}" + " " * 10_000, "a header of 10056 bytes"),
+        ("-" * 9000 + "1", "not that of an array"),
+        ("(" * 9000, "a.npy"),
+        ("{'descr': '<i8', 'fortran_order': False, 'shape': (6L,)", "a.npy"),
+        ("{'descr': '<i8', 'fortran_order': False}", "shape"),
+        ("[]", "a.npy"),
+        ("", "a.npy"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_headers_of_no_array(ctx: dtl.Context, folder: str, text: str, words: str) -> None:
+    path = f"{folder}/a.npy"
+    write(ctx, path, lambda path: Path(path).write_bytes(in_npy(text, np.arange(6).tobytes())))
+    with pytest.raises(dtl.FileError, match=words):
+        dtl.load(ctx, path)
+
+
+def test_headers_that_would_be_too_long(ctx: dtl.Context, folder: str) -> None:
+    dtype = np.dtype([(f"field number {number}", "i1") for number in range(500)])
+    with dtl.DistributedVector(ctx, 3, dtype=dtype) as vec:
+        for save in (lambda: dtl.save(vec, f"{folder}/a.npy"), lambda: dtl.save({"x": vec}, f"{folder}/a.npz")):
+            with pytest.raises(dtl.InvalidArgumentError, match="NumPy reads headers of 10000"):
+                save()
+        dtl.checkpoint(f"{folder}/all", {"x": vec})
+        assert dtl.restore(ctx, f"{folder}/all")["x"].dtype == dtype
 
 
 def test_cut_short(ctx: dtl.Context, folder: str) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import io
 import math
 import os
 import struct
+import tokenize
+from token import NAME, NUMBER
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,8 +21,8 @@ from .remote import open_binary, size_of
 
 _MAGIC = b"\x93NUMPY"
 
-#: The longest header that is read: NumPy's own are padded to a few hundred bytes.
-_LONGEST = 1 << 20
+#: The longest header that is read and written: NumPy reads no longer ones either, as what they say is parsed as Python.
+_LONGEST = 10_000
 
 
 def header(spec: Spec) -> bytes:
@@ -31,6 +34,17 @@ def header(spec: Spec) -> bytes:
     except ValueError as error:
         raise InvalidArgumentError(f"elements of {spec.dtype} have no place in the header of a file: {error}") from None
     return out.getvalue()
+
+
+def readable_header(spec: Spec) -> bytes:
+    """Return what stands before the elements, of a length that is read again."""
+    head = header(spec)
+    if len(head) > _LONGEST:
+        raise InvalidArgumentError(
+            f"the header of an array of {len(spec.dtype.names or ())} fields has {len(head)} bytes; "
+            f"NumPy reads headers of {_LONGEST}, and checkpoints have any"
+        )
+    return head
 
 
 def read_header(file: BinaryIO) -> tuple[Spec, bool]:
@@ -47,11 +61,24 @@ def read_header(file: BinaryIO) -> tuple[Spec, bool]:
     text = file.read(length)
     if len(text) < length:
         raise FileError(f"the file ends in the header, after {len(text)} bytes of {length}")
-    described: Any = ast.literal_eval(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
+    described = _described(text.decode("utf-8" if start[6] == 3 else "latin-1").strip())
     shape, descr, fortran = described["shape"], described["descr"], described["fortran_order"]
     if not isinstance(shape, tuple) or not all(type(extent) is int and extent >= 0 for extent in shape):
         raise FileError(f"the header says shape {shape!r}")
     return Spec(shape, np.lib.format.descr_to_dtype(descr)), bool(fortran)
+
+
+def _described(text: str) -> Any:
+    """Return what the text of a header says, also one by Python 2, which writes an integer as ``6L``."""
+    try:
+        try:
+            return ast.literal_eval(text)
+        except SyntaxError:
+            tokens = [token[:2] for token in tokenize.generate_tokens(io.StringIO(text).readline)]
+            longs = {at for at in range(1, len(tokens)) if tokens[at - 1][0] == NUMBER and tokens[at] == (NAME, "L")}
+            return ast.literal_eval(tokenize.untokenize(t for at, t in enumerate(tokens) if at not in longs).strip())
+    except (builtins.MemoryError, RecursionError, tokenize.TokenError) as error:  # too deep for Python's parser
+        raise FileError(f"its header is not that of an array: {error or text[:60]!r}") from None
 
 
 class _OneArray(Format):
@@ -92,7 +119,7 @@ class Npy(_OneArray):
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
         """Write the header."""
         spec = arrays[""]
-        head = header(spec)
+        head = readable_header(spec)
         make_room(path, head, len(head) + math.prod(spec.shape) * spec.dtype.itemsize)
         return {"": (len(head), spec)}
 
@@ -112,7 +139,7 @@ class Npy(_OneArray):
                 f"{path!r} has an array of {old.dtype} of shape {old.shape}{' in Fortran order' * fortran}, to which "
                 f"{spec.dtype} of shape {spec.shape} cannot be appended"
             )
-        head = header(Spec((old.shape[0] + spec.shape[0], *old.shape[1:]), old.dtype))
+        head = readable_header(Spec((old.shape[0] + spec.shape[0], *old.shape[1:]), old.dtype))
         if len(head) != offset:
             raise FileError(
                 f"the header of {path!r}, of {offset} bytes, has no room for the new shape; load and save it"

@@ -18,7 +18,7 @@ from .blocks import linear
 from .checksums import combined, whole
 from .flat import FlatSink, FlatSource, FortranSource, bytes_of, make_room, write_at
 from .formats import Array, Format, Options, Source, Spec
-from .npy import header, read_header
+from .npy import read_header, readable_header
 from .remote import open_binary
 
 _LARGE, _UTF8, _VERSION = 0xFFFFFFFF, 1 << 11, 45
@@ -145,7 +145,7 @@ class Npz(Format):
         """Give the file its size, without the table of members that comes after them."""
         members, start = [], 0
         for name, spec in arrays.items():
-            members.append(Member(f"{name}.npy".encode(), start, header(spec), spec))
+            members.append(Member(f"{name}.npy".encode(), start, readable_header(spec), spec))
             start += _local_size(members[-1].name) + members[-1].size
         make_room(path, b"", start)
         return dict(zip(arrays, members))
