@@ -233,3 +233,28 @@ def test_output_is_not_converted(alone: dtl.Context, name: str, kind: str) -> No
     made, why = REFUSED[kind]
     with pytest.raises(dtl.InvalidArgumentError, match=f"^(out|base) .*{why}"):
         OUTPUTS[name](alone, made(np.zeros(3)))
+
+
+@pytest.mark.skipif(
+    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="needs NumPy 2, as most environments have"
+)
+def test_stringdtype(ctx: dtl.Context) -> None:
+    """Text of any length, which has no byte order: no container holds it, and it is a key where str are."""
+    kind = np.dtypes.StringDType()
+    text = np.array(["a", "bb"], kind)
+    with dtl.DistributedVector(ctx, 2) as vec, dtl.DistributedMap(ctx, "U2", np.int64) as known:
+        for call in (
+            lambda: dtl.asarray(ctx, text),
+            lambda: dtl.zeros(ctx, 2, kind),
+            lambda: dtl.broadcast(ctx, text),
+            lambda: vec.astype(kind),
+            lambda: vec + text,
+            lambda: vec.__setitem__(slice(None), text),
+            lambda: dtl.DistributedMap(ctx, kind, np.int64),
+        ):
+            with pytest.raises(dtl.InvalidArgumentError, match="StringDType"):
+                call()
+        known.insert_many(text, 3)
+        assert known.find_many(np.array(["a", "bb"]))[0].tolist() == [3, 3]
+        with pytest.raises(dtl.OverflowError, match="'long' of 4 characters"):
+            known.insert_many(np.array(["long"], kind), 3)

@@ -214,6 +214,13 @@ def test_default_chunks_follow_from_the_shape() -> None:
     assert zarr_store.chunks_of(spec, zarr_store.Options()) == (2621, 100)
 
 
+def test_strings_of_zarr(ctx: dtl.Context, folder: str) -> None:
+    """Of NumPy's StringDType, which has no byte order."""
+    write(ctx, f"{folder}/a.zarr", lambda path: zarr.create_array(path, shape=2, dtype=str))
+    with pytest.raises(dtl.InvalidArgumentError, match=r"the array is not held: .*String"):
+        dtl.load(ctx, f"{folder}/a.zarr")
+
+
 def test_no_such_files(ctx: dtl.Context, folder: str) -> None:
     for suffix in ("h5", "zarr"):
         with pytest.raises(dtl.FileNotFoundError):

@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
-from .named_types import dtype_called, is_made_of, is_record, name_of, record
+from .named_types import dtype_called, is_made_of, is_record, name_of, native_of, record
 
 
 def _element_types() -> dict[str, int]:
@@ -122,7 +122,7 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
     elif hasattr(value, "dtype") and hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
         value = np.asarray(value)  # such as a column of dates of pandas
     if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
-        native = value.dtype.newbyteorder("=")
+        native = native_of(value.dtype)
         if carrier(native) is not None:
             return np.asarray(value, native, order="C")
     return input_array(name, value)
@@ -244,7 +244,7 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         slow_paths.tell(slow_paths.CONVERTED, name, array.nbytes, started)
     if is_record(array.dtype):
         return array
-    native = array.dtype.newbyteorder("=")
+    native = native_of(array.dtype)
     if native.str in _NUMBERS and not array.dtype.isnative:
         return array.astype(native, order="C")
     if native.str not in _NUMBERS:
@@ -271,7 +271,7 @@ def check_output(out: Any) -> None:
     """Raise what is wrong with an output that the bridge did not take, if anything is."""
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
-    if not out.dtype.isnative and out.dtype.newbyteorder("=").str in _NUMBERS:
+    if not out.dtype.isnative and native_of(out.dtype).str in _NUMBERS:
         raise InvalidTypeError(
             f"out has dtype {out.dtype}, which is not in this machine's byte order: what is received is not converted; "
             f"the dtypes are {_names()}"

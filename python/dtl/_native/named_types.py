@@ -17,6 +17,14 @@ _MARK, _HASH = "\x01", "#"
 LONGEST = 4032
 
 
+def native_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype in this machine's byte order. Types that have none, such as NumPy's StringDType, are unchanged."""
+    try:
+        return dtype.newbyteorder("=")
+    except TypeError:
+        return dtype
+
+
 @functools.lru_cache(maxsize=256)
 def name_of(dtype: np.dtype[Any]) -> str:
     """Return what a dtype can be made of again, without colons, which end names in formats.

@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from . import slow_paths
 from .arguments import carrier
+from .named_types import native_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -123,7 +124,7 @@ def stays(of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
     """Say whether elements of one dtype become those of another by NumPy's rule "same_kind", and no text is cut off."""
     alike = dtype.kind not in "SUV" or of.kind == dtype.kind
     # In this machine's order of bytes: NumPy before 1.21 casts no records of arrays of another order.
-    native: tuple[np.dtype[Any], np.dtype[Any]] = of.newbyteorder("="), dtype.newbyteorder("=")
+    native: tuple[np.dtype[Any], np.dtype[Any]] = native_of(of), native_of(dtype)
     return alike and np.can_cast(*native, "safe" if dtype.kind in "SU" else "same_kind")
 
 

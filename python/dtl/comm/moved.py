@@ -11,7 +11,7 @@ import numpy as np
 
 from .._native.arguments import sent_as
 from .._native.library import bridge
-from .._native.named_types import is_record
+from .._native.named_types import is_record, native_of
 from .linked import signature
 from .requests import Request
 
@@ -66,7 +66,7 @@ def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return NotImplemented
     given = {name: call[name] for name in (_ELEMENTS[f.__name__], "out") if name in call}
     made = {name: records(value, name == "out", f.__name__ in _ALIKE) for name, value in given.items()}
-    dtypes = [given[name].dtype.newbyteorder("=") for name in made if made[name] is not given[name]]
+    dtypes = [native_of(given[name].dtype) for name in made if made[name] is not given[name]]
     if not dtypes:
         return NotImplemented
     call.update(made)
@@ -91,7 +91,7 @@ def records(value: Any, in_place: bool = False, known: bool = False) -> Any:
     """
     if not isinstance(value, (np.ndarray, np.generic)) or np.ma.is_masked(value):
         return value
-    native = value.dtype.newbyteorder("=")
+    native = native_of(value.dtype)
     sent = sent_as(native, known)
     if sent is None or (in_place and not (isinstance(value, np.ndarray) and value.dtype.isnative)):
         return value

@@ -27,6 +27,7 @@ from .._lazy import (
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge, state
+from .._native.named_types import native_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Placement
 from ..runtime import scheduler
@@ -384,7 +385,7 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
 def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
     """Return the dtype that elements are cast to, in this machine's order of bytes: text has room for any of them."""
     try:
-        wanted = np.dtype(dtype).newbyteorder("=")
+        wanted = native_of(np.dtype(dtype))
     except (TypeError, ValueError, SyntaxError):
         wanted = dtype  # which is refused by name
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
 from .._native.library import bridge, state
+from .._native.named_types import native_of
 from .._native.values import stays
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
@@ -201,7 +202,7 @@ def _dtype(dtype: Any) -> np.dtype[Any]:
         resolved = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}") from None
-    stored_number(resolved.newbyteorder("="))
+    stored_number(native_of(resolved))
     checked: np.dtype[Any] = resolved
     return checked
 
@@ -281,7 +282,7 @@ def _check_held(name: str, source: Source) -> None:
     if not source.shape:
         raise InvalidArgumentError(f"{_what(name)} has no dimensions; containers have one or more")
     try:
-        stored_number(source.dtype.newbyteorder("="))
+        stored_number(native_of(source.dtype))
     except InvalidArgumentError as error:
         raise type(error)(f"{_what(name)} is not held: {error}") from None
 
@@ -289,7 +290,7 @@ def _check_held(name: str, source: Source) -> None:
 def _target(name: str, source: Source, options: Options) -> np.dtype[Any]:
     """Return the dtype of the container for an array."""
     wanted = source.dtype if options.dtype is None else options.dtype
-    target: np.dtype[Any] = wanted.newbyteorder("=")
+    target: np.dtype[Any] = native_of(wanted)
     stored_number(target)
     if not stays(source.dtype, target):
         raise InvalidTypeError(f"{_what(name)} of {source.dtype} may not be cast to {target}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._native.named_types import native_of
 from ...exceptions import InvalidArgumentError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -35,7 +36,7 @@ def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.subdtype is not None:
         return np.dtype((packed(dtype.base), dtype.shape))
     if dtype.names is None:
-        return dtype.newbyteorder("=")
+        return native_of(dtype)
     return np.dtype([(name, packed(dtype[name])) for name in dtype.names])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._lazy import late
 from ..._native.arguments import dtype_number
+from ..._native.named_types import native_of
 from ..._native.values import fitting
 from ...exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from .equal_keys import alike, check_record, is_kept, packed
@@ -37,7 +38,7 @@ class Keys:
 
     def __init__(self, dtype: Any) -> None:
         try:
-            self.dtype: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+            self.dtype: np.dtype[Any] = native_of(np.dtype(dtype))
         except (TypeError, ValueError, SyntaxError) as error:
             raise InvalidArgumentError(f"unknown key_dtype {dtype!r}: {error}") from None
         kind = self.dtype.kind
@@ -139,6 +140,9 @@ class Keys:
         """Return strings of the type. A longer one is an error: cut short, it would be another key."""
         kind = self.dtype.kind
         if given.dtype.kind not in "SU":
+            given = given.astype(
+                object
+            )  # such as NumPy's StringDType, which becomes no type of a fixed length by itself
             self._check_each(given, _TYPES[kind])
             cut = next((key for key in given if key[-1:] in (b"\0", "\0")), None)
             if cut is not None:
