@@ -23,7 +23,7 @@ import errno
 import os
 import stat
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from .._native import log
 from ..exceptions import FileError
@@ -190,15 +190,18 @@ def check_replaceable(path: str, foreign: Foreign | None = None) -> None:
             os.close(parent)
 
 
-def remove_folder(path: str, foreign: Foreign) -> None:
-    """Remove a folder with all that is in it, where a function finds nothing foreign there. Links are not followed."""
+def remove_folder(path: str, foreign: Foreign, last: Sequence[str] = ()) -> None:
+    """Remove a folder with all that is in it, where a function finds nothing foreign there. Links are not followed.
+
+    The files of some names are removed last: those by which the folder is known, if the program is killed meanwhile.
+    """
     parent, base = _parent_of(path)
     try:
         old = _open_folder(parent, base, path)
         try:
             _check_foreign(old, path, foreign)
             _check_same(parent, base, old, path)
-            _remove_folder(parent, base, old)
+            _remove_folder(parent, base, old, last)
         finally:
             os.close(old)
     finally:
@@ -293,12 +296,12 @@ def _check_same(parent: int, base: str, descriptor: int, path: str) -> None:
         raise FileError(f"{path!r} was replaced by somebody else meanwhile")
 
 
-def _remove_folder(parent: int, base: str, folder: int) -> None:
+def _remove_folder(parent: int, base: str, folder: int, last: Sequence[str] = ()) -> None:
     """Remove a folder, of which there is a descriptor, by its name. Others may write to it meanwhile."""
     listed = os.open(".", _LIST, dir_fd=folder)
     try:
         for tried in range(_TRIES):
-            _empty(listed)
+            _empty(listed, last)
             _check_same(parent, base, folder, base)
             try:
                 os.rmdir(base, dir_fd=parent)
@@ -310,12 +313,12 @@ def _remove_folder(parent: int, base: str, folder: int) -> None:
         os.close(listed)
 
 
-def _empty(folder: int) -> None:
-    """Remove all that is in a folder."""
+def _empty(folder: int, last: Sequence[str] = ()) -> None:
+    """Remove all that is in a folder, some names last."""
     device = os.fstat(folder).st_dev
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_folder in found:
+    for name, is_folder in sorted(found, key=lambda one: one[0] in last):
         if not is_folder:
             os.unlink(name, dir_fd=folder)
             continue
