@@ -87,14 +87,19 @@ class Job:
     """One asynchronous call, from when it is made until it is over."""
 
     def __init__(
-        self, future: Operation, site: Site, roots: list[DistributedContainer], work: Callable[[Context], Any]
+        self,
+        future: Operation,
+        site: Site,
+        roots: list[DistributedContainer],
+        work: Callable[[Context], Any],
+        after: Any = None,
     ) -> None:
         self.future = future
         self.number = 0  # among the deferred calls of the context
         self._site = site
         self._roots = roots
         self._work = work
-        self._after: list[Operation] = []
+        self._after: list[Operation] = [] if after is None else [after]
 
     def begin(self, stream: Stream) -> None:
         """Count the call, and note the earlier calls on its containers. Raises if the context was closed meanwhile."""

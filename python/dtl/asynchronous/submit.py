@@ -40,10 +40,12 @@ def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> F
     return deferred(op, containers, work)
 
 
-def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Context], Any]) -> Future:
+def deferred(
+    op: str, containers: list[DistributedContainer], work: Callable[[Context], Any], after: Future | None = None
+) -> Future:
     """Return the future of what is done with containers in a stream of their context. The first is the one that counts.
 
-    It begins when what was deferred before with one of them is over.
+    It begins when what was deferred before with one of them is over, and after another deferred call of the context.
     """
     ctx = containers[0].context
     if not ctx._handle:
@@ -62,7 +64,7 @@ def deferred(op: str, containers: list[DistributedContainer], work: Callable[[Co
             tell(error, op, (stream,))
             raise
 
-    job = Job(Operation(op, site.place), site, roots, told)
+    job = Job(Operation(op, site.place), site, roots, told, after)
     names = ", ".join(map(_described, containers))
     job.begin(stream)
     try:
