@@ -9,15 +9,13 @@ on the disk; then it gets its number.
 from __future__ import annotations
 
 import ast
-import contextlib
-import json
 import math
 import os
 import pickle
-import shutil
 import zlib
 from collections.abc import Mapping
 from typing import Any, Iterator, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -33,7 +31,7 @@ from ..containers.layout import BLOCK, Division
 from ..containers.map.distributed_map import DistributedMap
 from ..containers.sequences import DistributedArray, DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..futures.future import Future
 from ..policies import Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
@@ -41,18 +39,30 @@ from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
 from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
+from .checkpoint_folder import FORMAT, VERSION, Reading, Writing, drop_others
 from .checksums import whole
 from .flat import FlatSink, FlatSource, make_room
 from .formats import Array, Spec
+from .names import path_of_name
 from .npy import header
 from .progress import advance, check_shown, expect, shown
-from .steps import as_file_error, file_step, from_root, local_path_of, sync_folder
-
-_FORMAT, _VERSION, _MANIFEST = "dtl checkpoint", 1, "manifest.json"
+from .steps import file_step, from_root, local_path_of
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (DistributedVector, DistributedArray, DistributedTensor)
 }
+
+
+class _Place(NamedTuple):
+    """The folder of a call."""
+
+    given: str  # as the program names it
+    path: str  # wherever the program may change to meanwhile
+    queue: tuple[int, str]  # the context, and the folder as rank 0 knows it, by whichever name the program does
+
+
+#: The last asynchronous checkpoint that is under way of a context to a folder.
+_under_way: WeakValueDictionary[tuple[int, str], Future] = WeakValueDictionary()
 
 
 class _Part(NamedTuple):
@@ -104,7 +114,8 @@ def checkpoint(
         A mapping of names to values. Vectors, arrays, tensors, spans and maps are the same on every rank. Any other
         value is pickled: that of rank 0 is written, and every rank gets it back.
     keep
-        How many checkpoints to keep in the folder, including the new one. The oldest are deleted.
+        How many checkpoints to keep in the folder, including the new one. The oldest are deleted, but none that is
+        being read, and nothing that is no checkpoint.
     ctx
         The context; None for that of the containers. Needed if there are no containers.
     progress
@@ -121,6 +132,7 @@ def checkpoint(
         If a rank cannot write its part. The existing checkpoints are unchanged.
     InvalidArgumentError
         If there is neither a container nor ctx, or if keep is less than 1.
+        Or if a name is empty, or has an empty part, ``.`` or ``..`` between slashes.
     InvalidTypeError
         If a name is not a str, or a value cannot be pickled.
     CollectiveMismatchError
@@ -132,6 +144,9 @@ def checkpoint(
 
     At every moment, even if the program or the machine stops, the folder has the old checkpoint or the new one,
     complete. Elements are written in C order, and each rank writes its part, as for :func:`save`.
+
+    Several jobs can use one folder at the same time, and it may contain other things. Only subfolders with a manifest
+    of DTL count. The call waits for the asynchronous checkpoints of the same context to the same folder.
 
     Examples
     --------
@@ -146,9 +161,10 @@ def checkpoint(
     ranks = _ranks(contents, ctx)
     held = bridge.hold(ranks, "checkpoint") if ranks.size > 1 else 0
     try:
-        text, what = _prepared(ranks, "checkpoint", path, contents, keep, copied=False, progress=progress)
+        place, what = _prepared(ranks, "checkpoint", path, contents, keep, copied=False, progress=progress)
+        _await_earlier(place)
         with shown(ranks, "checkpoint", progress):
-            return _write(ranks, "checkpoint", text, what, keep)
+            return _write(ranks, "checkpoint", place, what, keep)
     finally:
         if held:
             bridge.let_go(held)
@@ -158,7 +174,7 @@ def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, c
     """Write a checkpoint in the background, and return a future. Collective.
 
     The call copies the elements and pickles the other values, so you can change all of them when it returns. A thread
-    writes the copies.
+    writes the copies. Checkpoints of one context to one folder are written one after the other.
 
     Parameters
     ----------
@@ -192,13 +208,30 @@ def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, c
     ranks = _ranks(contents, ctx)
     held = bridge.hold(ranks, op) if ranks.size > 1 else 0
     try:
-        text, what = _prepared(ranks, op, path, contents, keep, copied=True)
+        place, what = _prepared(ranks, op, path, contents, keep, copied=True)
         copies = [part.container for part in what.parts if part.container is not None]
         carrier = copies or [DistributedVector._created(ranks, (0,), np.int8, BLOCK)]
+        after = _under_way.get(place.queue)
+        future = deferred(op, carrier, lambda stream: _write(stream, op, place, what, keep), after)
+        _under_way[place.queue] = future
+        return future
     finally:
         if held:
             bridge.let_go(held)
-    return deferred(op, carrier, lambda stream: _write(stream, op, text, what, keep))
+
+
+def _place_of(ctx: Context, op: str, verb: str, given: str) -> _Place:
+    """Return the folder that is meant. Collective."""
+    with file_step(ctx, op, verb, given):
+        path = os.path.abspath(given)
+    return _Place(given, path, (ctx._handle, from_root(ctx, op, verb, given, lambda: os.path.realpath(path))))
+
+
+def _await_earlier(place: _Place) -> None:
+    """Wait for the asynchronous checkpoints to a folder that the program has made before."""
+    last = _under_way.get(place.queue)
+    if last is not None and not last.done and not scheduler.in_stream():
+        last._await(None)
 
 
 def _ranks(contents: Any, ctx: Context | None) -> Context:
@@ -218,7 +251,7 @@ def _ranks(contents: Any, ctx: Context | None) -> Context:
 
 def _prepared(
     ctx: Context, op: str, path: Any, contents: Any, keep: Any, copied: bool, progress: Any = None
-) -> tuple[str, _Contents]:
+) -> tuple[_Place, _Contents]:
     """Return the folder, and what is to be written, after the ranks have agreed on it. Collective."""
     if state.under_way and isinstance(contents, Mapping):
         scheduler.wait_for(dict(contents))
@@ -245,14 +278,14 @@ def _prepared(
             with local_step(ctx, op):
                 if ctx.rank == 0:
                     what.pickles[f"{number}.pickle"] = _pickled(name, value)
+    place = _place_of(ctx, op, "write", text)
     agree(ctx, op)
-    return text, what
+    return place, what
 
 
 def _described(ctx: Context, name: Any, value: Any) -> str:
     """Return an entry in words, the same on every rank."""
-    if not isinstance(name, str):
-        raise InvalidTypeError(f"the name of a value must be text, not {name!r}")
+    path_of_name(name)  # which refuses what is none
     if isinstance(value, (DistributedContainer, DistributedMap)):
         value._check_open()
         if value.context is not ctx:
@@ -316,50 +349,44 @@ def _add_map(ctx: Context, op: str, what: _Contents, name: str, file: str, m: Di
         what.parts.append(_Part(f"{file}.{half}.npy", spec, None, Block(at, array)))
 
 
-def _write(ctx: Context, op: str, path: str, what: _Contents, keep: int) -> str:
+def _write(ctx: Context, op: str, place: _Place, what: _Contents, keep: int) -> str:
     """Write a checkpoint, and return its folder. Collective."""
-    temporary = ""
+    writing: list[Writing] = []  # on rank 0
+    path = place.given
     try:
-        temporary, heads = from_root(ctx, op, "write", path, lambda: _create(path, what))
+        temporary, heads = from_root(ctx, op, "write", path, lambda: _begin(writing, place.path, what))
         files: dict[str, dict[str, int]] = {}
         expect(sum(part.nbytes for part in what.parts))
         for part in what.parts:
             crc, size = _write_part(ctx, op, path, temporary, part, heads[part.file])
             files[part.file] = {"size": size, "crc32": crc}
-        made = from_root(ctx, op, "write", path, lambda: _complete(path, temporary, what, files, ctx.size))
+        made = from_root(ctx, op, "write", path, lambda: _complete(writing[0], what, files, ctx.size))
     except BaseException:
-        if temporary and ctx.rank == 0:
-            shutil.rmtree(temporary, ignore_errors=True)
+        for one in writing:
+            one.abandon()
         raise
     agree(ctx, op)
     folder = os.path.join(path, made)
     if ctx.rank == 0:
-        _drop_others(path, keep)
+        drop_others(place.path, keep)
         nbytes = log.size(sum(file["size"] for file in files.values()))
         log.say("checkpoint", log.INFO, "%s written: %d values, %s", folder, len(what.entries), nbytes)
     return folder
 
 
-def _create(path: str, what: _Contents) -> tuple[str, dict[str, int]]:
+def _begin(writing: list[Writing], path: str, what: _Contents) -> tuple[str, dict[str, int]]:
     """Make a folder with files of the right sizes, and return it, and where the elements begin in each."""
-    if not os.path.isdir(path):
-        os.mkdir(path)
-        sync_folder(os.path.dirname(os.path.abspath(path)))
-    temporary = os.path.join(path, f".new-{os.urandom(4).hex()}")
-    os.mkdir(temporary)
+    writing.append(Writing(path))
+    temporary = writing[0].folder
     heads = {}
-    try:
-        for part in what.parts:
-            head, name = header(part.spec), os.path.join(temporary, part.file)
-            with open(name, "xb"):
-                pass
-            make_room(name, head, len(head) + _size(part.spec))
-            heads[part.file] = len(head)
-        for file, data in what.pickles.items():
-            _write_whole(os.path.join(temporary, file), data)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    for part in what.parts:
+        head, name = header(part.spec), os.path.join(temporary, part.file)
+        with open(name, "xb"):
+            pass
+        make_room(name, head, len(head) + _size(part.spec))
+        heads[part.file] = len(head)
+    for file, data in what.pickles.items():
+        _write_whole(os.path.join(temporary, file), data)
     return temporary, heads
 
 
@@ -396,33 +423,13 @@ def _write_part(ctx: Context, op: str, path: str, folder: str, part: _Part, offs
     return crc, size
 
 
-def _complete(path: str, temporary: str, what: _Contents, files: dict[str, Any], ranks: int) -> str:
-    """Write the manifest, and give the folder its number, when all of it is on the disk."""
+def _complete(writing: Writing, what: _Contents, files: dict[str, Any], ranks: int) -> str:
+    """Write the manifest, and give the checkpoint its number."""
     for file, data in what.pickles.items():
         files[file] = {"size": len(data), "crc32": zlib.crc32(data)}
-    manifest = {"format": _FORMAT, "version": _VERSION, "ranks": ranks, "entries": what.entries, "files": files}
-    text = json.dumps(manifest, indent=1)
-    _write_whole(os.path.join(temporary, _MANIFEST), f"{text}\n{zlib.crc32(text.encode()):08x}\n".encode())
-    sync_folder(temporary)
-    name = f"{max(numbers(path), default=0) + 1:08d}"
-    os.rename(temporary, os.path.join(path, name))
-    sync_folder(path)
-    return name
-
-
-def numbers(path: str) -> list[int]:
-    """Return the numbers of the checkpoints in a folder, in ascending order."""
-    return sorted(int(name) for name in os.listdir(path) if len(name) == 8 and name.isdigit())
-
-
-def _drop_others(path: str, keep: int) -> None:
-    """Remove all but the last checkpoints, and what programs that were killed have left."""
-    with contextlib.suppress(OSError):
-        for number in numbers(path)[:-keep]:
-            os.rename(os.path.join(path, f"{number:08d}"), os.path.join(path, f".old-{number:08d}"))
-        for name in os.listdir(path):
-            if name.startswith((".old-", ".new-")):
-                shutil.rmtree(os.path.join(path, name), ignore_errors=True)
+    return writing.complete(
+        {"format": FORMAT, "version": VERSION, "ranks": ranks, "entries": what.entries, "files": files}
+    )
 
 
 @in_one_turn
@@ -461,7 +468,7 @@ def restore(
     Raises
     ------
     FileNotFoundError
-        If there is no such folder or checkpoint.
+        If there is no such folder or checkpoint. The error names what else has a number there.
     FileError
         If a file of the checkpoint is missing, truncated or damaged, or if a later version of dtl wrote it.
     BackendUnavailableError
@@ -474,6 +481,9 @@ def restore(
     Notes
     -----
     Every error is raised on every rank, even if it occurs on one rank only.
+
+    The call waits for the asynchronous checkpoints of the same context to the folder. If another job deletes the last
+    checkpoint while it is read, the next one is read.
 
     Values other than containers are unpickled, which can run any code. Restore only files that you trust.
 
@@ -494,13 +504,36 @@ def restore(
     where = None if placement is None else placement_of(placement)
     check_shown(progress)
     agree(ctx, op, f"path {text!r}, number {wanted}, placement {'as saved' if where is None else where.name}")
-    folder, manifest = from_root(ctx, op, "read", text, lambda: _manifest(text, wanted))
+    place = _place_of(ctx, op, "read", text)
+    _await_earlier(place)
+    with shown(ctx, op, progress):
+        while True:
+            reading: list[Reading] = []  # on rank 0
+            try:
+                return _restore(ctx, op, place, reading, wanted, where)
+            except FileNotFoundError:
+                if wanted is not None or not from_root(ctx, op, "read", text, lambda: reading and reading[0].gone):  # noqa: B023
+                    raise
+            finally:
+                for one in reading:
+                    one.close()
+
+
+def _restore(
+    ctx: Context, op: str, place: _Place, reading: list[Reading], number: int | None, where: Placement | None
+) -> dict[str, Any]:
+    """Return the contents of a checkpoint, which stands in reading on rank 0 from when it is found. Collective."""
+
+    def found() -> tuple[str, Any]:
+        reading.append(Reading(place.path, number))
+        return reading[0].folder, reading[0].manifest
+
+    folder, manifest = from_root(ctx, op, "read", place.given, found)
     made: dict[str, Any] = {}
     try:
-        with shown(ctx, op, progress):
-            expect(sum(file["size"] for file in manifest["files"].values()) // ctx.size)
-            for name, entry in manifest["entries"].items():
-                made[name] = _restored(ctx, op, folder, entry, manifest, where)
+        expect(sum(file["size"] for file in manifest["files"].values()) // ctx.size)
+        for name, entry in manifest["entries"].items():
+            made[name] = _restored(ctx, op, folder, entry, manifest, where)
     except BaseException:
         for value in made.values():
             if isinstance(value, (DistributedContainer, DistributedMap)):
@@ -509,24 +542,6 @@ def restore(
     if ctx.rank == 0:
         log.say("checkpoint", log.INFO, "%s restored: %d values", folder, len(made))
     return made
-
-
-def _manifest(path: str, number: int | None) -> tuple[str, Any]:
-    """Return the folder of a checkpoint, and what its manifest says."""
-    there = numbers(path)
-    if not there or (number is not None and number not in there):
-        what = "no checkpoint" if number is None else f"no checkpoint {number}, only {there}"
-        raise FileNotFoundError(f"{path!r} holds {what}")
-    folder = os.path.join(path, f"{there[-1] if number is None else number:08d}")
-    name = os.path.join(folder, _MANIFEST)
-    with as_file_error("read", name), open(name, encoding="utf-8") as file:
-        text, _, crc = file.read().rstrip("\n").rpartition("\n")
-    if f"{zlib.crc32(text.encode()):08x}" != crc:
-        raise FileError(f"{_MANIFEST} of {folder!r} is damaged: its checksum is not that of what was written")
-    manifest = json.loads(text)
-    if manifest["format"] != _FORMAT or manifest["version"] != _VERSION:
-        raise FileError(f"{folder!r} is of version {manifest['version']}; this DTL reads version {_VERSION}")
-    return folder, manifest
 
 
 def _restored(
