@@ -135,6 +135,47 @@ def test_names_of_columns(ctx: dtl.Context, folder: str, suffix: str) -> None:
     assert os.listdir(folder) == [f"new.{suffix}"]
 
 
+# ---- Paths ----
+
+
+@pytest.mark.parametrize("suffix", [needing(each) for each in ("npy", "npz", "bin", "h5", "zarr", "parquet", "csv")])
+def test_paths_that_look_like_something_else(
+    ctx: dtl.Context, folder: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of URLs, patterns, shells and drives. Beside each is a folder whose name is the part before."""
+    monkeypatch.chdir(folder)
+    parts = [
+        "exp#2",
+        "exp?2",
+        "exp%202",
+        "s3:exp",
+        "file:exp",
+        "exp::2",
+        "[e]xp",
+        "*",
+        "~",
+        "$exp",
+        "-x",
+        "a b",
+        "a\\b",
+    ]
+    named = suffix in ("npz", "h5", "zarr", "parquet", "csv")
+    more: Any = {"dtype": int} if suffix == "bin" else {"name": "a"} if named else {}
+    with vector(ctx, np.arange(7)) as vec:
+        write(ctx, "exp", os.mkdir)
+        write(ctx, "exp/data", lambda path: Path(path).write_text("precious"))
+        for number, part in enumerate(parts):
+            write(ctx, part, os.mkdir)
+            path = f"{part}.{suffix}" if number % 2 else f"{part}/b.{suffix}"
+            dtl.save({"a": vec} if named else vec, path)
+            ctx.barrier()
+            assert os.path.exists(path)
+            with dtl.load(ctx, path, **more) as again:
+                assert_holds(again, np.arange(7))
+        assert [str(each) for each in tree("exp")] == ["exp/data"]
+        assert len(os.listdir(folder)) == 1 + len(parts) + len(parts) // 2
+
+
 # ---- What is not replaced ----
 
 

@@ -6,6 +6,8 @@ import errno
 import functools
 import os
 import sys
+import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -207,6 +209,66 @@ def test_an_append_that_fails_leaves_the_old_rows(ctx: dtl.Context, folder: str,
         zeros = dtl.zeros(ctx, 20, dtype=int)  # chunks that zarr would leave out, in place of those that are there
         dtl.save(zeros, path, append=True)
         np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], [*elements[:10], *[0] * 20])
+
+
+def test_chunks_that_find_no_room(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """zarr raises at the first chunk that it cannot write, while its threads make folders for others."""
+    real, first = zarr.storage._local._put, threading.Lock()
+
+    def put(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if path.name != "zarr.json":
+            if first.acquire(blocking=False):
+                _no_room()
+            threading.Event().wait(0.05)  # so that it comes after the error
+        return real(path, *args, **kwargs)
+
+    with tensor(ctx, np.ones((6 * ctx.size, 8))) as made:
+        with monkeypatch.context() as patch:
+            if ctx.rank == ctx.size - 1:
+                patch.setattr(zarr.storage._local, "_put", put)
+            with pytest.raises(dtl.FileError, match="No space left"):
+                dtl.save(made, f"{folder}/a.zarr", chunks=(6, 1))
+        ctx.barrier()
+        assert os.listdir(folder) == []
+
+
+def test_xarray_opens_what_is_saved(ctx: dtl.Context, folder: str) -> None:
+    """Dimensions have names: one for one extent, so that arrays go together."""
+    xarray = pytest.importorskip("xarray", reason="needs xarray, which the extra test brings from Python 3.10 on")
+    path, elements = f"{folder}/a.zarr", np.arange(12.0).reshape(4, 3)
+    arrays = {"a": elements, "b": np.ones((3, 3)), "c": np.arange(4), "e": np.zeros((0, 4)), "g/h": elements + 1}
+    made = {name: tensor(ctx, array) if array.ndim > 1 else vector(ctx, array) for name, array in arrays.items()}
+    dtl.save(made, path)
+    names = {"a": ("dim_0", "dim_1"), "b": ("dim_1", "dim_2"), "c": ("dim_0",), "e": ("dim_3", "dim_0")}
+    for group, held in ((None, ("a", "b", "c", "e")), ("g", ("g/h",))):
+        with xarray.open_zarr(path, group=group, consolidated=False) as opened:
+            assert len(opened) == len(held)
+            for name in held:
+                found = opened[os.path.basename(name)]
+                assert found.dims == names.get(name, ("dim_0", "dim_1"))
+                np.testing.assert_array_equal(found.values, arrays[name])
+
+
+def test_a_text_beside_numbers(ctx: dtl.Context, folder: str) -> None:
+    """The numbers are read, with a warning; the text is refused by its name."""
+    path = f"{folder}/a.zarr"
+
+    def make(path: str) -> None:
+        group = zarr.create_group(path)
+        group.create_array("t", data=np.arange(3.0))
+        group.create_array("name", shape=(3,), dtype="str")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zarr's own, of texts in the format
+        write(ctx, path, make)
+        with dtl.load(ctx, path, name="t") as again:
+            assert_holds(again, np.arange(3.0))
+        with pytest.raises(dtl.InvalidTypeError, match="'name' is not held: it has text"):
+            dtl.load(ctx, path, name="name")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert list(dtl.load(ctx, path)) == ["t"]
+    assert any("without 'name'" in str(each.message) for each in caught) is ctx.is_root
 
 
 def test_default_chunks_follow_from_the_shape() -> None:

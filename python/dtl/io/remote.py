@@ -26,7 +26,7 @@ _REQUEST, _BLOCK = 32 << 20, 4 << 20
 
 def suffix_of(path: str) -> str:
     """Return what stands behind the last dot of a path's last part, in lower case."""
-    if is_remote(path):
+    if re.match(r"(\w+::)*https?://", path):
         path = re.split(r"[?#]", path, maxsplit=1)[0]
     return os.path.splitext(path.rstrip("/"))[1].lower()
 

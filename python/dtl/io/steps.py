@@ -20,7 +20,7 @@ _DAMAGE = (OSError, EOFError, LookupError, RuntimeError, SyntaxError, TypeError,
 
 
 #: What a URL begins with, of which fsspec knows the file.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
+_URL = re.compile(r"(\w+::)*[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_remote(path: str) -> bool:

@@ -52,7 +52,8 @@ class ParquetFile:
 
     def __init__(self, path: str) -> None:
         self._pa = pyarrow("Parquet")
-        self._file = self._pa.parquet.ParquetFile(open_binary(path) if is_remote(path) else path, buffer_size=_PIECE)
+        where = open_binary(path) if is_remote(path) else os.path.abspath(path)  # "s3:x" would be a URL
+        self._file = self._pa.parquet.ParquetFile(where, buffer_size=_PIECE)
         groups = [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
         self.starts = np.cumsum([0, *groups])
         self.schema = self._file.schema_arrow

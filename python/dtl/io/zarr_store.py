@@ -10,6 +10,7 @@ looks for rows beyond the shape; the new shape comes last.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
@@ -25,6 +26,9 @@ from .zarr_layout import foreign_in
 #: The bytes of a chunk, about, where nobody says its extents; and the most that are read at a time.
 _CHUNK, _PIECE = 2 << 20, 8 << 20
 
+#: How many seconds a call that fails waits at most for what zarr writes in its threads.
+_SETTLE = 60.0
+
 
 def _zarr() -> Any:
     try:
@@ -38,6 +42,8 @@ def _zarr() -> Any:
 
 def _store(zarr: Any, path: str, read_only: bool = False) -> Any:
     """Return what zarr reads and writes a folder by. It may take a path as text for a URL, cut at ``#`` or ``?``."""
+    if is_remote(path):
+        return zarr.storage.FsspecStore.from_url(path, read_only=read_only)
     return zarr.storage.LocalStore(path, read_only=read_only)
 
 
@@ -47,6 +53,8 @@ class ChunkedSource(Source):
     def __init__(self, array: Any) -> None:
         self._array = array
         self.shape, self.dtype = tuple(array.shape), array.dtype
+        if self.dtype.kind in "OT":
+            self.unheld = "it has text of variable length, or objects"
 
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array with the elements from an index on."""
@@ -84,7 +92,7 @@ class ChunkedSink(Sink):
         """Write elements, from an index on, which begin with a chunk."""
         array, start = self._arrays[name]
         if elements.size:
-            array[(*at[:-1], slice(start + at[-1], start + at[-1] + len(elements)))] = elements
+            _put(array, (*at[:-1], slice(start + at[-1], start + at[-1] + len(elements))), elements)
 
 
 class Added(NamedTuple):
@@ -116,7 +124,7 @@ class Zarr(Format):
             os.stat(path)
             raise FileError(f"{path!r} is no folder, as a Zarr store is")
         try:
-            store = zarr.open(path if is_remote(path) else _store(zarr, path, True), mode="r")
+            store = zarr.open(_store(zarr, path, True), mode="r")
         except FileNotFoundError:
             raise FileError(f"{path!r} is no Zarr store") from None
         if isinstance(store, zarr.Array):
@@ -130,10 +138,10 @@ class Zarr(Format):
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
         """Make the arrays, and return how many rows of each a chunk has."""
         zarr = _zarr()
-        store = _store(zarr, path)
+        store, dimensions = _store(zarr, path), _dimensions(arrays)
         if "" not in arrays:
-            root = zarr.create_group(store)
-            for group in {os.path.dirname(name) for name in arrays} - {""}:
+            root = zarr.create_group(store, zarr_format=3)
+            for group in sorted({os.path.dirname(name) for name in arrays} - {""}):
                 root.require_group(group)
         for name, spec in arrays.items():
             zarr.create_array(
@@ -143,6 +151,8 @@ class Zarr(Format):
                 dtype=spec.dtype,
                 chunks=chunks_of(spec, options),
                 compressors=_codec(zarr, options.compression),
+                zarr_format=3,
+                dimension_names=dimensions[name],
             )
         return {name: Place(_folder_of(path, name), chunks_of(spec, options)[0]) for name, spec in arrays.items()}
 
@@ -172,7 +182,7 @@ class Zarr(Format):
                 found.append((str(number), there, metadata, before))
                 if start % unit:
                     part = slice(start - start % unit, start)
-                    _whole(zarr, own)[part] = old[part]
+                    _put(_whole(zarr, own), part, old[part])
             return places, made, Added(made, found, _summaries(final, arrays))
 
     def withdraw(self, path: str, before: Made) -> None:
@@ -183,7 +193,7 @@ class Zarr(Format):
         """Move the new chunks into the store, and then the new shapes."""
         made = after.folder
         try:
-            self.complete(made.name, None, [])
+            _sync(made.name)
             for _, there, metadata, before in after.arrays:
                 with open(os.path.join(there, metadata), "rb") as file:
                     if file.read() != before:
@@ -215,15 +225,13 @@ class Zarr(Format):
         """Return how many rows of each array are one rank's, and how many end the chunk that the rows begin in."""
         return {name: Unit(place.unit, -(place.start or 0) % place.unit) for name, place in layout.items()}
 
-    def complete(self, path: str, layout: Any, told: list[Any]) -> None:
-        """Bring the folder to the disk."""
-        for folder, _, files in os.walk(path):
-            for name in (*files, ""):
-                file = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_CLOEXEC)
-                try:
-                    os.fsync(file)
-                finally:
-                    os.close(file)
+    def complete(self, path: str, layout: dict[str, Place], told: list[Any]) -> None:
+        """Bring the folder to the disk, and look whether the arrays are there and not where zarr took a path to be."""
+        for name, place in layout.items():
+            with open(os.path.join(place.folder, "zarr.json"), "rb") as file:
+                if json.load(file)["node_type"] != "array":
+                    raise FileError(f"zarr has not written the array {name!r}")
+        _sync(path)
 
     def check(self, options: Options) -> None:
         """Refuse what there is not, before anything is written."""
@@ -249,6 +257,38 @@ def _whole(zarr: Any, folder: str) -> Any:
     """Return an array whose chunks of zeros are files too, as they may replace what a killed program has left."""
     with zarr.config.set({"array.write_empty_chunks": True}):
         return zarr.open_array(_store(zarr, folder), mode="r+")
+
+
+def _put(array: Any, where: Any, elements: Array) -> None:
+    """Write elements to an array. Where that fails, nothing is written any more when this raises."""
+    try:
+        array[where] = elements
+    except BaseException:
+        _settle()
+        raise
+
+
+def _settle() -> None:
+    """Wait for the chunks that zarr still writes after it has raised for another, and for which it makes folders."""
+    from zarr.core.sync import sync  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    async def others() -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        if running:
+            await asyncio.wait(running, timeout=_SETTLE)
+
+    sync(others())
+
+
+def _sync(path: str) -> None:
+    """Bring a folder with all that is in it to the disk."""
+    for folder, _, files in os.walk(path):
+        for name in (*files, ""):
+            file = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
 
 
 def _folder_of(store: str, name: str) -> str:
@@ -290,6 +330,26 @@ def _write(path: str, contents: bytes) -> None:
         file.write(contents)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _dimensions(arrays: dict[str, Spec]) -> dict[str, list[str]]:
+    """Return names of the dimensions of arrays, without which xarray opens no store: one name for one extent.
+
+    Where an array has an extent twice, its dimensions still have different names.
+    """
+    known: dict[int, list[str]] = {}
+    found: dict[str, list[str]] = {}
+    count = 0
+    for name, spec in arrays.items():
+        found[name] = []
+        for extent in spec.shape:
+            free = [each for each in known.setdefault(extent, []) if each not in found[name]]
+            if not free:
+                free = [f"dim_{count}"]
+                known[extent] += free
+                count += 1
+            found[name].append(free[0])
+    return found
 
 
 def chunks_of(spec: Spec, options: Options) -> tuple[int, ...]:
