@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -177,8 +178,9 @@ def test_names_that_json_escapes(ctx: dtl.Context, tmp_path: Path) -> None:
 @pytest.mark.parametrize("where", ["no/such/folder/calls.json", "."])
 def test_path_that_cannot_be_written(ctx: dtl.Context, tmp_path: Path, where: str) -> None:
     t = traced(ctx)
-    with pytest.raises(OSError if ctx.is_root else dtl.InvalidArgumentError, match=r"Errno"):
+    with pytest.raises(dtl.FileError, match=r"No such file|is a directory"):
         t.save(tmp_path / where, ctx)
+    assert os.listdir(tmp_path) == []
     assert dtl.allreduce(ctx, 1) == ctx.size
 
 
@@ -191,9 +193,46 @@ def test_disk_that_is_full(ctx: dtl.Context) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full; runs on Linux")
     t = traced(ctx)
-    with pytest.raises(OSError if ctx.is_root else dtl.InvalidArgumentError, match="No space left"):
+    with pytest.raises(dtl.FileError, match="No space left") as caught:
         t.save("/dev/full", ctx)
+    assert caught.value.errno == errno.ENOSPC
     assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_disk_that_fills_up(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old trace stays, and nothing else."""
+    path = Path(folder, "calls.json")
+    traced(ctx).save(path, ctx)
+    before = path.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(dtl.FileError, match="No space left"):
+            traced(ctx).save(path, ctx)
+    assert path.read_bytes() == before
+    ctx.barrier()
+    assert os.listdir(folder) == ["calls.json"]
+    traced(ctx, 0).save(path, ctx)
+    ctx.barrier()
+    assert of(written(path), "X") == []
+
+
+def test_a_link_to_a_file(ctx: dtl.Context, folder: str) -> None:
+    """The file is replaced, and keeps who may read it."""
+    path, link = Path(folder, "calls.json"), Path(folder, "link")
+    if ctx.is_root:
+        path.write_text("old")
+        path.chmod(0o600)
+        link.symlink_to("calls.json")
+    ctx.barrier()
+    traced(ctx).save(link, ctx)
+    ctx.barrier()
+    assert link.is_symlink()
+    assert written(path)["otherData"]["ranks"] == ctx.size
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_context_that_is_none(ctx: dtl.Context) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import threading
 import time
 import zlib
@@ -16,8 +17,10 @@ from .._native import library
 from ..comm.collectives import allgather, broadcast
 from ..comm.point_to_point import recv, send
 from ..comm.reductions import allreduce
+from ..io.removal import Made, beside, check_replaceable
+from ..io.steps import file_step, path_of, sync_folder
 from ..ops import MIN, SUM
-from ..runtime.agreement import agree, check_context, local_step
+from ..runtime.agreement import agree, check_context
 from ..runtime.context import Context
 from .records import AnyRecord, Snapshot, by_seconds
 
@@ -110,32 +113,47 @@ def _ask(ctx: Context) -> Clock:
 
 def save(snapshot: Snapshot, path: str | os.PathLike[str], ctx: Context | None) -> None:
     """Write the ranks' events to one file, on rank 0. Collective."""
-    with _ranks(ctx) as ranks, contextlib.ExitStack() as opened:
-        file: TextIO | None = None
-        with local_step(ranks, "save"):
-            if ranks.is_root:
-                file = opened.enter_context(open(path, "w", encoding="utf-8"))
-        agree(ranks, "save")
+    with _ranks(ctx) as ranks:
         clock = align(ranks, _identity())
         origin = allreduce(ranks, snapshot.started + clock.offset, MIN)
         dropped = allreduce(ranks, snapshot.dropped, SUM)
         texts = _each(ranks, ",\n".join(_lines(snapshot, ranks, clock, origin)))
-        with local_step(ranks, "save"):
-            if file is not None:
-                _write(file, texts, {"dtl": library.version(), "ranks": ranks.size, "dropped": dropped})
-            else:
-                list(texts)
+        with file_step(ranks, "save", "write", str(path)), contextlib.ExitStack() as at_last:
+            at_last.callback(list, texts)  # where rank 0 fails, the other ranks get rid of their texts all the same
+            if ranks.is_root:
+                facts = {"dtl": library.version(), "ranks": ranks.size, "dropped": dropped}
+                with _replacing(path_of(path)) as file:
+                    _write(file, texts, facts)
         agree(ranks, "save")
 
 
+@contextlib.contextmanager
+def _replacing(path: str) -> Iterator[TextIO]:
+    """Give a file that gets its name when all of it is on the disk; until then, an old file of that name stays.
+
+    A device or a pipe is written to, as there is nothing to keep.
+    """
+    final = os.path.realpath(path)
+    there = os.stat(final).st_mode if os.path.exists(final) else None
+    if there is not None and not stat.S_ISREG(there) and not stat.S_ISDIR(there):
+        with open(path, "w", encoding="utf-8") as file:
+            yield file
+        return
+    check_replaceable(final)
+    with Made(beside(final), mode=None if there is None else stat.S_IMODE(there)) as made:
+        with open(made.name, "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(final)
+        sync_folder(os.path.dirname(final))
+
+
 def _write(file: TextIO, texts: Iterator[str], facts: dict[str, object]) -> None:
-    """Write the file of all ranks' texts. Where that fails, the other ranks get rid of theirs all the same."""
-    with contextlib.ExitStack() as at_last:
-        at_last.callback(list, texts)
-        file.write(f'{{"otherData": {json.dumps(facts)}, "displayTimeUnit": "ns", "traceEvents": [\n')
-        file.writelines(("," if i else "") + text + "\n" for i, text in enumerate(texts))
-        file.write("]}\n")
-        file.close()
+    """Write the file of all ranks' texts."""
+    file.write(f'{{"otherData": {json.dumps(facts)}, "displayTimeUnit": "ns", "traceEvents": [\n')
+    file.writelines(("," if i else "") + text + "\n" for i, text in enumerate(texts))
+    file.write("]}\n")
 
 
 def _lines(snapshot: Snapshot, ctx: Context, clock: Clock, origin: int) -> Iterator[str]:

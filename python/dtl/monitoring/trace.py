@@ -103,14 +103,14 @@ class Trace(Recording):
         Parameters
         ----------
         path
-            The file to write. That of rank 0 counts.
+            The file to write. That of rank 0 counts. If it exists, it is replaced when the new one is on the disk.
         ctx
             The context; None for all ranks that a launcher started together, as for ``dtl.Context()``.
 
         Raises
         ------
-        OSError
-            On rank 0, if the file cannot be written. The other ranks raise InvalidArgumentError.
+        FileError
+            If the file cannot be written. On every rank. An old file of that name is as it was.
         """
         timeline.save(self._snapshot(), path, ctx)
 
