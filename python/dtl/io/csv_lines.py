@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import zlib
 from typing import Any, NamedTuple
@@ -19,11 +20,11 @@ from .blocks import evenly, of_root
 from .columns import Columns
 from .flat import write_at
 from .formats import Array, Format, Options
-from .patterns import further_part, table_files
+from .patterns import further_part, parts_of, table_files
 from .progress import advance, expect
 from .remote import RemoteBytes, replacement
 from .steps import file_step, is_remote, open_file
-from .tables import Written, wanted
+from .tables import Written, other_columns, wanted
 
 #: The bytes that types are told from at first, and those that are looked at or parsed at a time.
 _SAMPLE, _BLOCK = 1 << 18, 1 << 20
@@ -316,6 +317,14 @@ class Csv(Format):
     def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
         """Return the columns of a file. Collective."""
         return read_lines(ctx, op, path, ",", columns, {}, divided)
+
+    def check_further(self, path: str, written: Written) -> None:
+        """Refuse columns that have not the names of those in a folder. Not collective."""
+        for name in parts_of(path)[:1] if os.path.isdir(path) else ():
+            with open(name, encoding="utf-8-sig", newline="") as file:
+                known = next(csv.reader(file), [])
+            if known != written.names:
+                raise other_columns(written.names, name, known)
 
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""

@@ -410,7 +410,7 @@ def save(
         - Zarr: rows are added to the arrays of these names, with their chunks and compression. A reader finds each
           array as it was, or with all new rows.
         - table formats: the path is a folder, to which a file ``part-0.parquet`` and so on is added. ``load`` reads the
-          folder as one table.
+          folder as one table. The columns must have the names, and but for CSV the types, of those that are there.
     progress
         As for :func:`load`.
 
@@ -421,7 +421,7 @@ def save(
     FileNotFoundError
         If the folder of the path does not exist.
     InvalidArgumentError
-        If the format is unknown, or if it holds one array and several are given.
+        If the format is unknown, if it holds one array and several are given, or if columns are appended to others.
     InvalidTypeError
         If c is not a container or path not a path, if a table would have complex numbers, or if the format does not
         have the elements: dates, bytes, records and float16 are for "npy", "npz" and "raw", and str for tables, too.
@@ -477,7 +477,7 @@ def save(
         share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
         with shown(ctx, "save", progress):
             if of.tabular:
-                name = from_root(ctx, "save", "write", text, lambda: next_part(text)) if append else text
+                name = from_root(ctx, "save", "write", text, lambda: _part(of, text, written)) if append else text
                 of.write_columns(ctx, "save", name, written, options._replace(append=append))
             elif append:
                 append_to_file(ctx, "save", text, of, arrays)
@@ -508,6 +508,12 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
     return arrays
+
+
+def _part(of: Format, path: str, written: Written | None) -> str:
+    """Return the name of a further file of a table, the columns of which go with those that are there."""
+    of.check_further(path, written)
+    return next_part(path)
 
 
 def _check_numbers(arrays: dict[str, Any], masks: dict[str, Any], of: Format) -> None:

@@ -130,6 +130,9 @@ class Format:
         """Return the columns of a table. Collective."""
         raise NotImplementedError
 
+    def check_further(self, path: str, written: Any) -> None:
+        """Refuse columns that do not go with those of the files of a folder, to which they are to be appended."""
+
     def write_columns(self, ctx: Any, op: str, path: str, written: Any, options: Options) -> None:
         """Write the columns of a table. Collective."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from bisect import bisect_right
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +29,45 @@ def files_of(path: str) -> list[str] | None:
         return None
     if not found:
         raise FileNotFoundError(f"no file is called {path!r}")
-    return sorted(found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
+    return sorted(found, key=_natural)
+
+
+def _natural(name: str) -> list[Any]:
+    """Return what sorts names so that numbers in them are in order."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def table_files(path: str) -> list[str] | None:
     """Return the files of a table that is a pattern, or a folder of such files; None where the path is a file's."""
     if is_remote(path) or not os.path.isdir(path):
         return files_of(path)
-    return files_of(f"{glob.escape(path)}/*{suffix_of(path)}")
+    found = parts_of(path)
+    if not found:
+        raise FileNotFoundError(f"the folder {path!r} has no file of a table")
+    return found
+
+
+def parts_of(path: str) -> list[str]:
+    """Return the files of a table that is a folder: all but those that other writers keep beside them.
+
+    Such as ``_SUCCESS``, ``_metadata`` and hidden files have names that begin with a dot or an underscore.
+    """
+    suffix, found = suffix_of(path), []
+    for name in sorted(os.listdir(path), key=_natural):
+        file = os.path.join(path, name)
+        if name.startswith((".", "_")):
+            continue
+        if os.path.isdir(file):
+            raise FileError(
+                f"{path!r} has the folder {name!r}: tables in folders that are named by values are not read; the "
+                f"pattern {os.path.join(path, '*', '*')!r} reads the files, without the columns that folders stand for"
+            )
+        if suffix and suffix_of(name) not in (suffix, ""):
+            raise FileError(
+                f"{path!r} has the file {name!r}; the pattern {os.path.join(path, '*' + suffix)!r} leaves it out"
+            )
+        found.append(file)
+    return found
 
 
 def next_part(path: str) -> str:
@@ -105,28 +136,3 @@ class JoinedSource(Source):
                         source.close()
             done += rows
             number += 1
-
-
-class JoinedTable:
-    """The groups of rows of several files."""
-
-    def __init__(self, opened: Callable[[str], Any], files: list[str]) -> None:
-        self._opened, self._files = opened, files
-        self._last: Any = (-1, None)
-        starts, self._groups = [0], []
-        for number, name in enumerate(files):
-            file = opened(name)
-            if number == 0:
-                self.schema, self._pa = file.schema, file._pa
-            if file.schema.names != self.schema.names or file.schema.types != self.schema.types:
-                raise FileError(f"the columns of {name!r} are not those of {files[0]!r}")
-            self._groups += [(number, group) for group in range(len(file.starts) - 1)]
-            starts += (starts[-1] + file.starts[1:]).tolist()
-        self.starts = np.array(starts)
-
-    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
-        """Yield the rows of a group in batches."""
-        file, group = self._groups[number]
-        if self._last[0] != file:
-            self._last = (file, self._opened(self._files[file]))
-        yield from self._last[1].batches(group, names)

@@ -18,11 +18,11 @@ from .arrow import Column, Strings, check_strings, completed, given_back, pyarro
 from .blocks import of_root, windows_of
 from .columns import Columns
 from .formats import Array, Format, Options
-from .meaning import meaning_of
-from .patterns import JoinedTable, further_part, table_files
+from .meaning import meaning_of, unified
+from .patterns import further_part, parts_of, table_files
 from .progress import advance, expect
 from .remote import open_binary, replacement
-from .steps import file_step, is_remote
+from .steps import as_file_error, file_step, is_remote
 
 #: The rows that are read and written at a time at most, and the bytes of those that make a group of Parquet's, a batch
 #: of Arrow's, and of a piece of a column that is read.
@@ -57,6 +57,17 @@ class ParquetFile:
         groups = [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
         self.starts = np.cumsum([0, *groups])
         self.schema = self._file.schema_arrow
+        self._path = path
+
+    def check_order(self, number: int, name: str) -> None:
+        """Refuse ordered texts of a group without a list of them: their order is then nowhere in the file."""
+        group = self._file.metadata.row_group(number)
+        chunks = (group.column(i) for i in range(group.num_columns))
+        if not all(chunk.has_dictionary_page for chunk in chunks if chunk.path_in_schema == name):
+            raise FileError(
+                f"{self._path!r} was written without dictionaries, and has lost the order of the texts of {name!r}: "
+                "read this column with strings=, or choose other columns"
+            )
 
     def batches(self, number: int, names: list[str]) -> Iterator[Any]:
         """Yield the rows of a group in batches."""
@@ -75,11 +86,62 @@ class ArrowFile:
         self.schema = self._file.schema
         self._last: Any = (-1, None)
 
+    def check_order(self, number: int, name: str) -> None:
+        """Do nothing: ordered texts always have their list here."""
+
     def batches(self, number: int, names: list[str]) -> Iterator[Any]:
         """Yield one batch, which is kept for further columns."""
         if self._last[0] != number:
             self._last = (number, self._file.get_batch(number))
         yield self._last[1]
+
+
+class JoinedTable:
+    """The groups of rows of several files, which have the columns that are wanted, in any order."""
+
+    def __init__(self, opened: Callable[[str], Any], files: list[str], columns: tuple[str, ...] | None) -> None:
+        self._opened, self._files = opened, files
+        self._last: Any = (-1, None)
+        kinds: dict[str, Any] = {}
+        starts, self._groups = [0], []
+        for number, name in enumerate(files):
+            with as_file_error("read", name):
+                file = opened(name)
+            names = file.schema.names
+            if number == 0:
+                self._pa, first = file._pa, names
+            if columns is None and sorted(names) != sorted(first):
+                raise FileError(f"the columns of {name!r} are not those of {files[0]!r}: {names}, and {first}")
+            for column in wanted(name, names, columns):
+                kind = file.schema.field(column).type
+                both = unified(self._pa, kinds.setdefault(column, kind), kind)
+                if both is None:
+                    raise FileError(
+                        f"the columns of {name!r} are not those of {files[0]!r}: {column!r} is of {kind}, and of "
+                        f"{kinds[column]} before"
+                    )
+                kinds[column] = both
+            self._groups += [(number, group) for group in range(len(file.starts) - 1)]
+            starts += (starts[-1] + file.starts[1:]).tolist()
+        self.schema = self._pa.schema(list(kinds.items()))
+        self.starts = np.array(starts)
+
+    def _file_of(self, number: int) -> tuple[Any, int]:
+        """Return the file that has a group, and the group's number there."""
+        file, group = self._groups[number]
+        if self._last[0] != file:
+            self._last = (file, self._opened(self._files[file]))
+        return self._last[1], group
+
+    def check_order(self, number: int, name: str) -> None:
+        """Refuse ordered texts of which the order is lost."""
+        file, group = self._file_of(number)
+        file.check_order(group, name)
+
+    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
+        """Yield the rows of a group in batches."""
+        file, group = self._file_of(number)
+        yield from file.batches(group, names)
 
 
 def read_rows(
@@ -96,7 +158,7 @@ def read_rows(
         files = table_files(path)
         for name in files or [path]:
             open_binary(name).close()
-        file = opened(path) if files is None else JoinedTable(opened, files)
+        file = opened(path) if files is None else JoinedTable(opened, files, columns)
         names = wanted(path, file.schema.names, columns)
         kinds = {name: file.schema.field(name).type for name in names}
         total = int(file.starts[-1])
@@ -120,6 +182,8 @@ def read_rows(
                     break
                 for each in read:  # one after the other: a reader holds as much of each column as a group has
                     row = place
+                    if each.ordered:
+                        file.check_order(number, each.name)
                     for batch in file.batches(number, [each.name]):
                         start, end = max(lo - row, 0), min(hi - row, batch.num_rows)
                         if start < end:
@@ -156,6 +220,10 @@ class Written:
             if vec.dtype.kind == "c":
                 raise InvalidTypeError(f"the column {name!r} of {vec.dtype}: tables have no complex numbers")
 
+    def no_rows(self) -> Any:
+        """Return no rows as a batch of Arrow. Not collective."""
+        return self.batch([np.empty(0, vec.dtype) for vec in self.vectors])
+
     def batch(self, parts: list[Array]) -> Any:
         """Return some rows as a batch of Arrow, given the parts of the vectors and masks."""
         masks = dict(zip(self._masked, parts[len(self.names) :]))
@@ -173,6 +241,31 @@ class Written:
             yield [block.elements for block in blocks]
 
 
+def other_columns(names: list[str], path: str, known: list[str]) -> InvalidArgumentError:
+    """Return the error of columns that are appended to a table with columns of other names, or in another order."""
+    return InvalidArgumentError(f"the columns {names} are not those of {path!r}, to be appended to: {known}")
+
+
+def check_further(path: str, opened: Callable[[str], Any], schema: Any) -> None:
+    """Refuse a file with columns of a schema in a folder whose files have other columns. Not collective."""
+    kinds: dict[str, Any] = {}
+    pa = pyarrow("a table")
+    for name in parts_of(path) if os.path.isdir(path) else ():
+        known = opened(name).schema
+        if known.names != schema.names:
+            raise other_columns(schema.names, name, known.names)
+        for field in known:
+            before = kinds.get(field.name, field.type)
+            kinds[field.name] = field.type if pa.types.is_null(before) else before
+            if unified(pa, kinds[field.name], schema.field(field.name).type) is None:
+                raise InvalidArgumentError(
+                    f"the column {field.name!r} of {schema.field(field.name).type} is of {field.type} in {name!r}, to "
+                    "which it is to be appended"
+                )
+        if not any(pa.types.is_null(kind) for kind in kinds.values()):
+            return  # further files have no other types, or cannot be read already
+
+
 def write_rows(
     ctx: Context, op: str, path: str, written: Written, most: int, opened: Callable[[str, Any], Any], append: bool
 ) -> None:
@@ -180,10 +273,9 @@ def write_rows(
     with replacement(ctx, op, path, further=further_part if append else None) as new:
         writer = None
         try:
-            empty = [np.empty(0, vec.dtype) for vec in written.vectors]
             with file_step(ctx, op, "write", path):
                 if ctx.rank == 0:
-                    writer = opened(new.name, written.batch(empty).schema)
+                    writer = opened(new.name, written.no_rows().schema)
             expect(sum(vec.itemsize * vec.global_size for vec in written.vectors))
             for parts in written.windows(of_root(ctx.size), most):
                 with file_step(ctx, op, "write", path):
@@ -224,6 +316,14 @@ class Parquet(Format):
         with given_back():
             return read_rows(ctx, op, path, ParquetFile, columns, divided, strings)
 
+    def check_further(self, path: str, written: Written) -> None:
+        """Refuse columns that are not those of the files of a folder, as the format has them. Not collective."""
+        pa = pyarrow("Parquet")
+        sink, schema = pa.BufferOutputStream(), written.no_rows().schema
+        pa.parquet.ParquetWriter(sink, schema).close()
+        kept = pa.parquet.read_schema(pa.BufferReader(sink.getvalue()))  # it has no seconds, among others
+        check_further(path, ParquetFile, kept)
+
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""
         how = "snappy" if options.compression is None else options.compression or "none"
@@ -256,6 +356,10 @@ class Arrow(Format):
     ) -> Columns:
         """Return the columns of a file. Collective."""
         return read_rows(ctx, op, path, ArrowFile, columns, divided, strings)
+
+    def check_further(self, path: str, written: Written) -> None:
+        """Refuse columns that are not those of the files of a folder. Not collective."""
+        check_further(path, ArrowFile, written.no_rows().schema)
 
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""
