@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
-from types import TracebackType
-from typing import TextIO
+from types import CodeType, TracebackType
+from typing import Any, TextIO
 
 from .._native import library
 from .._native.callsite import raised
@@ -37,10 +38,48 @@ def install_for_dtl_run() -> None:
 
 
 def _tell(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+    """Print the traceback of what leaves the program before its first context, unless it is printed already."""
     import traceback
 
-    if not _printed_by_dtl_run(kind, where, "".join(traceback.format_exception(kind, error, where))):
-        _earlier_hook(kind, error, where)
+    if getattr(error, "_printed", False):
+        return
+    text = "".join(traceback.format_exception(kind, error, where))
+    if not _program_ends() or not _printed_by_dtl_run(kind, where, text):
+        sys.__excepthook__(kind, error, where)
+
+
+def _program_ends() -> bool:
+    """Say whether the interpreter has called the hook because an exception has left the program.
+
+    Others call the hook for exceptions that they have handled, such as consoles that are written in Python, and C code
+    that cannot raise, as Cython's. Then there are frames below the hook, or the thread is another. If the interpreter
+    asks for the next line at a terminal, or if it is part of another program, the process goes on, too.
+    """
+    import threading
+
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+    if frame.f_code not in (_tell.__code__, _abort_job.__code__, _code_of(sys.excepthook)):
+        return False
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    asks = sys.flags.inspect or os.environ.get("PYTHONINSPECT") or sys.argv[:1] in ([], [""])
+    if asks and (sys.flags.interactive or os.isatty(0)):
+        return False
+    with contextlib.suppress(OSError):
+        return os.path.samefile("/proc/self/exe", sys.executable or "")
+    return False
+
+
+def _code_of(hook: Any) -> CodeType | None:
+    """Return the code of a function, method, partial or callable object, if it has any."""
+    while isinstance(hook, functools.partial):
+        hook = hook.func
+    if not hasattr(hook, "__code__"):
+        hook = type(hook).__call__
+    code: CodeType | None = getattr(hook, "__code__", None)
+    return code
 
 
 def _printed_by_dtl_run(kind: type[BaseException], where: TracebackType | None, text: str) -> bool:
@@ -71,6 +110,10 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
     if library.forked():  # no rank: it ends alone, as it would without DTL
         _earlier_hook(kind, error, where)
         return
+    if not _program_ends():
+        hang_monitor.handled(error)
+        _earlier_hook(kind, error, where)
+        return
     import traceback  # imported here: few programs need it
 
     text = "".join(traceback.format_exception(kind, error, where))
@@ -80,6 +123,7 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
             sys.stdout.flush()
         if not _printed_by_dtl_run(kind, where, text):
             sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in text.splitlines()))
+        error._printed = True  # type: ignore[attr-defined]  # an exception of any class takes it
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
         sys.stderr.flush()

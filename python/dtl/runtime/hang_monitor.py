@@ -175,12 +175,18 @@ def wait_for_exit_code(error: BaseException) -> None:
         time.sleep(_EXIT_SECONDS)
 
 
+def handled(error: BaseException) -> None:
+    """Note that an exception does not end the program, although sys.last_value names it."""
+    error._handled = True  # type: ignore[attr-defined]  # an exception of any class takes it
+
+
 def _leave() -> None:
     """Tell the other ranks that this one makes no more calls."""
     if library.forked():
         return
     try:
-        if not hasattr(sys, "last_type"):  # else the program ends by an error of its own
+        last = getattr(sys, "last_value", None)
+        if last is None or getattr(last, "_handled", False):  # else the program ends by an error of its own
             library.confirm(_LAST_MOMENT)
     finally:
         library.leave(PROGRAM_ENDED)
