@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -100,7 +101,7 @@ func (s *Segment) Close() {
 		return
 	}
 	if s.path != "" {
-		_ = os.Remove(s.path)
+		removeName(s.path, s.file)
 	}
 	_ = s.file.Close()
 }
@@ -109,18 +110,39 @@ const prefix = "dtl-"
 
 func path(token string) string { return filepath.Join(folder, prefix+token) }
 
+// ours tells the names of segments from those of other files that begin like them, which stay.
+var ours = regexp.MustCompile(fmt.Sprintf("^%s[0-9a-f]{%d}$", prefix, tokenBytes))
+
 // sweep removes the paths of segments whose makers have ended.
 func sweep() {
 	left, _ := filepath.Glob(path("*")) // of a fixed pattern
 	for _, path := range left {
-		file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+		if !ours.MatchString(filepath.Base(path)) {
+			continue
+		}
+		file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		if err != nil {
 			continue // of another user, or gone
 		}
-		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.Remove(path)
+		if likeASegment(file) && unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			removeName(path, file)
 		}
 		_ = file.Close()
+	}
+}
+
+// likeASegment reports whether a file is this user's, for nobody else, of one name, and has room for a token.
+func likeASegment(file *os.File) bool {
+	var is unix.Stat_t
+	return unix.Fstat(int(file.Fd()), &is) == nil && is.Mode == unix.S_IFREG|0o600 && is.Nlink == 1 &&
+		int(is.Uid) == os.Geteuid() && is.Size >= tokenBytes
+}
+
+// removeName removes a path of an open file, unless it is another file's by now.
+func removeName(path string, file *os.File) {
+	var is, there unix.Stat_t
+	if unix.Fstat(int(file.Fd()), &is) == nil && unix.Lstat(path, &there) == nil && is.Dev == there.Dev && is.Ino == there.Ino {
+		_ = os.Remove(path)
 	}
 }
 

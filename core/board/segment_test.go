@@ -1,6 +1,8 @@
 package board
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"strings"
@@ -75,6 +77,38 @@ func TestPathsOfProcessesThatHaveEnded(t *testing.T) {
 	require.NoError(t, next.Link())
 	assert.NoFileExists(t, path(ended.token))
 	assert.FileExists(t, path(alive.token))
+}
+
+// TestFilesOfOthers has files beside segments that are none, though they begin like their names or have such a name.
+func TestFilesOfOthers(t *testing.T) {
+	token := func() string {
+		random := make([]byte, tokenBytes/2)
+		_, _ = rand.Read(random)
+		return hex.EncodeToString(random)
+	}
+	regular := func(text string, mode os.FileMode) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), mode) }
+	}
+	room := strings.Repeat("x", 2*tokenBytes)
+	files := map[string]func(string) error{
+		path("notes-" + token()): regular(room, 0o600),
+		path("X" + token()[1:]):  regular(room, 0o600),
+		path(token() + ".bak"):   regular(room, 0o600),
+		path(token()):            regular("short", 0o600),
+		path(token()):            regular(room, 0o644),
+		path(token()):            func(path string) error { return os.Mkdir(path, 0o700) },
+		path(token()):            func(path string) error { return unix.Mkfifo(path, 0o600) },
+		path(token()):            func(path string) error { return os.Symlink(os.DevNull, path) },
+	}
+	for path, put := range files {
+		require.NoError(t, put(path))
+		t.Cleanup(func() { _ = os.Remove(path) })
+	}
+	require.NoError(t, made(t).Link())
+	for path := range files {
+		_, err := os.Lstat(path)
+		assert.NoError(t, err)
+	}
 }
 
 func TestSegmentThatDoesNotFit(t *testing.T) {
