@@ -19,8 +19,8 @@ from .arrow import Column, Strings, check_strings, completed, given_back, pyarro
 from .blocks import evenly, of_root
 from .columns import Columns
 from .flat import write_at
-from .formats import Array, Format, Options
-from .patterns import further_part, parts_of, table_files
+from .formats import Array, Format, Further, Options
+from .patterns import parts_of, table_files
 from .progress import advance, expect
 from .remote import RemoteBytes, replacement
 from .steps import file_step, is_remote, open_file
@@ -261,9 +261,9 @@ def read_lines(
     return completed(ctx, op, read, {}, divided, Columns())
 
 
-def write_lines(ctx: Context, op: str, path: str, written: Written, append: bool) -> None:
+def write_lines(ctx: Context, op: str, path: str, written: Written, further: Further | None) -> None:
     """Write columns to a CSV file: each rank makes the lines of its rows of each window. Collective."""
-    with replacement(ctx, op, path, further=further_part if append else None) as new:
+    with replacement(ctx, op, path, further=further) as new:
         file, writes = -1, ctx.rank == 0 or not new.alone
         try:
             with file_step(ctx, op, "write", path):
@@ -329,4 +329,4 @@ class Csv(Format):
     def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
         """Write columns to a file. Collective."""
         with given_back():
-            write_lines(ctx, op, path, written, options.append)
+            write_lines(ctx, op, path, written, options.further)

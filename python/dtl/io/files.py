@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import zlib
 from collections.abc import Mapping
@@ -477,8 +478,9 @@ def save(
         share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
         with shown(ctx, "save", progress):
             if of.tabular:
-                name = from_root(ctx, "save", "write", text, lambda: _part(of, text, written)) if append else text
-                of.write_columns(ctx, "save", name, written, options._replace(append=append))
+                further = functools.partial(_part, of, text, written) if append else None
+                name = text if further is None else from_root(ctx, "save", "write", text, further)
+                of.write_columns(ctx, "save", name, written, options._replace(further=further))
             elif append:
                 append_to_file(ctx, "save", text, of, arrays)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,10 @@ class Unit(NamedTuple):
     first: int = 0
 
 
+#: Names, on the root, a further file of a table that is a folder, of columns that go with those that are there.
+Further = Callable[[], str]
+
+
 class Options(NamedTuple):
     """What a caller may say of a file, beside its path."""
 
@@ -36,7 +40,7 @@ class Options(NamedTuple):
     name: str | None = None
     compression: Any = None
     chunks: tuple[int, ...] | None = None
-    append: bool = False  # a further file of a table
+    further: Further | None = None
 
 
 class Source:

@@ -84,11 +84,6 @@ def next_part(path: str) -> str:
     return os.path.join(path, f"part-{number}{suffix_of(path)}")
 
 
-def further_part(path: str) -> str:
-    """Return the name that a further file of a table gets, which was given a name when it was begun."""
-    return next_part(os.path.dirname(path))
-
-
 def sources_of(of: Format, path: str, options: Options) -> dict[str, Source]:
     """Return the arrays of a file, or of the files of a pattern, joined along dimension 0."""
     files = files_of(path)

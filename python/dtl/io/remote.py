@@ -9,12 +9,12 @@ import re
 import shutil
 import tempfile
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Callable, Iterator, cast
+from typing import Any, BinaryIO, Iterator, cast
 
 import numpy as np
 
 from ..exceptions import BackendUnavailableError, DTLError, FileError
-from .formats import Array
+from .formats import Array, Further
 from .removal import Foreign, Made, remove_elsewhere
 from .replacing import Replacement
 from .steps import is_remote, open_file
@@ -133,7 +133,7 @@ def replacement(
     op: str,
     path: str,
     foreign: Foreign | None = None,
-    further: Callable[[str], str] | None = None,
+    further: Further | None = None,
 ) -> Replacement:
     """Return what becomes a file or folder, here or elsewhere."""
     return (Upload if is_remote(path) else Replacement)(ctx, op, path, foreign, further)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any
 
 from ..runtime.agreement import agree
 from . import locks
+from .formats import Further
 from .removal import Foreign, Made, beside, check_replaceable
 from .steps import file_step, from_root, sync_folder
 
@@ -28,7 +29,7 @@ class Replacement:
         op: str,
         path: str,
         foreign: Foreign | None = None,
-        further: Callable[[str], str] | None = None,
+        further: Further | None = None,
     ) -> None:
         self._ctx, self._op, self._path, self._foreign, self._further = ctx, op, path, foreign, further
         self._made: Made | None = None
@@ -64,8 +65,9 @@ class Replacement:
 
     def _put(self, made: Made) -> None:
         if self._further is not None:
-            while not made.add_as(self._further(self._path)):
-                pass  # another job has taken the number
+            with locks.held(locks.beside(os.path.dirname(self._final))):
+                while not made.add_as(self._further()):
+                    pass  # a program that knows of no lock has taken the name
         else:
             with locks.held(locks.beside(self._final)):
                 if self._foreign is not None:

@@ -17,9 +17,9 @@ from ..runtime.context import Context
 from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
 from .blocks import of_root, windows_of
 from .columns import Columns
-from .formats import Array, Format, Options
+from .formats import Array, Format, Further, Options
 from .meaning import meaning_of, unified
-from .patterns import further_part, parts_of, table_files
+from .patterns import parts_of, table_files
 from .progress import advance, expect
 from .remote import open_binary, replacement
 from .steps import as_file_error, file_step, is_remote
@@ -267,10 +267,16 @@ def check_further(path: str, opened: Callable[[str], Any], schema: Any) -> None:
 
 
 def write_rows(
-    ctx: Context, op: str, path: str, written: Written, most: int, opened: Callable[[str, Any], Any], append: bool
+    ctx: Context,
+    op: str,
+    path: str,
+    written: Written,
+    most: int,
+    opened: Callable[[str, Any], Any],
+    further: Further | None,
 ) -> None:
     """Write columns to a file that one rank writes, which gets them from the others in windows. Collective."""
-    with replacement(ctx, op, path, further=further_part if append else None) as new:
+    with replacement(ctx, op, path, further=further) as new:
         writer = None
         try:
             with file_step(ctx, op, "write", path):
@@ -335,7 +341,7 @@ class Parquet(Format):
             return parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
 
         with given_back():
-            write_rows(ctx, op, path, written, _GROUP, opened, options.append)
+            write_rows(ctx, op, path, written, _GROUP, opened, options.further)
 
 
 class Arrow(Format):
@@ -369,4 +375,4 @@ class Arrow(Format):
         def opened(name: str, schema: Any) -> Any:
             return ipc.new_file(name, schema, options=how)
 
-        write_rows(ctx, op, path, written, _BATCH, opened, options.append)
+        write_rows(ctx, op, path, written, _BATCH, opened, options.further)
