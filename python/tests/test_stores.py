@@ -279,7 +279,7 @@ def test_default_chunks_follow_from_the_shape() -> None:
 def test_strings_of_zarr(ctx: dtl.Context, folder: str) -> None:
     """Of NumPy's StringDType, which has no byte order."""
     write(ctx, f"{folder}/a.zarr", lambda path: zarr.create_array(path, shape=2, dtype=str))
-    with pytest.raises(dtl.InvalidArgumentError, match=r"the array is not held: .*String"):
+    with pytest.raises(dtl.InvalidArgumentError, match="the array is not held: it has text"):
         dtl.load(ctx, f"{folder}/a.zarr")
 
 

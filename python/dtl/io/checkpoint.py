@@ -41,7 +41,7 @@ from ..runtime.scheduler import in_one_turn
 from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
 from .checkpoint_folder import FORMAT, VERSION, Reading, Writing, drop_others
 from .checksums import whole
-from .flat import FlatSink, FlatSource, make_room
+from .flat import FlatSink, FlatSource, make_room, opened
 from .formats import Array, Spec
 from .names import path_of_name
 from .npy import header
@@ -607,11 +607,12 @@ def _division(ctx: Context, entry: dict[str, Any], ranks: int) -> Division:
 
 def _opened(ctx: Context, op: str, folder: str, file: str, spec: Spec, manifest: Any) -> FlatSource:
     """Return the elements of a file. Collective."""
-    with file_step(ctx, op, "read", os.path.join(folder, file)):
+    name = os.path.join(folder, file)
+    with file_step(ctx, op, "read", name):
         known = manifest["files"][file]
         if known["size"] != _size(spec):
             raise FileError(f"{file} of {folder!r} has {known['size']} bytes, in place of {_size(spec)}")
-        source = FlatSource(os.path.join(folder, file), len(header(spec)), spec, known["crc32"])
+        source = FlatSource(name, opened(name), len(header(spec)), spec, known["crc32"])
     agree(ctx, op)
     return source
 

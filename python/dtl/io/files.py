@@ -43,6 +43,7 @@ from .npz import Npz
 from .patterns import next_part, sources_of
 from .progress import STEP, advance, expect, is_shown, shown
 from .remote import replacement, suffix_of
+from .same_files import check_same_files
 from .steps import file_step, from_root, is_remote, path_of
 from .tables import Arrow, Parquet, Written
 from .zarr_store import Zarr
@@ -243,6 +244,7 @@ def read_file(
             sources = _held(ctx, path, opened, options)
             targets = {name: _target(name, source, options) for name, source in sources.items()}
         agree(ctx, op, _described(path, sources))
+        check_same_files(ctx, op, path, [state for source in sources.values() for state in source.states])
         for name, source in sources.items():
             made[name] = _read(ctx, op, path, name, source, divided, targets[name], placement)
     except BaseException:
@@ -336,6 +338,8 @@ def _read(
             else:
                 fill(op, made, read)
         if source.sums is not None:
+            with file_step(ctx, op, verb, path):
+                source.sum_share(ctx.rank, ctx.size)
             _check_sums(ctx, op, verb, path, source)
         agree(ctx, op)
     except BaseException:

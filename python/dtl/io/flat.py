@@ -33,9 +33,9 @@ class LocalFile:
         self.size = self.state[0]
 
     def look(self) -> tuple[Any, ...]:
-        """Return the size, and what else changes with the file."""
+        """Return the size, and what else tells the file from others and changes with it."""
         state = os.fstat(self.descriptor)
-        return state.st_size, state.st_mtime_ns
+        return state.st_size, state.st_mtime_ns, state.st_dev, state.st_ino
 
     def read_into(self, data: Array, place: int) -> None:
         """Fill an array of bytes from a place of the file on."""
@@ -53,6 +53,11 @@ class LocalFile:
             self.descriptor = -1
 
 
+def opened(path: str) -> Any:
+    """Return a file that ranges of bytes are read of, here or elsewhere."""
+    return RemoteFile(path) if is_remote(path) else LocalFile(path)
+
+
 def write_at(descriptor: int, data: Any, place: int) -> None:
     """Write all of some bytes to a place of a file."""
     data = memoryview(data)
@@ -61,21 +66,33 @@ def write_at(descriptor: int, data: Any, place: int) -> None:
         done += os.pwrite(descriptor, data[done : done + _CALL], place + done)
 
 
-class FlatSource(Source):
-    """An array from a byte of a file on, in C order. It closes the file, if that was opened already."""
+def check_size(path: str, file: Any, offset: int, spec: Spec) -> None:
+    """Refuse a file that has not all elements of an array, and close it."""
+    wanted = offset + math.prod(spec.shape) * spec.dtype.itemsize
+    if file.size < wanted:
+        file.close()
+        raise FileError(f"{path!r} is cut short: it has {file.size} bytes of {wanted}")
 
-    def __init__(self, path: str, offset: int, spec: Spec, crc: int | None = None, opened: Any = None) -> None:
+
+def check_unchanged(path: str, file: Any) -> None:
+    """Raise FileError where a file is not what it was when it was opened."""
+    if file.look() != file.state:
+        raise FileError(f"{path!r} changed while it was read")
+
+
+class FlatSource(Source):
+    """An array from a byte of an open file on, in C order. It closes the file."""
+
+    def __init__(self, path: str, file: Any, offset: int, spec: Spec, crc: int | None = None) -> None:
         self.shape, self.dtype = spec
         self.crc = crc
         self.sums = None if crc is None else Checksum()
+        self.states = (file.state,)
         self._offset = offset
         self._path = path
-        self._file: Any = opened or (RemoteFile(path) if is_remote(path) else LocalFile(path))
+        self._file = file
         self.cheap = crc is None and not is_remote(path)
-        wanted = offset + math.prod(self.shape) * self.dtype.itemsize
-        if self._file.size < wanted:
-            self.close()
-            raise FileError(f"{path!r} is cut short: it has {self._file.size} bytes of {wanted}")
+        check_size(path, file, offset, spec)
 
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array with the elements from an index on."""
@@ -87,11 +104,7 @@ class FlatSource(Source):
                 piece = data[lo : lo + _PIECE]
                 self._file.read_into(piece, self._offset + start + lo)
                 self.sums.add(start + lo, piece)
-        self._check()
-
-    def _check(self) -> None:
-        if self._file.look() != self._file.state:
-            raise FileError(f"{self._path!r} changed while it was read")
+        check_unchanged(self._path, self._file)
 
     def read_runs(self, runs: Runs) -> bool:
         """Fill runs with their elements, where their memory is of the file's dtype."""
@@ -106,36 +119,12 @@ class FlatSource(Source):
                     self._file.read_into(bytes_of(own)[lo : lo + step], place)
             if own is not elements:
                 elements[...] = own
-        self._check()
+        check_unchanged(self._path, self._file)
         return True
 
     def close(self) -> None:
         """Let the file go."""
         self._file.close()
-
-
-class FortranSource(Source):
-    """An array from a byte of a file on, in Fortran order, of which each rank's elements lie apart."""
-
-    def __init__(self, path: str, offset: int, spec: Spec) -> None:
-        self.shape, self.dtype = spec
-        FlatSource(path, offset, spec).close()  # which looks whether it is complete
-        self._elements: Array = None
-        if math.prod(spec.shape) and is_remote(path):  # of which all is read, because no rank's elements lie together
-            whole = np.empty(math.prod(spec.shape), spec.dtype)
-            RemoteFile(path).read_into(bytes_of(whole), offset)
-            self._elements = whole.reshape(spec.shape, order="F")
-        elif math.prod(spec.shape):
-            self._elements = np.memmap(path, spec.dtype, "r", offset, spec.shape, "F")
-
-    def read(self, at: tuple[int, ...], out: Array) -> None:
-        """Fill an array with the elements from an index on."""
-        if self._elements is not None:
-            out[...] = self._elements[at[:-1]][at[-1] : at[-1] + len(out)]
-
-    def close(self) -> None:
-        """Let the file go."""
-        self._elements = None
 
 
 class FlatSink(Sink):

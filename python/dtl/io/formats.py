@@ -56,6 +56,9 @@ class Source:
     #: Why no container can hold it, where the format knows.
     unheld = ""
 
+    #: The size and time of change of each file that is open, and what else tells it from others.
+    states: tuple[Any, ...] = ()
+
     #: Whether reading more than is wanted costs little: the same on every rank.
     cheap = False
 
@@ -66,6 +69,9 @@ class Source:
     def read_runs(self, runs: Runs) -> bool:
         """Fill runs with their elements, and return True; False where that is not this array's way on any rank."""
         return False
+
+    def sum_share(self, rank: int, ranks: int) -> None:
+        """Take the checksum of this rank's share of the bytes, where that is not known from reading."""
 
     def close(self) -> None:
         """Let the file go. A second call does nothing."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import FileError, InvalidArgumentError
-from .flat import FlatSink, FlatSource, LocalFile
+from .flat import FlatSink, FlatSource, LocalFile, check_unchanged
 from .formats import Array, Format, Options, Sink, Source, Spec, needs
 from .hdf5_writing import writable
 from .remote import RemoteFile, open_binary
@@ -62,12 +62,14 @@ class DatasetSource(Source):
     def __init__(self, file: OpenFile, dataset: Any, spec: Spec, unheld: str = "") -> None:
         self.shape, self.dtype = spec
         self.unheld = unheld
+        self.states = (file.raw.state,)
         self._file, self._dataset = file, dataset
 
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array with the elements from an index on."""
         if out.size:
             self._dataset.read_direct(out, (*at[:-1], slice(at[-1], at[-1] + len(out))))
+            check_unchanged(self._file.path, self._file.raw)
 
     def close(self) -> None:
         """Let the file go, with all its datasets."""
@@ -275,7 +277,7 @@ def _source(file: OpenFile, dataset: Any) -> Source:
     offset = dataset.id.get_offset() if plain and spec.dtype.kind in "biufc" else None
     if offset is None or not dataset.id.get_type().equal(_h5py().h5t.py_create(spec.dtype, logical=True)):
         return DatasetSource(file, dataset, spec)
-    return FlatSource(file.path, offset, spec, opened=file.raw if its_file == file.h5 else _as_opened(its_file))
+    return FlatSource(file.path, file.raw if its_file == file.h5 else _as_opened(its_file), offset, spec)
 
 
 def _of_other_files(dataset: Any) -> bool:

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..exceptions import FileError, InvalidArgumentError
-from .flat import FlatSink, FlatSource, FortranSource, make_room
+from .flat import FlatSink, FlatSource, make_room, opened
 from .formats import Format, Options, Source, Spec
-from .remote import open_binary, size_of
+from .fortran import FortranSource
+from .remote import open_binary, size_of, stream_of
 
 _MAGIC = b"\x93NUMPY"
 
@@ -109,12 +110,16 @@ class Npy(_OneArray):
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the array of a file."""
-        with open_binary(path) as file:
-            spec, fortran = read_header(file)
-            offset = file.tell()
-        if fortran and len(spec.shape) > 1:
-            return {"": FortranSource(path, offset, spec)}
-        return {"": FlatSource(path, offset, spec)}
+        file = opened(path)
+        try:
+            with stream_of(file) as stream:
+                spec, fortran = read_header(stream)
+                offset = stream.tell()
+        except BaseException:
+            file.close()
+            raise
+        kind = FortranSource if fortran and len(spec.shape) > 1 else FlatSource
+        return {"": kind(path, file, offset, spec)}
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
         """Write the header."""
@@ -165,14 +170,16 @@ class Raw(_OneArray):
         if options.dtype is None:
             raise InvalidArgumentError("dtype is missing: a file of raw elements does not say it")
         dtype, shape = np.dtype(options.dtype), options.shape
+        file = opened(path)
         if shape is None:
-            size = size_of(path) - options.offset
+            size = file.size - options.offset
             if size < 0 or size % dtype.itemsize:
+                file.close()
                 raise FileError(
                     f"{path!r} has {size} bytes from {options.offset} on, which is no number of {dtype} elements"
                 )
             shape = (size // dtype.itemsize,)
-        return {"": FlatSource(path, options.offset, Spec(shape, dtype))}
+        return {"": FlatSource(path, file, options.offset, Spec(shape, dtype))}
 
     def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, int, bytes]:
         """Return where further elements go: after those that there are."""

@@ -16,10 +16,12 @@ import numpy as np
 from ..exceptions import FileError
 from .blocks import linear
 from .checksums import combined, whole
-from .flat import FlatSink, FlatSource, FortranSource, bytes_of, make_room, write_at
+from .flat import FlatSink, FlatSource, bytes_of, check_unchanged, make_room, opened, write_at
 from .formats import Array, Format, Options, Source, Spec
+from .fortran import FortranSource
 from .npy import read_header, readable_header
-from .remote import open_binary
+from .remote import stream_of
+from .steps import as_file_error
 
 _LARGE, _UTF8, _VERSION = 0xFFFFFFFF, 1 << 11, 45
 
@@ -78,14 +80,15 @@ def _ends(count: int, size: int, start: int) -> bytes:
 
 
 class PackedSource(Source):
-    """A compressed array of an archive: each rank unpacks what stands before its part, and drops it."""
+    """A compressed array of an open archive: each rank unpacks what stands before its part, and drops it."""
 
-    def __init__(self, path: str, info: zipfile.ZipInfo, offset: int, spec: Spec) -> None:
+    def __init__(self, path: str, file: Any, archive: zipfile.ZipFile, info: zipfile.ZipInfo, spec: Spec) -> None:
         self.shape, self.dtype = spec
-        self._file = open_binary(path)
-        self._archive = zipfile.ZipFile(self._file)
-        self._member = self._archive.open(info)
-        self._skip(offset)
+        self.states = (file.state,)
+        self._path, self._file = path, file
+        self._member = archive.open(info)
+        self._size = math.prod(self.shape) * self.dtype.itemsize
+        self._skip(info.file_size - self._size)
         self._place = 0
 
     def _skip(self, size: int) -> None:
@@ -107,11 +110,13 @@ class PackedSource(Source):
             data[done : done + len(got)] = np.frombuffer(got, np.uint8)
             done += len(got)
         self._place = start + len(data)
+        if self._place == self._size:
+            self._member.read(1)  # behind which zipfile compares the checksum
+        check_unchanged(self._path, self._file)
 
     def close(self) -> None:
         """Let the file go."""
         self._member.close()
-        self._archive.close()
         self._file.close()
 
 
@@ -127,18 +132,21 @@ class Npz(Format):
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the arrays of an archive."""
         found: dict[str, Source] = {}
+        file = opened(path)
         try:
-            with open_binary(path) as file, zipfile.ZipFile(file) as archive:
-                for info in archive.infolist():
-                    name = info.filename[:-4] if info.filename.endswith(".npy") else info.filename
-                    if options.name is None or name == options.name:
+            archive = zipfile.ZipFile(stream_of(file))
+            for info in archive.infolist():
+                name = info.filename[:-4] if info.filename.endswith(".npy") else info.filename
+                if options.name is None or name == options.name:
+                    with as_file_error(f"read {name!r} of", path):
                         found[name] = _source(path, file, archive, info)
-        except zipfile.BadZipFile as error:
-            raise FileError(f"{path!r} is no archive of arrays: {error}") from None
         except BaseException:
             for source in found.values():
                 source.close()
+            file.close()
             raise
+        if not found:
+            file.close()
         return found
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
@@ -179,18 +187,19 @@ def _source(path: str, file: Any, archive: zipfile.ZipFile, info: zipfile.ZipInf
     with archive.open(info) as member:
         start = io.BytesIO(member.read(1 << 16))
     spec, fortran = read_header(start)
+    fortran = fortran and len(spec.shape) > 1
     offset = start.tell()
     size = math.prod(spec.shape) * spec.dtype.itemsize
-    if info.file_size < offset + size:
-        raise FileError(f"{info.filename} of {path!r} is cut short: it has {info.file_size} bytes of {offset + size}")
+    if info.file_size != offset + size:
+        short = "is cut short" if info.file_size < offset + size else "has more than an array"
+        raise FileError(f"{info.filename} of {path!r} {short}: it has {info.file_size} bytes of {offset + size}")
     if info.compress_type != zipfile.ZIP_STORED:
-        if fortran and len(spec.shape) > 1:
+        if fortran:
             raise FileError(f"{info.filename} of {path!r} is compressed and in Fortran order; save it in C order")
-        return PackedSource(path, info, offset, spec)
-    file.seek(info.header_offset + 26)
-    name, extra = struct.unpack("<HH", file.read(4))
+        return PackedSource(path, file, archive, info, spec)
+    fixed = np.empty(4, np.uint8)
+    file.read_into(fixed, info.header_offset + 26)
+    name, extra = struct.unpack("<HH", fixed.tobytes())
     place = info.header_offset + 30 + name + extra
-    if fortran and len(spec.shape) > 1:
-        return FortranSource(path, place + offset, spec)
     crc = combined(zlib.crc32(start.getvalue()[:offset]), info.CRC, size)  # of the elements without their header
-    return FlatSource(path, place + offset, spec, crc)
+    return (FortranSource if fortran else FlatSource)(path, file, place + offset, spec, crc)

@@ -90,20 +90,27 @@ def sources_of(of: Format, path: str, options: Options) -> dict[str, Source]:
     if files is None:
         return of.sources(path, options)
     specs: list[dict[str, Spec]] = []
+    states: list[dict[str, Any]] = []
     for file in files:
         opened = of.sources(file, options)
         specs.append({name: Spec(source.shape, source.dtype) for name, source in opened.items()})
+        states.append({name: source.states for name, source in opened.items()})
         for source in opened.values():
             source.close()
         if list(specs[-1]) != list(specs[0]):
             raise FileError(f"{file!r} has the arrays {list(specs[-1])}, and {files[0]!r} {list(specs[0])}")
-    return {name: JoinedSource(of, files, [spec[name] for spec in specs], options, name) for name in specs[0]}
+    return {
+        name: JoinedSource(of, files, [spec[name] for spec in specs], [state[name] for state in states], options, name)
+        for name in specs[0]
+    }
 
 
 class JoinedSource(Source):
     """An array of several files. Each is opened while elements of it are read."""
 
-    def __init__(self, of: Format, files: list[str], specs: list[Spec], options: Options, name: str) -> None:
+    def __init__(
+        self, of: Format, files: list[str], specs: list[Spec], states: list[Any], options: Options, name: str
+    ) -> None:
         for file, spec in zip(files, specs):
             if not spec.shape or spec.shape[1:] != specs[0].shape[1:] or spec.dtype != specs[0].dtype:
                 raise FileError(
@@ -112,6 +119,8 @@ class JoinedSource(Source):
                 )
         self._starts = np.cumsum([0, *(spec.shape[0] for spec in specs)]).tolist()
         self._of, self._files, self._name = of, files, name
+        self._states = states
+        self.states = tuple(state for of_file in states for state in of_file)
         self._options = options._replace(name=name) if of.named and name else options
         self.shape = (self._starts[-1], *specs[0].shape[1:])
         self.dtype = specs[0].dtype
@@ -125,7 +134,10 @@ class JoinedSource(Source):
             if rows:
                 opened = self._of.sources(self._files[number], self._options)
                 try:
-                    opened[self._name].read((at[0] + done - start, *at[1:]), out[done : done + rows])
+                    source = opened.get(self._name)
+                    if source is None or source.states != self._states[number]:
+                        raise FileError(f"{self._files[number]!r} changed while it was read")
+                    source.read((at[0] + done - start, *at[1:]), out[done : done + rows])
                 finally:
                     for source in opened.values():
                         source.close()

@@ -119,8 +119,16 @@ class RemoteBytes:
 def open_binary(path: str) -> BinaryIO:
     """Return a file for reading, here or elsewhere."""
     if is_remote(path):
-        return cast("BinaryIO", io.BufferedReader(_Reader(path), 1 << 16))
+        return stream_of(RemoteFile(path))
     return open(open_file(path), "rb")
+
+
+def stream_of(file: Any) -> BinaryIO:
+    """Return an open file, of which ranges of bytes are read, as a stream from its beginning on.
+
+    The end of the stream does not close the file.
+    """
+    return cast("BinaryIO", io.BufferedReader(_Reader(file), 1 << 16))
 
 
 def size_of(path: str) -> int:
@@ -140,11 +148,11 @@ def replacement(
 
 
 class _Reader(io.RawIOBase):
-    """A file elsewhere, as Python's libraries read files."""
+    """An open file of which ranges of bytes are read, as Python's libraries read files."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, file: Any) -> None:
         super().__init__()
-        self._file, self._place = RemoteFile(path), 0
+        self._file, self._place = file, 0
 
     def readable(self) -> bool:
         return True

@@ -7,6 +7,8 @@ import os
 import re
 import stat
 import struct
+import sys
+import zipfile
 import zlib
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
@@ -15,8 +17,35 @@ from ..comm.objects import broadcast_object
 from ..exceptions import DTLError, FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 
+try:
+    from lzma import LZMAError
+except ImportError:  # of a Python that was built without it
+    LZMAError = zlib.error  # type: ignore[misc,assignment]
+
 #: What the readers of formats raise where a file is not what it should be.
-_DAMAGE = (OSError, EOFError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError, struct.error, zlib.error)
+_DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    LZMAError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    SystemError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def _damage() -> tuple[type[BaseException], ...]:
+    """Return what readers raise; of pyarrow, which has errors of no class of Python's, if the program has it."""
+    pyarrow = sys.modules.get("pyarrow")
+    return _DAMAGE if pyarrow is None else (*_DAMAGE, pyarrow.lib.ArrowException)
 
 
 #: What a URL begins with, of which fsspec knows the file.
@@ -73,7 +102,7 @@ def as_file_error(verb: str, path: str) -> Iterator[None]:
         raise
     except builtins.FileNotFoundError as error:
         raise _file_error(FileNotFoundError, verb, path, error) from None
-    except _DAMAGE as error:
+    except _damage() as error:
         raise _file_error(FileError, verb, path, error) from None
 
 

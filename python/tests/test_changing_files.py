@@ -1,0 +1,196 @@
+"""Files that other programs change while they are read: an error on every rank, never a mix or the end of a rank."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from test_bad_files import refused
+from test_files import write
+
+import dtl
+from dtl.io import files, fortran, hdf5, npy, npz
+
+h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")
+
+ROWS = 3000
+
+
+def numbers(number: int, order: str = "C") -> Any:
+    return np.asarray(np.random.default_rng(number).random((ROWS, 40)), order=order)  # type: ignore[call-overload]
+
+
+def in_hdf5(path: str, array: Any, **how: Any) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=array, **how)
+
+
+#: How a file is made of an array, how it is loaded, and the function by which a rank opens it.
+FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str], Any], tuple[Any, str]]] = {
+    "a.npy": (np.save, dtl.load, (npy, "opened")),
+    "f.npy": (lambda path, array: np.save(path, np.asfortranarray(array)), dtl.load, (npy, "opened")),
+    "a.npz": (lambda path, array: np.savez(path, x=array), dtl.load, (npz, "opened")),
+    "packed.npz": (lambda path, array: np.savez_compressed(path, x=array), dtl.load, (npz, "opened")),
+    "a.bin": (
+        lambda path, array: array.tofile(path),
+        lambda ctx, path: dtl.load(ctx, path, dtype=float),
+        (npy, "opened"),
+    ),
+    "a.h5": (in_hdf5, dtl.load, (hdf5, "OpenFile")),
+    "chunked.h5": (lambda path, array: in_hdf5(path, array, chunks=(100, 40)), dtl.load, (hdf5, "OpenFile")),
+}
+
+
+@pytest.fixture(params=FORMATS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_replaced_between_two_ranks(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a file of the same size, after all ranks but the last have opened it."""
+    path = f"{folder}/{name}"
+    make, load, (module, opener) = FORMATS[name]
+    write(ctx, path, lambda path: make(path, numbers(1)))
+    write(ctx, path, lambda path: make(f"{folder}/other.{name}", numbers(1)))
+    opened = getattr(module, opener)
+    before = [Path(folder, f"opened{rank}") for rank in range(ctx.size - 1)]
+
+    def late(path: str) -> Any:
+        if ctx.rank < ctx.size - 1:
+            file = opened(path)
+            before[ctx.rank].touch()
+            return file
+        while not all(each.exists() for each in before):
+            os.sched_yield()
+        if os.path.exists(f"{folder}/other.{name}"):
+            os.replace(f"{folder}/other.{name}", path)
+        return opened(path)
+
+    monkeypatch.setattr(module, opener, late)
+    last = f"rank {ctx.size - 1} has opened another file"
+    refused(ctx, dtl.CollectiveMismatchError, lambda: load(ctx, path), last, name)
+    monkeypatch.undo()
+    for c in loaded_all(load(ctx, path)):
+        c.close()
+
+
+def loaded_all(made: Any) -> list[Any]:
+    return list(made.values()) if isinstance(made, dict) else [made]
+
+
+def test_cut_short_while_it_is_read(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"{folder}/{name}"
+    make, load, _ = FORMATS[name]
+    write(ctx, path, lambda path: make(path, numbers(1)))
+    check = files.check_same_files
+
+    def and_cut(ctx: dtl.Context, *args: Any) -> None:
+        check(ctx, *args)
+        if ctx.is_root:
+            os.truncate(path, 5000)
+        ctx.barrier()
+
+    monkeypatch.setattr(files, "check_same_files", and_cut)
+    refused(ctx, dtl.FileError, lambda: load(ctx, path), name)
+
+
+def test_copies_on_disks_of_their_own_are_one_file(
+    ctx: dtl.Context, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ranks that do not have the same file systems, here by their word."""
+    from dtl.io import same_files
+
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", numbers(1))
+    ctx.barrier()
+    monkeypatch.setattr(same_files, "_place", lambda: ctx.rank)
+    with dtl.load(ctx, "a.npy") as made:
+        np.testing.assert_array_equal(made.local_view(), numbers(1)[made.local_indices(0)])
+    if ctx.size > 1:
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        refused(ctx, dtl.CollectiveMismatchError, lambda: dtl.load(ctx, "a.npy"), "has opened another file")
+
+
+# ---- Arrays in Fortran order, and checksums ----
+
+
+@pytest.mark.parametrize(("piece", "gap"), [(4 << 20, 16 << 10), (64, 16), (64, 1 << 20), (200, 0)])
+def test_fortran_order(ctx: dtl.Context, folder: str, piece: int, gap: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fortran, "_PIECE", piece)
+    monkeypatch.setattr(fortran, "_GAP", gap)
+    for number, shape in enumerate([(7, 5), (1, 9), (9, 1), (4, 3, 5), (3, 1, 2, 4), (0, 3), (2, 0, 3)]):
+        path = f"{folder}/{number}.npy"
+        array = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+        write(ctx, path, lambda path: np.save(path, np.asfortranarray(array)))  # noqa: B023 - called here
+        for how in ({}, {"partition": "cyclic"}, {"grid": (1, ctx.size)}, {"dtype": np.float64}):
+            with dtl.load(ctx, path, **how) as made:
+                got = dtl.broadcast_object(ctx, made.gather_to(0))
+                np.testing.assert_array_equal(got.reshape(shape), array)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_checksums_of_npz(ctx: dtl.Context, folder: str, order: str, packed: bool) -> None:
+    """Of every byte, also where no rank reads a range that is its own."""
+    path, array = f"{folder}/a.npz", numbers(3, order)
+    write(ctx, path, lambda path: (np.savez_compressed if packed else np.savez)(path, x=array))
+    if packed and order == "F":
+        refused(ctx, dtl.FileError, lambda: dtl.load(ctx, path), "compressed and in Fortran order")
+        return
+    for how in ({}, {"partition": "cyclic"}):
+        with dtl.load(ctx, path, name="x", **how) as made:
+            np.testing.assert_array_equal(dtl.broadcast_object(ctx, made.gather_to(0)), array)
+    with zipfile.ZipFile(path) as archive:
+        info = archive.infolist()[0]
+    for place in (0.2, 0.5, 0.999):
+        shutil.copy(path, f"{path}.kept") if ctx.is_root else None
+
+        def flip(path: str, place: float = place) -> None:
+            with open(path, "r+b") as file:
+                file.seek(info.header_offset + 200 + int((info.compress_size - 200) * place))
+                byte = file.read(1)[0]
+                file.seek(-1, os.SEEK_CUR)
+                file.write(bytes([byte ^ 16]))
+
+        write(ctx, path, flip)
+        refused(ctx, dtl.FileError, lambda: dtl.load(ctx, path), "a.npz", "'x'")
+        write(ctx, path, lambda path: os.replace(f"{path}.kept", path))
+
+
+def test_members_longer_than_their_arrays(ctx: dtl.Context, folder: str) -> None:
+    """Whose checksum is not that of the elements."""
+    path = f"{folder}/a.npz"
+
+    def make(path: str) -> None:
+        np.save(f"{folder}/x.npy", np.arange(9))
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x.npy", Path(folder, "x.npy").read_bytes() + b"more")
+
+    write(ctx, path, make)
+    refused(ctx, dtl.FileError, lambda: dtl.load(ctx, path), "has more than an array", "x.npy")
+
+
+def test_many_datasets_in_few_descriptors(ctx: dtl.Context, folder: str) -> None:
+    import resource
+
+    path = f"{folder}/a.h5"
+
+    def make(path: str) -> None:
+        with h5py.File(path, "w") as file:
+            for number in range(60):
+                file[f"{number}"] = np.arange(3)
+
+    write(ctx, path, make)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, before[1]))
+    try:
+        assert len(dtl.load(ctx, path)) == 60
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
