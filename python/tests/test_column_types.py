@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow", "14", reason="needs pyarrow 14; runs where t
 compute = pytest.importorskip("pyarrow.compute", reason="needs pyarrow; runs where the extra io is")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow; runs where the extra io is")
 
-TEXTS = ["plum", None, "", "fig", "élan", "plum", None]
+TEXTS = ["plum", None, "", "fig", "élan", "a\0b", None]
 NUMBERS = [3, None, 0, -4, 5, 3, None]
 SIZES = ["small", None, "large", "small", "medium", "large", None]
 

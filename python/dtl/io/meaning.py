@@ -45,8 +45,18 @@ class Meaning(NamedTuple):
         if self.texts is not None:
             codes = pa.array(part, mask=part < 0)
             return pa.DictionaryArray.from_arrays(codes, pa.array(self.texts, pa.string()), ordered=self.ordered)
+        if _has_nul(part):
+            part = part.astype(object)  # pyarrow ends NumPy's str at the first NUL
         made = pa.array(part.view(self.time) if self.time else part, mask=mask)
         return made.cast(pa.timestamp(made.type.unit, self.zone)) if self.zone else made
+
+
+def _has_nul(part: Array) -> bool:
+    """Say whether an element is a str with a NUL in it."""
+    if part.dtype.kind != "U":
+        return False
+    characters = np.ascontiguousarray(part).view(np.uint32).reshape(len(part), part.itemsize // 4)
+    return bool(((characters[:, :-1] == 0) & (characters[:, 1:] != 0)).any())
 
 
 def meaning_of(vec: Any) -> Meaning:
