@@ -1,9 +1,11 @@
 package cpu
 
 import (
+	"iter"
 	"math"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,25 +92,41 @@ func sum(meminfo, first, second string) int {
 // groupLimit returns the least limit of this process's control group and those above it, or MaxInt.
 func groupLimit(groups string, read func(string) string) int {
 	least := math.MaxInt
-	for line := range strings.Lines(groups) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3) // id:controllers:path
-		if len(f) != 3 {
-			continue
+	for folder, version := range controlGroups(groups, "memory") {
+		file := "memory.limit_in_bytes"
+		if version == 2 {
+			file = "memory.max"
 		}
-		root, file := "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-		if f[1] == "" {
-			root, file = "/sys/fs/cgroup", "memory.max"
-		} else if f[1] != "memory" {
-			continue
-		}
-		for at := path.Clean("/" + f[2]); ; at = path.Dir(at) {
-			if n, err := strconv.Atoi(strings.TrimSpace(read(path.Join(root, at, file)))); err == nil {
-				least = min(least, n)
-			}
-			if at == "/" {
-				break
-			}
+		if n, err := strconv.Atoi(strings.TrimSpace(read(path.Join(folder, file)))); err == nil {
+			least = min(least, n)
 		}
 	}
 	return least
+}
+
+// controlGroups yields the folders of the control groups that a controller has this process in, from its own group up,
+// each with the version of control groups that it is of. In a container, some of the folders do not exist.
+func controlGroups(groups, controller string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for line := range strings.Lines(groups) {
+			f := strings.SplitN(strings.TrimSpace(line), ":", 3) // id:controllers:path
+			if len(f) != 3 {
+				continue
+			}
+			root, version := path.Join("/sys/fs/cgroup", controller), 1
+			if f[1] == "" {
+				root, version = "/sys/fs/cgroup", 2
+			} else if !slices.Contains(strings.Split(f[1], ","), controller) {
+				continue
+			}
+			for at := path.Clean("/" + f[2]); ; at = path.Dir(at) {
+				if !yield(path.Join(root, at), version) {
+					return
+				}
+				if at == "/" {
+					break
+				}
+			}
+		}
+	}
 }

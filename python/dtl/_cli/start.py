@@ -39,7 +39,7 @@ def _sharing_cores(started: command.Command, job: command.Job, environ: Mapping[
     """
     if job.all_ranks < 2 or THREADS in environ or command.placed(job, environ):
         return started
-    threads = max(1, cores.physical_cores() // job.all_ranks)
+    threads = max(1, cores.usable_cores() // job.all_ranks)
     return started._replace(variables={**started.variables, THREADS: str(threads)})
 
 

@@ -32,7 +32,8 @@ def set_num_threads(n: int) -> None:
     -----
     The environment variable DTL_NUM_THREADS sets the number for a whole program. Without either, it is the number of
     processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the rank is not bound, it is the
-    number of processors of the machine, divided by the number of ranks on it.
+    number of processors of the machine, divided by the number of ranks on it. If a control group grants less time, as
+    for a container with ``--cpus=4``, that is divided by the number of ranks in place of the processors.
 
     Examples
     --------
