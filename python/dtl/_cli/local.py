@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import socket
 import subprocess
@@ -12,6 +11,7 @@ import threading
 from typing import IO, Callable, Mapping, Sequence
 
 from . import UsageError, processes
+from .lines import Lines
 
 # What the backend reads in a rank's environment; see backends/local/job.go.
 RANK = "DTL_LOCAL_RANK"
@@ -98,12 +98,13 @@ class Ranks:
         self._told: socket.socket | None = None
         self._losing = False
         self._lock = threading.Lock()
-        self._ended = threading.Event()
+        self._gone = threading.Event()  # all processes have ended
+        self._ended = threading.Event()  # and what they have written is passed on
         self._stopping = threading.Event()  # no rank may go on alone
         self._ranks: list[subprocess.Popen[bytes]] = []
         self._code = 0
         self._left = sum(ranks for ranks, _ in programs)
-        self._output = _Output() if prefix_output else None
+        self._lines = Lines(prefix_output) if prefix_output or (self._left > 1 and not keep_output) else None
         self._apart = _has_terminal()
         token = os.urandom(8).hex()
         self._memory = os.memfd_create(f"dtl-local-{token}", os.MFD_CLOEXEC)
@@ -115,8 +116,7 @@ class Ranks:
             for number, (ranks, words) in enumerate(programs):
                 for _ in range(ranks):
                     own = {RANK: str(len(self._ranks)), _PROGRAM: str(number)}
-                    to = [pipe[1] for pipe in pipes] or self._prefixed(len(self._ranks))
-                    self._begin(words, {**environ, **shared, **own}, to, keep_output, in_rank)
+                    self._begin(words, {**environ, **shared, **own}, [pipe[1] for pipe in pipes], in_rank)
         except BaseException:
             self.end_by_force(signal.SIGKILL)
             for rank in self._ranks:
@@ -126,8 +126,8 @@ class Ranks:
         finally:
             for pipe in pipes:
                 os.close(pipe[1])
-            if self._output is not None:
-                self._output.start()
+            if self._lines is not None:
+                self._lines.start()
         for number, rank in enumerate(self._ranks):
             name = f"dtl-rank-{number}"
             threading.Thread(target=self._watch, args=(number, rank), name=name, daemon=True).start()
@@ -136,8 +136,7 @@ class Ranks:
         self,
         words: Sequence[str],
         environ: Mapping[str, str],
-        to: Sequence[int],
-        deaf: bool,
+        pipes: Sequence[int],
         in_rank: Callable[[], None] | None,
     ) -> None:
         """Start the next rank, in a process group of its own. The first one reads what this process reads."""
@@ -147,25 +146,22 @@ class Ranks:
             if in_rank is not None:
                 in_rank()
 
-        self._ranks.append(
-            subprocess.Popen(
+        out, err = self._lines.outputs(len(self._ranks)) if self._lines is not None else pipes or (None, None)
+        try:
+            rank = subprocess.Popen(
                 list(words),
                 env=dict(environ),
-                stdin=subprocess.DEVNULL if deaf or self._ranks else None,
-                stdout=to[0] if to else None,
-                stderr=to[1] if to else None,
+                stdin=subprocess.DEVNULL if pipes or self._ranks else None,
+                stdout=out,
+                stderr=err,
                 start_new_session=self._apart,
                 preexec_fn=in_rank if self._apart else in_group,  # noqa: PLW1509  # takes no lock
             )
-        )
-        if self._output is not None:
-            for end in to:
-                os.close(end)
-
-    def _prefixed(self, rank: int) -> list[int]:
-        if self._output is None:
-            return []
-        return [self._output.pipe(rank, 1), self._output.pipe(rank, 2)]
+        finally:
+            if self._lines is not None:
+                for end in {each for each in (out, err) if each is not None}:
+                    os.close(end)
+        self._ranks.append(rank)
 
     def _watch(self, number: int, rank: subprocess.Popen[bytes]) -> None:
         """Wait for a rank's end, and end the others where it has failed."""
@@ -177,6 +173,8 @@ class Ranks:
             if failed:
                 self.failed, self.failure = number, _reason(number, code)
                 self._fail(128 - code if code < 0 else code)
+            if last:
+                self._gone.set()
         if failed:
             self._end_others()
         if last:
@@ -189,15 +187,17 @@ class Ranks:
 
     def _end_others(self) -> None:
         """End all ranks: those that end by themselves within a moment may say what they were at."""
-        if self._ended.wait(_NOTICE_SECONDS):
+        if self._gone.wait(_NOTICE_SECONDS):
             return
         self.send_signal(signal.SIGTERM)
-        if not self._ended.wait(_END_SECONDS):
+        if not self._gone.wait(_END_SECONDS):
             self.end_by_force(signal.SIGKILL)
 
     def _finish(self) -> None:
-        if self._output is not None:
-            self._output.finish()
+        if self._lines is not None:
+            self._lines.finish()
+            if self._lines.failed:
+                self._fail(1)
         os.close(self._memory)
         self.returncode = self._code
         self._ended.set()
@@ -242,6 +242,8 @@ class Ranks:
 
     def pass_on(self, sig: int) -> None:
         """Send each rank a signal."""
+        if sig == signal.SIGWINCH and self._lines is not None:
+            self._lines.resize()
         self.send_signal(sig)
 
     def tell_of_end(self, to: socket.socket) -> bool:
@@ -271,6 +273,8 @@ class Ranks:
             if rank.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(rank.pid, sig)
+        if sig == signal.SIGKILL and self._lines is not None:
+            self._lines.give_up()
 
     def end_output(self, told: bool) -> bool:
         """Say no: ranks write what they write, and nothing else is."""
@@ -278,8 +282,8 @@ class Ranks:
 
     def hold_output(self) -> None:
         """Leave what ranks write from now on to somebody else."""
-        if self._output is not None:
-            self._output.hold()
+        if self._lines is not None:
+            self._lines.hold()
 
 
 def _has_terminal() -> bool:
@@ -299,62 +303,3 @@ def _reason(rank: int, code: int) -> str:
     if code < 0:
         return f"rank {rank} was ended by {signal.Signals(-code).name}"
     return f"rank {rank} ended with exit code {code}"
-
-
-class _Output:
-    """Passes on what ranks write, by lines that begin with their ranks."""
-
-    def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()
-        self._thread = threading.Thread(target=self._pass_on, name="dtl-output", daemon=True)
-        self._held = False
-
-    def pipe(self, rank: int, to: int) -> int:
-        """Return where a rank writes what goes to one of our descriptors."""
-        read, write = os.pipe()
-        os.set_blocking(read, False)
-        self._selector.register(read, selectors.EVENT_READ, [f"[{rank}] ".encode(), to, b""])
-        return write
-
-    def start(self) -> None:
-        """Begin to pass on, once every rank has its pipes."""
-        self._thread.start()
-
-    def finish(self) -> None:
-        """Return when what ranks have written is passed on; processes that they left may keep the pipes open."""
-        self._thread.join(0.2)
-        self._held = True
-        self._thread.join(1.0)
-
-    def hold(self) -> None:
-        """Pass on nothing from now on."""
-        self._held = True
-        self._thread.join(1.0)
-
-    def _pass_on(self) -> None:
-        while self._selector.get_map() and not self._held:
-            for key, _ in self._selector.select(0.1):
-                self._take(key.fd, key.data)
-
-    def _take(self, descriptor: int, line: list[bytes | int]) -> None:
-        prefix, to, rest = line
-        assert isinstance(prefix, bytes)
-        assert isinstance(to, int)
-        assert isinstance(rest, bytes)
-        try:
-            data = os.read(descriptor, 1 << 16)
-        except BlockingIOError:
-            return
-        *lines, last = (rest + data).split(b"\n")
-        if not data:
-            self._selector.unregister(descriptor)
-            os.close(descriptor)
-            lines, last = ([last] if last else []), b""
-        line[2] = last
-        with contextlib.suppress(OSError):  # nobody reads it any more
-            _write(to, b"".join(prefix + text + b"\n" for text in lines))
-
-
-def _write(to: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(to, data) :]
