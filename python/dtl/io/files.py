@@ -390,9 +390,10 @@ def save(
     ----------
     c
         A container, the same on every rank, divided in any way. For a format with several arrays, also a mapping of
-        names to containers. For a table format, vectors of one size, or the result of ``read_csv`` or ``read_parquet``
-        with its text and missing values. A column of such a result keeps its texts or times, also in another mapping:
-        ``{**columns, "more": vector}``. Formats that are no tables refuse it.
+        names to containers; in HDF5 and Zarr "group/x" is in a group, and "/x" is "x". For a table format, vectors of
+        one size, or the result of ``read_csv`` or ``read_parquet`` with its text and missing values. A column of such a
+        result keeps its texts or times, also in another mapping: ``{**columns, "more": vector}``. Formats that are no
+        tables refuse it.
     path
         The file, in a folder that all ranks can write to; or a URL that fsspec supports. A file for a URL is written on
         the machine of rank 0 first, and sent when it is complete.
@@ -416,17 +417,21 @@ def save(
           array as it was, or with all new rows.
         - table formats: the path is a folder, to which a file ``part-0.parquet`` and so on is added. ``load`` reads the
           folder as one table. The columns must have the names, and but for CSV the types, of those that are there.
+
+        While another job adds to the file, the call waits, for ten minutes at most.
     progress
         As for :func:`load`.
 
     Raises
     ------
     FileError
-        If a rank cannot write its part, for example because the disk is full, or if the path is a folder.
+        If a rank cannot write its part, for example because the disk is full, or if the path is what is not replaced:
+        a device, a FIFO, a socket, or a folder; for Zarr, a folder with anything that is no part of a store.
     FileNotFoundError
         If the folder of the path does not exist.
     InvalidArgumentError
-        If the format is unknown, if it holds one array and several are given, or if columns are appended to others.
+        If the format is unknown, if it holds one array and several are given, if columns are appended to others, or if
+        a name is empty, has an empty, "." or ".." part, or is not one that the format may have.
     InvalidTypeError
         If c is not a container or path not a path, if a table would have complex numbers, or if the format does not
         have the elements: dates, bytes, records and float16 are for "npy", "npz" and "raw", and str for tables, too.

@@ -5,8 +5,9 @@ unlocks it when the holder ends, however it ends, so no lock stays behind; the h
 it. Whoever waits for a lock looks whether the file is still the one of that name. What a killed program leaves is a
 small file, which the next holder takes and removes.
 
-On network file systems the lock holds between machines where ``flock`` does: on NFS from version 4 on, and on Lustre
-that is mounted with ``flock``. Where a file system has no locks, there is none.
+On network file systems the lock holds between machines where ``flock`` does: on NFS unless it is mounted with
+``nolock`` or ``local_lock``, and on Lustre that is mounted with ``flock``. Where a file system has no locks, and where
+a job may not create the file, there is none.
 """
 
 from __future__ import annotations
