@@ -5,11 +5,10 @@ A program that does not import ``logging`` does not pay for it: DTL does not imp
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
-from ..exceptions import InvalidArgumentError
+from . import variables
 
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 
@@ -26,11 +25,9 @@ _times: dict[Any, int] = {}
 
 def configure() -> None:
     """Do what the environment's DTL_LOG says: print what is said, from a level on."""
-    text = os.environ.get("DTL_LOG", "")
-    if not text or "shown" in state:
+    text = variables.value("DTL_LOG")
+    if text is None or "shown" in state:
         return
-    if text not in _LEVELS:
-        raise InvalidArgumentError(f"DTL_LOG is {text!r}; it must be one of {', '.join(map(repr, _LEVELS))}")
     state["shown"] = True
     import logging
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from ..exceptions import InvalidArgumentError
 from ..policies import Execution
-from . import library
+from . import library, variables
 from .arguments import integer
 
 _chosen: int | None = None
@@ -59,7 +57,7 @@ def get_num_threads() -> int:
         If DTL_NUM_THREADS is not a number of threads.
     """
     if _chosen is None:
-        _choose(_from_environment() or library.suggested_threads())
+        _choose(variables.value("DTL_NUM_THREADS") or library.suggested_threads())
     return _chosen or 1
 
 
@@ -73,16 +71,9 @@ def _choose(number: int) -> None:
 def rebound() -> None:
     """Have what nobody has stated be found out again: the process is bound to other processors."""
     if not _stated and _chosen is not None:
-        _choose(_from_environment() or library.suggested_threads())
+        _choose(variables.value("DTL_NUM_THREADS") or library.suggested_threads())
 
 
 def threads(execution: Execution) -> int:
     """Return on how many threads an algorithm computes under a policy."""
     return get_num_threads() if execution is Execution.PAR else 1
-
-
-def _from_environment() -> int:
-    text = os.environ.get("DTL_NUM_THREADS", "")
-    if text and not (text.isdecimal() and int(text)):
-        raise InvalidArgumentError(f"DTL_NUM_THREADS is {text!r}; it must be a number of threads, at least 1")
-    return int(text or 0)

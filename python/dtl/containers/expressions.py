@@ -14,7 +14,6 @@ meanwhile: no view of them is out, no span or halo was made, no asynchronous cal
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import warnings
@@ -24,11 +23,11 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from .._native import library
+from .._native import library, variables
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import caller, code_at
 from .._native.library import bridge, state
-from ..exceptions import BackendError, InvalidArgumentError, InvalidHandleError
+from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Partition, Placement
 from . import fused_loops
 from .fused_loops import Pieces, Spread
@@ -47,12 +46,8 @@ _LATER = frozenset(("ignore", "warn"))
 
 def _least() -> float:
     """Return how many bytes the smallest part has of which expressions are queued, as DTL_FUSE says."""
-    text = os.environ.get("DTL_FUSE", "")
-    if text == "off":
-        return float("inf")
-    if text and not text.isdecimal():
-        raise InvalidArgumentError(f"DTL_FUSE is {text!r}; it must be a number of bytes, or 'off'")
-    return int(text or fused_loops.BLOCK)
+    said = variables.value("DTL_FUSE")
+    return fused_loops.BLOCK if said is None else float(said)
 
 
 #: How many bytes the smallest part has of which expressions are queued. Smaller ones are in the cache anyway.

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
 from .._lazy import public
-from .._native import library, log, process, slow_paths
+from .._native import library, log, process, slow_paths, variables
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
@@ -111,7 +111,7 @@ class Context(DeviceRanks):
     ) -> None:
         device = usual_or(device_id)
         log.configure()
-        hang_monitor.configure(check, progress)
+        hang_monitor.configure(check, progress, backend)
         process.refuse_other_versions()
         if backend != "cpu" and getattr(comm, "size", None) != 1:  # which concern this process alone
             function_calls.refuse("context")
@@ -123,6 +123,8 @@ class Context(DeviceRanks):
             if self._backend != "cpu":
                 process.claim()
             _log_choice(self, backend, name)
+            if not self._rank:
+                variables.warn_of_unknown()
         elif backend not in (None, "mpi"):
             raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:

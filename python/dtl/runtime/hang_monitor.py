@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import math
-import os
 import sys
 import time
 from _thread import get_ident
 from types import TracebackType
 from typing import Iterator
 
-from .._native import library
+from .._native import library, variables
 from .._native.callsite import outside, raised
 from ..exceptions import InvalidArgumentError, InvalidHandleError
 from . import scheduler
 
-_REPORT_SECONDS = 30.0
 _POLL_SECONDS = 0.5
 
 # How long an interrupted program goes on, so that other ranks can ask where it was.
@@ -60,30 +57,28 @@ _limits = (0.0, 0.0)
 state = {"compares_arrays": False}
 
 
-def configure(check: str | None, progress: str | None = None) -> None:
-    """Apply the environment's settings, and a new context's check and progress."""
-    source = "progress"
+def configure(check: str | None, progress: str | None = None, backend: str | None = None) -> None:
+    """Check and apply the environment's settings, and a new context's check and progress."""
+    given = {"DTL_CHECK": check, "DTL_PROGRESS": progress, "DTL_BACKEND": backend}
+    variables.check([name for name, argument in given.items() if argument is not None])
     if progress is None:
-        source, progress = "DTL_PROGRESS", os.environ.get("DTL_PROGRESS") or _PROGRESS[0]
-    if progress not in _PROGRESS:
-        raise InvalidArgumentError(f"{source} is {progress!r}; it must be one of {', '.join(map(repr, _PROGRESS))}")
+        progress = variables.value("DTL_PROGRESS")
+    elif progress not in _PROGRESS:
+        raise InvalidArgumentError(f"progress is {progress!r}; it must be one of {', '.join(map(repr, _PROGRESS))}")
     library.set_progress(_PROGRESS.index(progress))
-    source = "check"
     if check is None:
-        source, check = "DTL_CHECK", os.environ.get("DTL_CHECK") or None
-    if check is not None and check not in _CHECKS:
-        raise InvalidArgumentError(f"{source} is {check!r}; it must be one of {', '.join(map(repr, _CHECKS))}")
+        check = variables.value("DTL_CHECK")
+    elif check not in _CHECKS:
+        raise InvalidArgumentError(f"check is {check!r}; it must be one of {', '.join(map(repr, _CHECKS))}")
     library.set_checking(check != "node")
     state["compares_arrays"] = check == "full"
     if check is not None:
         library.keep_places(check == "full")
     global _limits
-    _limits = _seconds("DTL_HANG_REPORT", _REPORT_SECONDS), _seconds("DTL_TIMEOUT", 0.0)
+    _limits = variables.value("DTL_HANG_REPORT"), variables.value("DTL_TIMEOUT")
     library.set_wait_limits(*_limits)
-    library.set_sharing(os.environ.get("DTL_SHARED_MEMORY", "1") != "0")
-    library.pretend_nodes(_count("DTL_NODES_OF"))
-    if os.environ.get("DTL_GPU_AWARE", "") not in ("", "0", "1"):  # backends/mpi reads it
-        raise InvalidArgumentError(f"DTL_GPU_AWARE is {os.environ['DTL_GPU_AWARE']!r}; it must be '0' or '1'")
+    library.set_sharing(variables.value("DTL_SHARED_MEMORY") != "0")
+    library.pretend_nodes(variables.value("DTL_NODES_OF"))
 
 
 @contextlib.contextmanager
@@ -116,30 +111,6 @@ def watch_thread(context: int) -> None:
 def forget_thread(context: int) -> None:
     """Watch the thread no more that is the rank of a context."""
     _threads.pop(context, None)
-
-
-def _count(variable: str) -> int:
-    """Return a number from the environment that is at least 1, and 0 where there is none."""
-    text = os.environ.get(variable)
-    if not text:
-        return 0
-    if not text.isdecimal() or not 0 < int(text) < 2**31:
-        raise InvalidArgumentError(f"{variable} is {text!r}; it must be a number of ranks in [1, {2**31})")
-    return int(text)
-
-
-def _seconds(variable: str, default: float) -> float:
-    """Return a number of seconds from the environment, 0 for never."""
-    text = os.environ.get(variable)
-    if not text:
-        return default
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < math.inf:
-        raise InvalidArgumentError(f"{variable} is {text!r}; it must be a number of seconds of at least 0, 0 for never")
-    return seconds
 
 
 def _watch(main: int) -> None:
