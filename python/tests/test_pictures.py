@@ -231,5 +231,5 @@ def test_plot(ctx: dtl.Context) -> None:
 def test_plot_without_matplotlib(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"pip install 'pydtl\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         dtl.plot_partition(dtl.DistributedVector(ctx, 3))

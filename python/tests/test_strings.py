@@ -126,7 +126,6 @@ def test_refusals(ctx: dtl.Context, folder: str, columns: dtl.Columns) -> None:
     refused(lambda: columns.filled("name", 3), TYPE, 101, "value")
     with made(None) as codes:
         refused(lambda: columns.join(codes, "name"), TYPE, 101, "is of str", "of text")
-    refused(lambda: columns.join(columns, "name"), ARGUMENT, 100, "missing values")
     path = f"{folder}/t.csv"
     dtl.save(columns, path)
     refused(lambda: dtl.read_csv(ctx, path, strings=["nome"]), ARGUMENT, 100, "'nome'")
