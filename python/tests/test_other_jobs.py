@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -13,7 +14,7 @@ from test_files import write
 from test_names import needing, tree
 
 import dtl
-from dtl.io import locks, replacing
+from dtl.io import flat, locks, npy, replacing
 
 in_files = pytest.mark.parametrize("suffix", [needing(each) for each in ("npy", "bin", "h5", "zarr")])
 in_tables = pytest.mark.parametrize("suffix", [needing(each) for each in ("parquet", "arrow", "csv")])
@@ -68,6 +69,60 @@ def test_a_file_that_another_job_changes(ctx: dtl.Context, folder: str, taken: A
     with loaded(ctx, path) as again:
         assert_holds(again, np.array([1, 2, 3, 4, 5] if append else [4, 5]))
     assert os.listdir(folder) == [f"a.{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", ["npy", "bin"])
+@pytest.mark.parametrize("when", ["before a rank opens it", "before the rows count"])
+def test_a_file_that_is_replaced_meanwhile(
+    ctx: dtl.Context, folder: str, suffix: str, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that knows of no lock moves the file away, as those do that rotate logs, and makes a new one."""
+    path, moved = f"{folder}/a.{suffix}", f"{folder}/a.{suffix}.1"
+    saved(ctx, path, [1, 2, 3])
+    before = Path(path).read_bytes()
+    ctx.barrier()
+    real = flat.FlatSink.finish if when == "before the rows count" else npy._OneArray.sink
+
+    def later(*args: Any) -> Any:
+        result = real(*args) if when == "before the rows count" else None
+        ctx.barrier()
+        if ctx.is_root:
+            os.rename(path, moved)
+            Path(path).write_bytes(before + b"more")
+        ctx.barrier()
+        return real(*args) if result is None else result
+
+    with monkeypatch.context() as patch:
+        if when == "before the rows count":
+            patch.setattr(flat.FlatSink, "finish", later)
+        else:
+            patch.setattr(npy._OneArray, "sink", later)
+        with pytest.raises(dtl.FileError, match=rf"'.*a\.{suffix}' was replaced while rows were appended to it"):
+            saved(ctx, path, [4, 5, 6, 7], append=True)
+    ctx.barrier()
+    assert Path(path).read_bytes() == before + b"more"
+    if suffix == "npy":
+        np.testing.assert_array_equal(np.load(moved), [1, 2, 3])
+
+
+@in_files
+@pytest.mark.parametrize("what", ["fifo", "folder", "socket"])
+def test_what_nothing_is_appended_to(ctx: dtl.Context, folder: str, suffix: str, what: str) -> None:
+    """Nobody waits for a reader at the other end."""
+    path = f"{folder}/a.{suffix}"
+
+    def make(path: str) -> None:
+        if what == "socket":
+            with socket.socket(socket.AF_UNIX) as made:
+                made.bind(os.path.relpath(path))
+        else:
+            (os.mkfifo if what == "fifo" else os.mkdir)(path)
+
+    write(ctx, path, make)
+    mode = os.lstat(path).st_mode
+    with pytest.raises((dtl.FileError, dtl.InvalidArgumentError), match=rf"a\.{suffix}"):
+        saved(ctx, path, [1, 2], append=True)
+    assert os.lstat(path).st_mode == mode
 
 
 @in_tables

@@ -187,6 +187,23 @@ def test_saved_and_loaded(ctx: dtl.Context, name: str) -> None:
         dtl.load(ctx, f"memory://none/{name}", **more)
 
 
+@pytest.mark.parametrize("what", ["no store", "a store and more", "a file"])
+def test_what_is_not_replaced(ctx: dtl.Context, what: str) -> None:
+    """A folder elsewhere is removed only if all of it is a Zarr store."""
+    pytest.importorskip("zarr", "3", reason="needs zarr 3; runs where the extra io is, from Python 3.11 on")
+    store, path = fsspec.filesystem("memory"), f"/{what.replace(' ', '-')}/a#b.zarr"
+    with vector(ctx, np.arange(5)) as vec:
+        if what == "a store and more":
+            dtl.save({"x": vec}, f"memory:/{path}", format="zarr")
+        if ctx.is_root:
+            store.pipe_file(path if what == "a file" else f"{path}/notes.txt", b"precious")
+        before = {name: store.cat_file(name) for name in store.find("/")}
+        for data in (vec, {"x": vec}):
+            with pytest.raises(dtl.FileError, match=r"a#b\.zarr' is (not replaced|no folder)"):
+                dtl.save(data, f"memory:/{path}", format="zarr")
+            assert {name: store.cat_file(name) for name in store.find("/")} == before
+
+
 def test_tensors_and_patterns(ctx: dtl.Context) -> None:
     elements = np.arange(60.0).reshape(12, 5)
     for number, part in enumerate(np.split(elements, 3)):

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import socket
+import stat
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
@@ -167,6 +168,7 @@ def test_files_replace_files(tmp_path: Path, others: Path) -> None:
         ("link", "is a symbolic link"),
         ("fifo", "is a FIFO"),
         ("socket", "is a socket"),
+        *([("device", "is a device")] if os.geteuid() == 0 else []),  # which only root can make
     ]:
         final = tmp_path / kind
         if kind == "folder":
@@ -175,6 +177,8 @@ def test_files_replace_files(tmp_path: Path, others: Path) -> None:
             final.symlink_to(others / "data")
         elif kind == "fifo":
             os.mkfifo(final)
+        elif kind == "device":
+            os.mknod(final, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
         else:
             with socket.socket(socket.AF_UNIX) as made_socket:
                 made_socket.bind(os.path.relpath(final))

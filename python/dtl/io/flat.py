@@ -134,6 +134,7 @@ class FlatSink(Sink):
         self._places = places
         self._sums = {name: Checksum() for name in places} if summed else {}
         self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        self.inode = os.fstat(self._file).st_ino
 
     def write(self, name: str, at: tuple[int, ...], elements: Array) -> None:
         """Write elements, from an index on."""

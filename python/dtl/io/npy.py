@@ -10,15 +10,16 @@ import os
 import struct
 import tokenize
 from token import NAME, NUMBER
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..exceptions import FileError, InvalidArgumentError
-from .flat import FlatSink, FlatSource, make_room, opened
+from .flat import FlatSink, FlatSource, make_room, opened, write_at
 from .formats import Format, Options, Source, Spec
 from .fortran import FortranSource
-from .remote import open_binary, size_of, stream_of
+from .remote import stream_of
+from .steps import open_file
 
 _MAGIC = b"\x93NUMPY"
 
@@ -82,23 +83,65 @@ def _described(text: str) -> Any:
         raise FileError(f"its header is not that of an array: {error or text[:60]!r}") from None
 
 
+class Growing(NamedTuple):
+    """A file that rows are appended to, open on the root: its size before, and the header that counts the new rows."""
+
+    descriptor: int
+    size: int
+    header: bytes
+
+
+class Appended(NamedTuple):
+    """Where every rank is to write rows that are appended, and the number of the file that has the path."""
+
+    places: dict[str, tuple[int, Spec]]
+    inode: int
+
+
 class _OneArray(Format):
-    """A file of one array, whose elements lie side by side."""
+    """A file of one array, whose elements lie side by side. It may be replaced while rows are appended to it."""
 
-    def withdraw(self, path: str, before: int) -> None:
+    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, Any, Any]:
+        """Return where further elements go, and the file, which is open until they are there."""
+        descriptor = open_file(path, write=True)
+        try:
+            end, head = self._end(path, descriptor, arrays[""])
+            growing = Growing(descriptor, end, head)
+            return Appended({"": (end, arrays[""])}, os.fstat(descriptor).st_ino), growing, growing
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def _end(self, path: str, descriptor: int, spec: Spec) -> tuple[int, bytes]:
+        """Return where the elements of a file end, and the header of a file with more of them, if it has one."""
+        raise NotImplementedError
+
+    def withdraw(self, path: str, before: Growing) -> None:
         """Give the file the size that it had."""
-        os.truncate(path, before)
+        try:
+            os.ftruncate(before.descriptor, before.size)
+        finally:
+            os.close(before.descriptor)
 
-    def confirm(self, path: str, after: bytes) -> None:
+    def confirm(self, path: str, after: Growing) -> None:
         """Write the header that counts the new rows, if there is one."""
-        if after:
-            with open(path, "r+b", buffering=0) as file:
-                file.write(after)
-                os.fsync(file.fileno())
+        try:
+            if not os.path.samestat(os.fstat(after.descriptor), os.stat(path)):
+                raise FileError(f"{path!r} was replaced while rows were appended to it")
+            write_at(after.descriptor, after.header, 0)
+            os.fsync(after.descriptor)
+        finally:
+            os.close(after.descriptor)
 
     def sink(self, path: str, layout: Any) -> FlatSink:
         """Return what this rank writes to."""
-        return FlatSink(path, layout)
+        if not isinstance(layout, Appended):
+            return FlatSink(path, layout)
+        sink = FlatSink(path, layout.places)
+        if sink.inode != layout.inode:
+            sink.close()
+            raise FileError(f"{path!r} was replaced while rows were appended to it")
+        return sink
 
 
 class Npy(_OneArray):
@@ -128,10 +171,9 @@ class Npy(_OneArray):
         make_room(path, head, len(head) + math.prod(spec.shape) * spec.dtype.itemsize)
         return {"": (len(head), spec)}
 
-    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, int, bytes]:
-        """Return where further rows go: after those that there are, whose number the header says at the end."""
-        spec = arrays[""]
-        with open_binary(path) as file:
+    def _end(self, path: str, descriptor: int, spec: Spec) -> tuple[int, bytes]:
+        """Return where the rows end, and the header that says how many they are then."""
+        with open(descriptor, "rb", closefd=False) as file:
             old, fortran = read_header(file)
             offset = file.tell()
         if (
@@ -149,8 +191,7 @@ class Npy(_OneArray):
             raise FileError(
                 f"the header of {path!r}, of {offset} bytes, has no room for the new shape; load and save it"
             )
-        end = offset + _size(old)
-        return {"": (end, spec)}, end, head
+        return offset + _size(old), head
 
 
 def _size(spec: Spec) -> int:
@@ -181,13 +222,12 @@ class Raw(_OneArray):
             shape = (size // dtype.itemsize,)
         return {"": FlatSource(path, file, options.offset, Spec(shape, dtype))}
 
-    def extend(self, path: str, arrays: dict[str, Spec]) -> tuple[Any, int, bytes]:
-        """Return where further elements go: after those that there are."""
-        spec = arrays[""]
-        end = size_of(path)
+    def _end(self, path: str, descriptor: int, spec: Spec) -> tuple[int, bytes]:
+        """Return where the elements end."""
+        end = os.fstat(descriptor).st_size
         if end % spec.dtype.itemsize:
             raise InvalidArgumentError(f"{path!r} has {end} bytes, which is no number of {spec.dtype} elements")
-        return {"": (end, spec)}, end, b""
+        return end, b""
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
         """Give the file its size."""

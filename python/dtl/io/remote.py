@@ -131,11 +131,6 @@ def stream_of(file: Any) -> BinaryIO:
     return cast("BinaryIO", io.BufferedReader(_Reader(file), 1 << 16))
 
 
-def size_of(path: str) -> int:
-    """Return how many bytes a file has."""
-    return int(RemoteFile(path).size) if is_remote(path) else os.stat(path).st_size
-
-
 def replacement(
     ctx: Any,
     op: str,

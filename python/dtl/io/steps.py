@@ -122,9 +122,9 @@ def from_root(ctx: Any, op: str, verb: str, path: str, make: Callable[[], Any]) 
     return broadcast_object(ctx, made, 0)
 
 
-def open_file(path: str) -> int:
-    """Return a descriptor to read a regular file by: nothing else, such as a pipe, for which a rank would wait."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+def open_file(path: str, write: bool = False) -> int:
+    """Return a descriptor to read or change a regular file by: nothing else, as a pipe, for which a rank would wait."""
+    descriptor = os.open(path, (os.O_RDWR if write else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
         return descriptor
