@@ -241,6 +241,7 @@ def test_refusals(ctx: dtl.Context) -> None:
         (3, "int has no method __arrow_c_stream__"),
         ({"a": [1]}, "dict has no method"),
         (pa.Table, "has no method"),
+        (pa.chunked_array([[1]]), "pyarrow .* takes no ChunkedArray"),
         (pa.table({"row": pa.array([[1]])}), "'row' of list<.*> is not held"),
         (pa.table([[1], [2]], ["row", "row"]), "two columns of one name"),
     ):

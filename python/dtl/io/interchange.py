@@ -25,7 +25,10 @@ def _pyarrow() -> Any:
 def _table(pa: Any, table: Any) -> Any:
     """Return a table of pyarrow's of what a rank passed."""
     if hasattr(table, "__arrow_c_stream__") and not isinstance(table, type):
-        return pa.table(table)
+        try:
+            return pa.table(table)
+        except pa.ArrowException as error:  # such as a type that this pyarrow is too old for
+            raise InvalidTypeError(f"pyarrow {pa.__version__} takes no {type(table).__name__}: {error}") from None
     if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):  # older than 2.2
         return pa.Table.from_pandas(table)
     raise InvalidTypeError(f"table of type {type(table).__name__} has no method __arrow_c_stream__, as Arrow's have")
