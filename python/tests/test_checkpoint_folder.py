@@ -6,6 +6,7 @@ has real jobs, which are killed.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
@@ -324,6 +325,29 @@ def test_a_damaged_one_is_no_reason_to_remove_another(ctx: dtl.Context, folder: 
     assert dtl.restore(ctx, folder, number=1) == {"step": 1}
     assert checkpointed(ctx, folder, 3, keep=2) == ["00000003"]
     assert there(ctx, folder) == ["00000001", "00000002", "00000003"]
+
+
+def test_one_that_cannot_be_read(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an error, as an older one would be another state."""
+    checkpointed(ctx, folder, 1, 2, keep=2)
+    opened = os.open
+
+    def broken(path: Any, *args: Any, **kwargs: Any) -> int:
+        if str(path).endswith("00000002/manifest.json"):
+            raise OSError(errno.EIO, "Input/output error")
+        return opened(path, *args, **kwargs)
+
+    def builtin_open(path: Any, mode: str, **kwargs: Any) -> Any:
+        return open(broken(path, os.O_RDONLY) if isinstance(path, str) else path, mode, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", broken)
+        patch.setattr(checkpoint_folder, "open", builtin_open, raising=False)
+        with pytest.raises(dtl.FileError, match=r"00000002/manifest.json: Input/output error") as caught:
+            dtl.restore(ctx, folder)
+        assert caught.value.errno == errno.EIO
+        assert dtl.restore(ctx, folder, number=1) == {"step": 1}
+    assert dtl.restore(ctx, folder) == {"step": 2}
 
 
 def test_numbers_go_on(ctx: dtl.Context, folder: str) -> None:

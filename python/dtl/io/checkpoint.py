@@ -31,7 +31,7 @@ from ..containers.layout import BLOCK, Division
 from ..containers.map.distributed_map import DistributedMap
 from ..containers.sequences import DistributedArray, DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
 from ..futures.future import Future
 from ..policies import Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler

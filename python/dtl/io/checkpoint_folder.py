@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import errno
 import fcntl
 import functools
 import json
@@ -46,6 +47,12 @@ _ASIDE = re.compile(r"\.(new|old)-[0-9a-f]{8}")
 #: The files of a checkpoint, besides the manifest and the marker.
 _FILE = re.compile(r"[0-9]+(\.keys|\.values)?\.npy|[0-9]+\.pickle")
 
+#: What NFS makes of a file that is removed while a rank has it open.
+_REMOVED = re.compile(r"\.nfs[0-9a-f]+")
+
+#: What the system says where there is no such file.
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
+
 #: After how many seconds without a change the checkpoint of a process is given up whose lock cannot be asked for.
 _GIVEN_UP = 24 * 3600.0
 
@@ -77,12 +84,15 @@ def look(path: str) -> Found:
 
 
 def _text_of(folder: str) -> str | None:
-    """Return the text of a manifest of ours, damaged or not; None where there is none."""
+    """Return the text of a manifest of ours, damaged or not; None where there is none.
+
+    What cannot be read is taken for a damaged one, because it may be the last checkpoint.
+    """
     try:
         with open(os.path.join(folder, MANIFEST), "rb") as file:
             return _ours(file.read())
-    except OSError:
-        return None
+    except OSError as error:
+        return None if error.errno in _NO_FILE else ""
 
 
 def _ours(data: bytes) -> str | None:
@@ -302,7 +312,7 @@ def _foreign(folder: str) -> str | None:
     """Say what in a folder is not of a checkpoint, whole or begun; None where all of it is."""
     names = os.listdir(folder)
     for name in sorted(names):
-        if name not in _KNOWN and not _FILE.fullmatch(name):
+        if name not in _KNOWN and not _FILE.fullmatch(name) and not _REMOVED.fullmatch(name):
             return f"{name!r} in it is no file of a checkpoint"
     manifest, marker = _text_of(folder), _marker_of(folder)
     if manifest is not None and parsed(manifest) is not None:
@@ -386,8 +396,14 @@ class Reading:
             if chosen not in found.checkpoints:
                 raise FileNotFoundError(f"{path!r} holds {_said(found, number)}")
             self.folder = os.path.join(path, f"{chosen:08d}")
-            with contextlib.suppress(builtins.FileNotFoundError):  # another job may have removed it since
+            try:
                 text = self._opened(os.path.join(self.folder, MANIFEST))
+            except builtins.FileNotFoundError:
+                continue  # another job has removed it since
+            except OSError as error:
+                failed = FileError(f"cannot read {path!r}: {chosen:08d}/{MANIFEST}: {error.strerror}")
+                failed.errno = error.errno
+                raise failed from None
         try:
             self.manifest = _checked(self.folder, text, [other for other in found.checkpoints if other < chosen])
         except BaseException:
