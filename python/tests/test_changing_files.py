@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any, Callable
@@ -14,8 +15,10 @@ from test_bad_files import refused
 from test_files import write
 
 import dtl
-from dtl.io import files, fortran, hdf5, npy, npz
+from dtl.io import files, fortran, hdf5, npy, npz, tables
 
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow; runs where the extra io is")
+pytest.importorskip("pyarrow.parquet", reason="needs pyarrow; runs where the extra io is")
 h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")
 
 ROWS = 3000
@@ -30,6 +33,19 @@ def in_hdf5(path: str, array: Any, **how: Any) -> None:
         file.create_dataset("x", data=array, **how)
 
 
+def table(array: Any) -> Any:
+    return pa.table({"x": array[:, 0], "text": [f"number {row % 97}" for row in range(len(array))], "y": array[:, 1]})
+
+
+def in_arrow(path: str, made: Any, rows: int = 700) -> None:
+    with pa.ipc.new_file(path, made.schema) as writer:
+        writer.write_table(made, rows)
+
+
+def in_parquet(path: str, made: Any) -> None:
+    pa.parquet.write_table(made, path, row_group_size=700)
+
+
 #: How a file is made of an array, how it is loaded, and the function by which a rank opens it.
 FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str], Any], tuple[Any, str]]] = {
     "a.npy": (np.save, dtl.load, (npy, "opened")),
@@ -42,6 +58,8 @@ FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str],
         (npy, "opened"),
     ),
     "a.h5": (in_hdf5, dtl.load, (hdf5, "OpenFile")),
+    "a.arrow": (lambda path, array: in_arrow(path, table(array)), dtl.read_arrow, (tables, "opened_file")),
+    "a.parquet": (lambda path, array: in_parquet(path, table(array)), dtl.read_parquet, (tables, "opened_file")),
     "chunked.h5": (lambda path, array: in_hdf5(path, array, chunks=(100, 40)), dtl.load, (hdf5, "OpenFile")),
 }
 
@@ -76,12 +94,9 @@ def test_replaced_between_two_ranks(ctx: dtl.Context, folder: str, name: str, mo
     last = f"rank {ctx.size - 1} has opened another file"
     refused(ctx, dtl.CollectiveMismatchError, lambda: load(ctx, path), last, name)
     monkeypatch.undo()
-    for c in loaded_all(load(ctx, path)):
+    made = load(ctx, path)
+    for c in made.values() if isinstance(made, dict) else [made]:
         c.close()
-
-
-def loaded_all(made: Any) -> list[Any]:
-    return list(made.values()) if isinstance(made, dict) else [made]
 
 
 def test_cut_short_while_it_is_read(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +111,8 @@ def test_cut_short_while_it_is_read(ctx: dtl.Context, folder: str, name: str, mo
             os.truncate(path, 5000)
         ctx.barrier()
 
-    monkeypatch.setattr(files, "check_same_files", and_cut)
+    for module in (files, tables):
+        monkeypatch.setattr(module, "check_same_files", and_cut)
     refused(ctx, dtl.FileError, lambda: load(ctx, path), name)
 
 
@@ -116,6 +132,63 @@ def test_copies_on_disks_of_their_own_are_one_file(
         monkeypatch.undo()
         monkeypatch.chdir(tmp_path)
         refused(ctx, dtl.CollectiveMismatchError, lambda: dtl.load(ctx, "a.npy"), "has opened another file")
+
+
+# ---- Tables that say of themselves what is not so ----
+
+
+def test_rows_of_arrow(ctx: dtl.Context, folder: str) -> None:
+    """Of each batch and of each column in it; batches without columns, of old writers and with compression."""
+    for number, rows in enumerate([0, 1, 5, 16]):
+        path = f"{folder}/{number}.arrow"
+        for options in ({}, {"compression": "zstd"}, {"use_legacy_format": True}):
+            how = pa.ipc.IpcWriteOptions(**options)
+
+            def make(path: str, rows: int = rows, how: Any = how) -> None:
+                made = table(numbers(4)[:rows])
+                with pa.ipc.new_file(path, made.schema, options=how) as writer:
+                    for size in (3, 1, 100):
+                        writer.write_table(made, size)
+
+            write(ctx, path, make)
+            with dtl.read_arrow(ctx, path) as columns:
+                got = columns.gather_to(0)
+            if ctx.is_root:
+                with pa.ipc.open_file(path) as reader:
+                    assert got.to_pylist() == reader.read_all().to_pylist()
+            ctx.barrier()
+
+
+@pytest.mark.parametrize("rows", [1000, 1 << 20, 1 << 40, -1])
+@pytest.mark.parametrize("columns", [False, True])
+def test_more_rows_than_there_are(ctx: dtl.Context, folder: str, rows: int, columns: bool) -> None:
+    """In the batch alone, and in its columns too: what is behind their buffers is not read."""
+    path = f"{folder}/a.arrow"
+
+    def make(path: str) -> None:
+        in_arrow(path, pa.table({"x": np.arange(13), "y": np.arange(13.0)}))
+        data = Path(path).read_bytes()
+        before = struct.pack("<q", 13)
+        Path(path).write_bytes(data.replace(before, struct.pack("<q", rows), 3 if columns else 1))
+
+    write(ctx, path, make)
+    with pytest.raises((dtl.FileError, dtl.MemoryError), match=r"a\.arrow|allocate|memory"):
+        dtl.read_arrow(ctx, path)
+
+
+@pytest.mark.parametrize("offsets", [[0, 4, 2, 6], [0, 2, 4, 1 << 20], [-8, 2, 4, 6]])
+def test_texts_that_begin_nowhere(ctx: dtl.Context, folder: str, offsets: list[int]) -> None:
+    path = f"{folder}/a.arrow"
+
+    def make(path: str) -> None:
+        in_arrow(path, pa.table({"x": ["ab", "cd", "ef"]}))
+        data = Path(path).read_bytes()
+        before = struct.pack("<4i", 0, 2, 4, 6)
+        assert before in data
+        Path(path).write_bytes(data.replace(before, struct.pack("<4i", *offsets)))
+
+    write(ctx, path, make)
+    refused(ctx, dtl.FileError, lambda: dtl.read_arrow(ctx, path), "cannot read the column 'x' of", "a.arrow")
 
 
 # ---- Arrays in Fortran order, and checksums ----

@@ -27,6 +27,8 @@ def bytes_of(elements: Array) -> Array:
 class LocalFile:
     """A file of a file system, of which ranges of bytes are read: that of a path, or of a descriptor, which it owns."""
 
+    descriptor = -1
+
     def __init__(self, path: str, descriptor: int = -1) -> None:
         self.descriptor = open_file(path) if descriptor < 0 else descriptor
         self.state = self.look()
@@ -45,6 +47,9 @@ class LocalFile:
             if not got:
                 raise FileError(f"the file ends at byte {place + done}, where {len(data) - done} more were wanted")
             done += got
+
+    def __del__(self) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let the file go."""

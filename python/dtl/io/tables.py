@@ -15,14 +15,18 @@ from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree
 from ..runtime.context import Context
 from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
+from .arrow_layout import batch_rows
 from .blocks import of_root, windows_of
 from .columns import Columns
+from .flat import LocalFile, check_unchanged
+from .flat import opened as opened_file
 from .formats import Array, Format, Further, Options
 from .meaning import meaning_of, unified
 from .patterns import parts_of, table_files
 from .progress import advance, expect
-from .remote import open_binary, replacement
-from .steps import as_file_error, file_step, is_remote
+from .remote import replacement, stream_of
+from .same_files import check_same_files
+from .steps import as_file_error, file_step
 
 #: The rows that are read and written at a time at most, and the bytes of those that make a group of Parquet's, a batch
 #: of Arrow's, and of a piece of a column that is read.
@@ -52,12 +56,15 @@ class ParquetFile:
 
     def __init__(self, path: str) -> None:
         self._pa = pyarrow("Parquet")
-        where = open_binary(path) if is_remote(path) else os.path.abspath(path)  # "s3:x" would be a URL
-        self._file = self._pa.parquet.ParquetFile(where, buffer_size=_PIECE)
-        groups = [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
-        self.starts = np.cumsum([0, *groups])
+        self._path, self._held = path, opened_file(path)
+        self.states = (self._held.state,)
+        where = _native(self._pa, self._held)
+        self._file = self._pa.parquet.ParquetFile(where, buffer_size=_PIECE, page_checksum_verification=True)
+        groups = [self._file.metadata.row_group(i) for i in range(self._file.num_row_groups)]
+        for number, group in enumerate(groups):
+            _check_rows(self._pa, self._file.schema, group, number)
+        self.starts = np.cumsum([0, *(group.num_rows for group in groups)])
         self.schema = self._file.schema_arrow
-        self._path = path
 
     def check_order(self, number: int, name: str) -> None:
         """Refuse ordered texts of a group without a list of them: their order is then nowhere in the file."""
@@ -71,7 +78,25 @@ class ParquetFile:
 
     def batches(self, number: int, names: list[str]) -> Iterator[Any]:
         """Yield the rows of a group in batches."""
-        return iter(self._file.iter_batches(min(ROWS, 1 << 14), row_groups=[number], columns=names, use_threads=False))
+        yield from self._file.iter_batches(min(ROWS, 1 << 14), row_groups=[number], columns=names, use_threads=False)
+        check_unchanged(self._path, self._held)
+
+
+def _check_rows(pa: Any, schema: Any, group: Any, number: int) -> None:
+    """Refuse a group whose first column has not as many values as the group has rows."""
+    if group.num_rows < 0:
+        raise FileError(f"group {number} has {group.num_rows} rows")
+    if group.num_columns and not schema.column(0).max_repetition_level:
+        values = group.column(0).num_values
+        if values != group.num_rows:
+            raise FileError(f"group {number} has {group.num_rows} rows, and {values} values in its first column")
+
+
+def _native(pa: Any, file: Any) -> Any:
+    """Return an open file as pyarrow reads it: the same file, also if its path is another's by now."""
+    if isinstance(file, LocalFile) and os.path.exists(f"/proc/self/fd/{file.descriptor}"):
+        return pa.OSFile(f"/proc/self/fd/{file.descriptor}")
+    return pa.PythonFile(stream_of(file))
 
 
 class ArrowFile:
@@ -79,21 +104,25 @@ class ArrowFile:
 
     def __init__(self, path: str) -> None:
         self._pa = pyarrow("Arrow")
-        self._map = self._pa.PythonFile(open_binary(path)) if is_remote(path) else self._pa.memory_map(path)
-        self._file = self._pa.ipc.open_file(self._map)
-        batches = [self._file.get_batch(i).num_rows for i in range(self._file.num_record_batches)]
-        self.starts = np.cumsum([0, *batches])
-        self.schema = self._file.schema
-        self._last: Any = (-1, None)
+        self._path, self._held = path, opened_file(path)
+        self.states = (self._held.state,)
+        self.starts = np.cumsum([0, *batch_rows(self._held)])
+        self.schema = self._pa.ipc.open_file(_native(self._pa, self._held)).schema
+        self._reader: Any = ((), None)
 
     def check_order(self, number: int, name: str) -> None:
         """Do nothing: ordered texts always have their list here."""
 
     def batches(self, number: int, names: list[str]) -> Iterator[Any]:
-        """Yield one batch, which is kept for further columns."""
-        if self._last[0] != number:
-            self._last = (number, self._file.get_batch(number))
-        yield self._last[1]
+        """Yield columns of one batch. What they say of themselves is compared with the bytes that there are."""
+        if self._reader[0] != names:
+            fields = [self.schema.get_field_index(name) for name in names]
+            options = self._pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+            self._reader = (names, self._pa.ipc.open_file(_native(self._pa, self._held), options=options))
+        batch = self._reader[1].get_batch(number)
+        batch.validate(full=True)
+        check_unchanged(self._path, self._held)
+        yield batch
 
 
 class JoinedTable:
@@ -102,11 +131,13 @@ class JoinedTable:
     def __init__(self, opened: Callable[[str], Any], files: list[str], columns: tuple[str, ...] | None) -> None:
         self._opened, self._files = opened, files
         self._last: Any = (-1, None)
+        self.states: tuple[Any, ...] = ()
         kinds: dict[str, Any] = {}
         starts, self._groups = [0], []
         for number, name in enumerate(files):
             with as_file_error("read", name):
                 file = opened(name)
+            self.states += file.states
             names = file.schema.names
             if number == 0:
                 self._pa, first = file._pa, names
@@ -131,6 +162,8 @@ class JoinedTable:
         file, group = self._groups[number]
         if self._last[0] != file:
             self._last = (file, self._opened(self._files[file]))
+            if self._last[1].states[0] != self.states[file]:
+                raise FileError(f"{self._files[file]!r} changed while it was read")
         return self._last[1], group
 
     def check_order(self, number: int, name: str) -> None:
@@ -156,8 +189,6 @@ def read_rows(
     """Return the columns of a file that says how many rows it has. Each rank reads a range of them. Collective."""
     with file_step(ctx, op, "read", path):
         files = table_files(path)
-        for name in files or [path]:
-            open_binary(name).close()
         file = opened(path) if files is None else JoinedTable(opened, files, columns)
         names = wanted(path, file.schema.names, columns)
         kinds = {name: file.schema.field(name).type for name in names}
@@ -166,6 +197,7 @@ def read_rows(
         made = [Column(name, kind, 0, file._pa, strings) for name, kind in kinds.items()]
         schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
+    check_same_files(ctx, op, path, list(file.states))
     vectors = {each.name: DistributedVector._created(ctx, (total,), each.dtype, BLOCK) for each in made}
     try:
         with file_step(ctx, op, "read", path):
@@ -181,21 +213,31 @@ def read_rows(
                 if place >= hi:
                     break
                 for each in read:  # one after the other: a reader holds as much of each column as a group has
-                    row = place
-                    if each.ordered:
-                        file.check_order(number, each.name)
-                    for batch in file.batches(number, [each.name]):
-                        start, end = max(lo - row, 0), min(hi - row, batch.num_rows)
-                        if start < end:
-                            column = batch.column(batch.schema.get_field_index(each.name))
-                            each.add(column.slice(start, end - start))
-                            advance(each.dtype.itemsize * (end - start))
-                        row += batch.num_rows
+                    with as_file_error(f"read the column {each.name!r} of", path):
+                        _add_rows(file, number, each, lo, hi)
         return completed(ctx, op, read, vectors, divided, Columns())
     except BaseException:
         for vec in vectors.values():
             vec.close()
         raise
+
+
+def _add_rows(file: Any, number: int, column: Column, lo: int, hi: int) -> None:
+    """Add to a column what it has of a range of rows in a group."""
+    row, end = (int(file.starts[at]) for at in (number, number + 1))
+    if column.ordered:
+        file.check_order(number, column.name)
+    for batch in file.batches(number, [column.name]):
+        start, stop = max(lo - row, 0), min(hi - row, batch.num_rows)
+        row += batch.num_rows
+        if row > end:
+            break
+        if start < stop:
+            values = batch.column(batch.schema.get_field_index(column.name))
+            column.add(values.slice(start, stop - start))
+            advance(column.dtype.itemsize * (stop - start))
+    if row != end:
+        raise FileError(f"group {number} has {end - int(file.starts[number])} rows, and its column another number")
 
 
 # ---- Columns that are written ----
