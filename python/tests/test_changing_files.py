@@ -142,6 +142,8 @@ def test_rows_of_arrow(ctx: dtl.Context, folder: str) -> None:
     for number, rows in enumerate([0, 1, 5, 16]):
         path = f"{folder}/{number}.arrow"
         for options in ({}, {"compression": "zstd"}, {"use_legacy_format": True}):
+            if options.get("use_legacy_format") and int(pa.__version__.split(".")[0]) < 18:
+                continue  # it cannot read some columns of such a file
             how = pa.ipc.IpcWriteOptions(**options)
 
             def make(path: str, rows: int = rows, how: Any = how) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import zlib
 from typing import Any, Callable, Iterator
@@ -59,7 +60,10 @@ class ParquetFile:
         self._path, self._held = path, opened_file(path)
         self.states = (self._held.state,)
         where = _native(self._pa, self._held)
-        self._file = self._pa.parquet.ParquetFile(where, buffer_size=_PIECE, page_checksum_verification=True)
+        kind = self._pa.parquet.ParquetFile
+        checked = "page_checksum_verification"  # where a file has checksums; of pyarrow 15 and later
+        checks = {checked: True} if checked in inspect.signature(kind).parameters else {}
+        self._file = kind(where, buffer_size=_PIECE, **checks)
         groups = [self._file.metadata.row_group(i) for i in range(self._file.num_row_groups)]
         for number, group in enumerate(groups):
             _check_rows(self._pa, self._file.schema, group, number)
