@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import zlib
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
 from ..comm import collectives
-from ..comm.objects import allgather_object
+from ..comm.reductions import allreduce
 from ..containers.layout import Division
 from ..exceptions import FileError, InvalidTypeError
+from ..ops import MAX
 from ..runtime.agreement import agree
 from ..runtime.context import Context
 from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
 from .blocks import evenly, of_root
 from .columns import Columns
+from .csv_rows import NO_EFFECT, Effect, count_rows, effect, first_row, next_row
+from .csv_types import BOM, NotOfTypeError, Parser
 from .flat import write_at
 from .formats import Array, Format, Further, Options
 from .patterns import parts_of, table_files
@@ -29,10 +34,15 @@ from .tables import Written, other_columns, wanted
 #: The bytes that types are told from at first, and those that are looked at or parsed at a time.
 _SAMPLE, _BLOCK = 1 << 18, 1 << 20
 
-#: What stands for no value, unless it is in quotes.
-_NULLS = ("", "NA", "N/A", "null", "NULL", "None")
-
-_NEWLINE, _QUOTE = 10, 34
+#: How files begin that are no text of UTF-8, and what they are.
+_OTHERS = {
+    rb"\x1f\x8b": "compressed by gzip",
+    rb"BZh[1-9]1AY&SY": "compressed by bzip2",
+    rb"\xfd7zXZ\0": "compressed by xz",
+    rb"\x28\xb5\x2f\xfd": "compressed by zstd",
+    rb"PK\x03\x04": "a zip archive",
+    rb"\xff\xfe|\xfe\xff": "text in UTF-16",
+}
 
 
 class Piece(NamedTuple):
@@ -43,33 +53,82 @@ class Piece(NamedTuple):
     end: int
 
 
-_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+class _Csv:
+    """A CSV file, mapped into memory: where its rows begin, and the names of its columns."""
+
+    def __init__(self, path: str, delimiter: str) -> None:
+        self.path, self._delimiter = path, ord(delimiter)
+        if is_remote(path):
+            self.data: Any = RemoteBytes(path)
+        else:
+            os.close(open_file(path))
+            self.data = np.memmap(path, np.uint8, "r") if os.path.getsize(path) else np.empty(0, np.uint8)
+        begin = bytes(self.data[:10])
+        for pattern, kind in _OTHERS.items():
+            if re.match(pattern, begin):
+                raise FileError(f"{path!r} is {kind}; read_csv reads text in UTF-8 that is not compressed")
+        start, self.head = first_row(self.data, len(BOM) if begin.startswith(BOM) else 0, self._delimiter)
+        if start == self.head:
+            raise FileError(f"{path!r} is empty: not even the names of its columns are there")
+        with self.as_text(start):
+            self._first = bytes(self.data[start : self.head]).decode()
+        if "\0" in self._first:
+            raise FileError(f"the names of the columns of {path!r} have NUL bytes: it is no text in UTF-8")
+
+    def names(self, pa: Any) -> list[str]:
+        """Return the names of the columns, which the first row has."""
+        line = self._first.encode()
+        return list(
+            pa.csv.read_csv(
+                pa.BufferReader(line + b"\n"),
+                pa.csv.ReadOptions(block_size=len(line) + 2, use_threads=False),
+                pa.csv.ParseOptions(delimiter=chr(self._delimiter), newlines_in_values=True),
+            ).column_names
+        )
+
+    @contextmanager
+    def as_text(self, start: int) -> Iterator[None]:
+        """Say which byte is no text where one cannot be decoded, of bytes from a place on."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise FileError(
+                f"{self.path!r} is no text in UTF-8, as byte {start + error.start} is {byte:#04x}; convert it from its "
+                "encoding, for example with iconv -f WINDOWS-1252 -t UTF-8"
+            ) from None
+
+    def effect(self, start: int, end: int) -> Effect:
+        """Return what the quotes of a range change."""
+        return effect(self.data, start, end, self._delimiter)
+
+    def next_row(self, place: int, inside: bool) -> int:
+        """Return where the first row from a place on begins, which may be in a quoted field."""
+        return next_row(self.data, place, inside, self._delimiter)
+
+    def can_stream(self, start: int, end: int, size: int) -> bool:
+        """Say whether pyarrow reads a range of rows as it is, so many bytes at a time.
+
+        It takes LF away from the beginning of bytes if those before end with CR, even from a value in quotes.
+        """
+        inside, known = False, start
+        for place in range(start + size, end, size):
+            if bytes(self.data[place - 1 : place + 1]) == b"\r\n":
+                inside, known = self.effect(known, place)[inside], place
+                if inside:
+                    return False
+        return bytes(self.data[start : start + len(BOM)]) != BOM
+
+    def block(self, start: int, end: int, size: int) -> int:
+        """Return where rows end that are about so many bytes, of a range that begins with a row and ends with one."""
+        place = start + size
+        return end if place >= end else self.next_row(place, self.effect(start, place)[0])
 
 
-def _count(data: Array, lo: int, hi: int, byte: int) -> int:
-    """Return how often a byte occurs in a range."""
-    return sum(int(np.count_nonzero(data[at : min(at + _BLOCK, hi)] == byte)) for at in range(lo, hi, _BLOCK))
+def _rows_of(ctx: Context, op: str, path: str, files: list[_Csv]) -> list[Piece]:
+    """Return the ranges of bytes of this rank's rows: those that begin in its share of all bytes. Collective.
 
-
-def _next_line(data: Array, place: int, inside: int) -> int:
-    """Return where the line after the first newline outside of quotes begins, from a place on that may be inside."""
-    step = 1 << 12
-    while place < len(data):
-        block = data[place : place + step]
-        quoted = (np.cumsum(block == _QUOTE) + inside) % 2
-        ends = np.flatnonzero((block == _NEWLINE) & (quoted == 0))
-        if len(ends):
-            return int(place + ends[0] + 1)
-        inside = int(quoted[-1])
-        place, step = place + len(block), min(2 * step, _BLOCK)
-    return len(data)
-
-
-def _lines_of(ctx: Context, op: str, path: str, files: list[_Csv]) -> list[Piece]:
-    """Return the ranges of bytes of this rank's lines: those that begin in its share of all bytes. Collective.
-
-    A line ends at a newline outside of quotes, and whether a place is inside of them follows from the number of quotes
-    before it in its file, on all ranks.
+    Whether a share begins in a quoted field follows from the quotes before it in its file, on all ranks.
     """
     ends = np.cumsum([0, *(len(file.data) - file.head for file in files)]).tolist()
 
@@ -80,15 +139,18 @@ def _lines_of(ctx: Context, op: str, path: str, files: list[_Csv]) -> list[Piece
         return number, files[number].head + share - ends[number]
 
     here = place(ctx.rank)
+    mine = [-1, *NO_EFFECT]
     with file_step(ctx, op, "read", path):
-        share = _pieces(files, here, place(ctx.rank + 1)) if ctx.size > 1 else []
-        quotes = {piece.number: _count(files[piece.number].data, piece.start, piece.end, _QUOTE) for piece in share}
-    earlier = [of_rank.get(here[0], 0) for of_rank in allgather_object(ctx, quotes)[: ctx.rank]]
+        for piece in _pieces(files, here, place(ctx.rank + 1))[-1:] if ctx.rank < ctx.size - 1 else ():
+            mine = [piece.number, *files[piece.number].effect(piece.start, piece.end)]
+    everyones = collectives.allgather(ctx, np.array(mine, np.int64)).reshape(-1, 3)
     with file_step(ctx, op, "read", path):
         number, start = here
-        data = files[number].data
         if start > files[number].head:
-            start = _next_line(data, start - 1, (sum(earlier) - int(data[start - 1] == _QUOTE)) % 2)
+            inside = 0
+            for of_file, *after in everyones[: ctx.rank].tolist():
+                inside = after[inside] if of_file == number else inside
+            start = files[number].next_row(start, bool(inside))
     starts = collectives.allgather(ctx, np.array([number, start], np.int64)).reshape(-1, 2).tolist()
     last = starts[ctx.rank + 1] if ctx.rank + 1 < ctx.size else (len(files) - 1, len(files[-1].data))
     return _pieces(files, (number, start), (int(last[0]), int(last[1])))
@@ -105,115 +167,98 @@ def _pieces(files: list[_Csv], first: tuple[int, int], last: tuple[int, int]) ->
     return found
 
 
-def _unified(pa: Any, one: Any, other: Any) -> Any:
-    """Return the type of a column of which parts look like two."""
-    if one == other or pa.types.is_null(other):
-        return one
-    if pa.types.is_null(one):
-        return other
-    if {one, other} == {pa.int64(), pa.float64()}:
-        return pa.float64()
-    if all(pa.types.is_timestamp(each) or pa.types.is_date32(each) for each in (one, other)):
-        return max(one, other, key=lambda kind: (pa.types.is_timestamp(kind), str(kind) == "timestamp[ns]"))
-    return pa.string()
-
-
-class _Csv:
-    """A CSV file, mapped into memory, and how it is read."""
-
-    def __init__(self, path: str, delimiter: str, columns: tuple[str, ...] | None, dtypes: dict[str, Any]) -> None:
-        self.pa = pyarrow("CSV")
-        if is_remote(path):
-            self.data: Any = RemoteBytes(path)
-        else:
-            os.close(open_file(path))
-            self.data = np.memmap(path, np.uint8, "r") if os.path.getsize(path) else np.empty(0, np.uint8)
-        self._parse = self.pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        self.head = _next_line(self.data, 0, 0)
-        if not self.head:
-            raise FileError(f"{path!r} is empty: not even the names of its columns are there")
-        skip = 3 if bytes(self.data[:3]) == b"\xef\xbb\xbf" else 0
-        line = self.pa.BufferReader(bytes(self.data[skip : self.head]) + b"\n")
-        self.all_names = self.pa.csv.read_csv(line, parse_options=self._parse).column_names
-        self.names = wanted(path, self.all_names, columns)
-        wanted(path, self.all_names, tuple(dtypes) or None)
-        self._said = {name: self._said_type(name, dtype) for name, dtype in dtypes.items()}
-
-    def _part(self, start: int, end: int) -> Any:
-        """Return a range of bytes as pyarrow reads it."""
-        return self.pa.BufferReader(self.pa.py_buffer(np.asarray(self.data[start:end])))
-
-    def _said_type(self, name: str, dtype: Any) -> Any:
-        if dtype is str:
-            return self.pa.string()
+def _given_types(pa: Any, dtypes: dict[str, Any]) -> dict[str, Any]:
+    """Return the Arrow types of the dtypes that the caller has said."""
+    given = {}
+    for name, dtype in dtypes.items():
         try:
-            return self.pa.from_numpy_dtype(np.dtype(dtype))
+            given[name] = pa.string() if dtype is str else pa.from_numpy_dtype(np.dtype(dtype))
         except (TypeError, ValueError, NotImplementedError) as error:
             raise InvalidTypeError(f"dtype {dtype!r} of the column {name!r} is none: {error}") from None
+    return given
 
-    def kinds(self, start: int, end: int, sample: int) -> list[Any]:
-        """Return the types of the columns as the first bytes of this rank's lines look."""
-        pa, stop = self.pa, end
-        if start >= end:
-            return [self._said.get(name, pa.null()) for name in self.names]
-        if end - start > sample:
-            stop = _next_line(self.data, start + sample, _count(self.data, start, start + sample, _QUOTE) % 2)
-        table = pa.csv.read_csv(
-            self._part(start, min(stop, end)),
-            pa.csv.ReadOptions(column_names=self.all_names, use_threads=False),
-            self._parse,
-            self._convert(self._said),
-        )
-        kinds = [table.schema.field(name).type for name in self.names]
-        return [pa.string() if pa.types.is_time(kind) else kind for kind in kinds]
 
-    def _convert(self, kinds: dict[str, Any]) -> Any:
-        return self.pa.csv.ConvertOptions(
-            column_types=kinds,
-            include_columns=self.names,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            null_values=list(_NULLS),
-            true_values=list(_TRUE),  # not "1", which pyarrow takes for one where other values of the column are
-            false_values=list(_FALSE),
-        )
+def _opened(
+    pa: Any, path: str, delimiter: str, columns: tuple[str, ...] | None, dtypes: dict[str, Any]
+) -> tuple[list[_Csv], list[str], Parser]:
+    """Return the files, the names of the columns that are wanted, and what makes arrays of rows."""
+    paths = table_files(path) or [path]
+    files = [_Csv(each, delimiter) for each in paths]
+    all_names = files[0].names(pa)
+    for file in files[1:]:
+        names = file.names(pa)
+        if names != all_names:
+            raise FileError(f"the columns of {file.path!r} are {names}, and those of {paths[0]!r} {all_names}")
+    names = wanted(paths[0], all_names, columns)
+    wanted(paths[0], all_names, tuple(dtypes) or None)
+    return files, names, Parser(pa, delimiter, all_names, names, _given_types(pa, dtypes))
 
-    def read(self, start: int, end: int, read: list[Column]) -> bool:
-        """Add the lines of a range to columns, and say whether all values are of the columns' types."""
-        pa, kinds = self.pa, {each.name: each.kind for each in read}
-        try:
-            batches = pa.csv.open_csv(
-                self._part(start, end),
-                pa.csv.ReadOptions(column_names=self.all_names, block_size=_BLOCK, use_threads=False),
-                self._parse,
-                self._convert(kinds),
-            )
-            for batch in batches:
-                for each, array in zip(read, batch.columns):
+
+def _sampled(files: list[_Csv], pieces: list[Piece], parser: Parser) -> Array:
+    """Return the types of the columns as the first bytes of this rank's rows look, as places in the list of types."""
+    for number, start, end in pieces[:1]:
+        with files[number].as_text(start):
+            stop = files[number].block(start, end, _SAMPLE)
+            return parser.raised(files[number].data[start:stop], parser.lowest)
+    return parser.lowest
+
+
+def _read(
+    files: list[_Csv], pieces: list[Piece], parser: Parser, names: list[str], levels: Array, strings: Strings
+) -> tuple[list[Column], Array]:
+    """Return the columns of this rank's rows, and the types that they have.
+
+    Where these are not the types that were asked for, the columns are not whole.
+    """
+    kinds = [parser.kind(place, int(level)) for place, level in enumerate(levels)]
+    read: list[Column] = []
+    for returns, fill in ((False, _fill_streaming), (True, _fill_in_blocks)):
+        expect(sum(piece.end - piece.start for piece in pieces))
+        rows = sum(count_rows(files[piece.number].data, piece.start, piece.end, returns) for piece in pieces)
+        read = [Column(name, kind, rows, parser.pa, strings) for name, kind in zip(names, kinds)]
+        found = fill(files, pieces, parser, levels, read)
+        if found is not None:
+            return read, found
+    raise AssertionError
+
+
+def _fill_streaming(
+    files: list[_Csv], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]
+) -> Array | None:
+    """Add this rank's rows to columns, and return their types; None where pyarrow cannot read them in one go."""
+    try:
+        for number, start, end in pieces:
+            if not files[number].can_stream(start, end, _BLOCK):
+                return None
+            for arrays in parser.batches(files[number].data[start:end], levels, _BLOCK):
+                if read[0].rows + len(arrays[0]) > len(read[0].out):
+                    return None
+                for each, array in zip(read, arrays):
                     each.add(array)
                 advance(_BLOCK)
-        except pa.ArrowInvalid as error:
-            if "conversion error" in str(error):
-                return False
-            raise
-        return True
+    except NotOfTypeError:
+        return None
+    return levels
 
 
-def _kinds(files: list[_Csv], pieces: list[Piece], sample: int | None) -> list[Any]:
-    """Return the types of the columns as the first bytes of this rank's lines look, or all of its lines."""
-    kinds = files[0].kinds(0, 0, 0)
-    for piece in pieces if sample is None else pieces[:1]:
-        found = files[piece.number].kinds(piece.start, piece.end, piece.end - piece.start if sample is None else sample)
-        kinds = [_unified(files[0].pa, one, other) for one, other in zip(kinds, found)]
-    return kinds
-
-
-def _read(files: list[_Csv], pieces: list[Piece], kinds: list[Any], strings: Strings) -> list[Column] | None:
-    """Return the columns of this rank's lines; None where a value is not of its column's type."""
-    expect(sum(piece.end - piece.start for piece in pieces))
-    rows = sum(_count(files[piece.number].data, piece.start, piece.end, _NEWLINE) + 1 for piece in pieces)
-    read = [Column(name, kind, rows, files[0].pa, strings) for name, kind in zip(files[0].names, kinds)]
-    return read if all(files[piece.number].read(piece.start, piece.end, read) for piece in pieces) else None
+def _fill_in_blocks(files: list[_Csv], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]) -> Array:
+    """Add this rank's rows to columns, as long as they have the types that were asked for, and return their types."""
+    found = levels
+    for piece in pieces:
+        file, start = files[piece.number], piece.start
+        while start < piece.end:
+            stop = file.block(start, piece.end, _BLOCK)
+            with file.as_text(start):
+                block = file.data[start:stop]
+                arrays = parser.arrays(block, found)
+                if arrays is None:
+                    found = parser.raised(block, found)
+            for each, array in zip(read, arrays or ()) if found is levels else ():
+                for chunk in array.chunks:
+                    each.add(chunk)
+            advance(stop - start)
+            start = stop
+    return found
 
 
 @given_back()
@@ -229,35 +274,22 @@ def read_lines(
 ) -> Columns:
     """Return the columns of a CSV file, or of several, one after the other. Collective."""
     with file_step(ctx, op, "read", path):
-        names = table_files(path) or [path]
-        files = [_Csv(name, delimiter, columns, dtypes) for name in names]
-        check_strings(strings, files[0].names)
-        for name, file in zip(names, files):
-            if file.all_names != files[0].all_names:
-                raise FileError(
-                    f"the columns of {name!r} are {file.all_names}, and those of {names[0]!r} {files[0].all_names}"
-                )
-        found = f"{[len(file.data) for file in files]} bytes, {files[0].names}"
-        pa = files[0].pa
+        pa = pyarrow("CSV")
+        files, names, parser = _opened(pa, path, delimiter, columns, dtypes)
+        check_strings(strings, names)
+        found = f"{[len(file.data) for file in files]} bytes, {names}"
     agree(ctx, op, f"found in {path!r}: {found[:200]} ({zlib.crc32(found.encode()):08x})")
-    pieces = _lines_of(ctx, op, path, files)
+    pieces = _rows_of(ctx, op, path, files)
     with file_step(ctx, op, "read", path):
-        mine = _kinds(files, pieces, _SAMPLE)
+        mine = _sampled(files, pieces, parser)
+    levels = allreduce(ctx, mine, MAX)
     while True:
-        everyones = allgather_object(ctx, mine)
         with file_step(ctx, op, "read", path):
-            kinds = mine
-            for of_rank in everyones:
-                kinds = [_unified(pa, one, other) for one, other in zip(kinds, of_rank)]
-            read = _read(files, pieces, kinds, strings)
-        if collectives.allgather(ctx, read is not None).all():
+            read, mine = _read(files, pieces, parser, names, levels, strings)
+        higher = allreduce(ctx, mine, MAX)
+        if np.array_equal(higher, levels):
             break
-        with file_step(ctx, op, "read", path):  # once more, with the types that all lines look like
-            again = [_unified(pa, one, other) for one, other in zip(kinds, _kinds(files, pieces, None))]
-            if read is None and again == kinds:
-                raise FileError(f"{path!r} has a value that is of no type that the column has elsewhere")
-            mine = again
-    assert read is not None
+        levels, read = higher, []  # once more, with types that all rows have
     return completed(ctx, op, read, {}, divided, Columns())
 
 
@@ -302,8 +334,25 @@ def _text(written: Written, parts: list[Array], header: bool) -> Any:
         column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns
     ]
     table = pa.RecordBatch.from_arrays(columns, batch.schema.names)
-    pa.csv.write_csv(table, out, pa.csv.WriteOptions(include_header=header))
+    pa.csv.write_csv(table[:0] if _has_empty_lines(columns) else table, out, pa.csv.WriteOptions(include_header=header))
+    if _has_empty_lines(columns):
+        out.write(_lines_with_na(pa, columns[0]))
     return out.getvalue()
+
+
+def _has_empty_lines(columns: list[Any]) -> bool:
+    """Say whether a missing value would be an empty line, which no reader takes for a row."""
+    return len(columns) == 1 and columns[0].null_count > 0
+
+
+def _lines_with_na(pa: Any, column: Any) -> bytes:
+    """Return the lines of a table of one column, NA in place of missing values."""
+    compute = pa.compute
+    if column.type == pa.string():
+        column = compute.binary_join_element_wise('"', compute.replace_substring(column, '"', '""'), '"', "")
+    lines = compute.fill_null(column.cast(pa.string()), "NA")
+    whole = compute.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")
+    return bytes(whole[0].as_buffer()) + b"\n"
 
 
 class Csv(Format):

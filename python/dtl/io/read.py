@@ -161,15 +161,16 @@ def read_csv(
     ctx
         The context. Each rank opens the file itself, and all pass the same arguments.
     path
-        The file, a pattern of several files, or a URL, as for :func:`load`. The first line of each file has the names
-        of the columns.
+        The file, a pattern of several files, or a URL, as for :func:`load`. It is text in UTF-8 that is not compressed,
+        and its first row has the names of the columns.
     columns
         The names of the columns to read; None for all.
     delimiter
         The character between values.
     dtypes
         A mapping of names of columns to their dtypes, or to ``str`` for text. The type of any other column is the first
-        of bool, int64, float64, dates and times, or text that all its values allow.
+        of int64, uint64, bool, dates, times, times in UTC, float64 and text that all its values have. Integers that
+        neither int64 nor uint64 holds are text, because float64 would lose digits.
     strings
         Which columns of text become vectors of str, as for :func:`read_parquet`. Columns that it names are text.
     partition, block_size
@@ -181,16 +182,16 @@ def read_csv(
     -------
     Columns
         A mapping of names to vectors. Text is held as codes or as str, and dates and times as int64. A column with
-        missing values has a mask. A value is missing if its field is empty, or is NA, N/A, null, NULL or None without
-        quotes.
+        missing values has a mask. A value is missing if its field is empty, or is NA, N/A, null, NULL or None. In a
+        column of text, these are text if they are in quotes.
 
     Raises
     ------
     FileNotFoundError
         If a rank does not find the file.
     FileError
-        If a rank cannot read the file, if a line has more or fewer values than the first one, or if a value does not
-        have the dtype given for it.
+        If a rank cannot read the file, if it is not text in UTF-8, if a row has more or fewer values than the first
+        one, or if a value does not have the dtype given for it.
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError, BackendUnavailableError
         As for :func:`read_parquet`.
 
@@ -198,9 +199,10 @@ def read_csv(
     -----
     Every error is raised on every rank, even if it occurs on one rank only.
 
-    Values in quotes may contain newlines: the ranks count the quotes to find the newlines that end a line. The types
-    are determined from the first lines of each rank; if a later value does not match, they are determined again from
-    all lines.
+    Rows and types do not depend on the number of ranks. A row ends with LF, CR or CRLF outside of quotes, and empty
+    lines are no rows. A quote opens a quoted value only at the beginning of the value, and two of them in it stand for
+    one; elsewhere, it is a character like others, as for Python's ``csv``. The types are determined from the first rows
+    of each rank; if a later value does not match, its rank looks at all of its rows, and all read again.
 
     Examples
     --------

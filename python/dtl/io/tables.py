@@ -36,14 +36,15 @@ ROWS, _GROUP, _BATCH, _PIECE = 1 << 20, 12 << 20, 8 << 20, 1 << 20
 
 def wanted(path: str, names: list[str], columns: tuple[str, ...] | None) -> list[str]:
     """Return the columns to read."""
-    if len(set(names)) < len(names):
+    known = set(names)
+    if len(known) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise FileError(f"{path!r} has two columns {twice!r}")
     if columns is None:
         columns = tuple(names)
     if not columns:
         raise InvalidArgumentError(f"no column of {path!r} is wanted; its columns are {names}")
-    missing = [name for name in columns if name not in names]
+    missing = [name for name in columns if name not in known]
     if missing:
         raise InvalidArgumentError(f"{path!r} has no column {missing[0]!r}; its columns are {names}")
     return list(columns)
