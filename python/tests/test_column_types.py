@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from divisions import vector
 from test_files import write
 
 import dtl
@@ -208,6 +209,41 @@ def test_columns_in_another_mapping(ctx: dtl.Context, folder: str, suffix: str) 
         assert whole(columns).to_pylist() == table.append_column("", pa.array([5, 5, 5])).to_pylist()
     with read(ctx, f"{folder}/b.{suffix}") as columns:
         assert whole(columns)["data"].to_pylist() == ["plum", None, "fig"]
+
+
+def test_what_is_made_of_columns(ctx: dtl.Context, folder: str) -> None:
+    """The results of a program with a table are saved with their texts and times."""
+    words, days = ["plum", "fig", None, "plum"], np.array([3, 1, 2, 1], "M8[D]")
+    table = pa.table(
+        {"what": words, "day": days, "size": pa.DictionaryArray.from_arrays([1, 0, 1, 0], ["s", "l"], ordered=True)}
+    )
+    path = f"{folder}/a.parquet"
+
+    def saved(**vectors: Any) -> list[Any]:
+        dtl.save(vectors, path)
+        with dtl.read_parquet(ctx, path) as columns:
+            return [tuple(row.values()) for row in whole(columns).to_pylist()]
+
+    with dtl.Columns.from_arrow(ctx, table if ctx.is_root else None) as columns:
+        with dtl.group_by(columns["what"]) as groups:
+            keys, first = groups.agg(columns["day"], "min")
+            assert saved(what=keys, first=first) == [
+                (None, days[2].item()),
+                ("fig", days[1].item()),
+                ("plum", days[3].item()),
+            ]
+            _, largest = groups.agg(columns["size"], "max")
+            assert saved(what=keys, largest=largest) == [(None, "l"), ("fig", "s"), ("plum", "l")]
+            assert saved(n=groups.agg(columns["day"], "count")[1]) == [(1,), (1,), (2,)]
+        with dtl.group_by([columns["size"], columns["day"]]) as groups:
+            (size, day), count = groups.agg(columns["day"], "count")
+            expected = [("s", days[1].item(), 2), ("l", days[2].item(), 1), ("l", days[0].item(), 1)]
+            assert saved(size=size, day=day, count=count) == expected
+        values, counts, _ = dtl.value_counts(columns["what"])
+        assert saved(what=values, counts=counts)[0] == ("plum", 2)
+        assert saved(size=dtl.unique(columns["size"])) == [("s",), ("l",)]
+        assert saved(what=dtl.take(columns["what"], [3, 2])) == [("plum",), (None,)]
+        assert saved(what=dtl.take(columns["what"], vector(ctx, np.array([3, 2]), "cyclic"))) == [("plum",), (None,)]
 
 
 def test_libraries_that_take_tables(ctx: dtl.Context) -> None:

@@ -105,6 +105,7 @@ class GroupBy:
         self._layout = each[0]._like(np.bool_)
         share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:], anywhere=True)
         self._context = each[0].context
+        self._meanings = [key._meaning for key in each]
         self._of = ", ".join(str(key.dtype) for key in each)
         with contextlib.ExitStack() as stack:
             work = [stack.enter_context(flattened(key)) for key in each]
@@ -257,6 +258,10 @@ class GroupBy:
         result = self._keys[0]._like(made.dtype)
         result._set_part(made)
         keys = tuple(key.copy() for key in self._keys)
+        for key, meaning in zip(keys, self._meanings):
+            key._meaning = meaning
+        if name in ("min", "max", "first", "last"):
+            result._meaning = values._meaning
         agree(self._context, "agg")
         return keys if self._several else keys[0], result
 

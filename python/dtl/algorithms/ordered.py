@@ -321,6 +321,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
         first = run_starts(ctx, part)
         before = int(collectives.allgather(ctx, int(first.sum()))[: ctx.rank].sum())
         values = DistributedVector._from_parts(ctx, part[first])
+        values._meaning = c._meaning
         counts = DistributedVector._from_parts(ctx, _lengths(ctx, first)) if return_counts else None
         if order is None:
             return Unique(values, counts) if return_counts else values
@@ -372,6 +373,7 @@ def value_counts(c: DistributedContainer) -> Unique:
         for of, to in zip((found.values, found.counts), made):
             places = order.get(to.local_indices())
             to.local_view()[:] = of.get(places)
+        made[0]._meaning = c._meaning
     return Unique(made[0], made[1])
 
 

@@ -92,6 +92,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
             located.Located(a, located.from_start(indices, a.global_size)).take(made)
         else:
             gather_elements(made, a, to_host("take", indices))
+        made._meaning = a._meaning
         return made
     chosen = np.asarray(indices)
     if chosen.size == 0 and not isinstance(indices, np.ndarray):
@@ -102,7 +103,10 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     check_inside(chosen, extent)
     chosen = from_start(chosen, extent).astype(np.int64)
     share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}", anywhere=True)
-    return _taken(a, chosen, dim)
+    made = _taken(a, chosen, dim)
+    if isinstance(made, DistributedContainer):
+        made._meaning = a._meaning
+    return made
 
 
 def _looked_up(a: Any, indices: Any, axis: Any) -> Any:

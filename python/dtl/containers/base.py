@@ -59,7 +59,8 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     #: The window that pointers made by remote use; None before the first.
     _cached_window: Window | None = None
 
-    #: What the elements stand for, where this is the vector of a table's column, such as codes of text.
+    #: What the elements stand for, where this is the vector of a table's column, such as codes of text. What only
+    #: chooses elements, such as take and unique, hands it on.
     _meaning: Any = None
 
     #: DistributedTensor, for results of several dimensions. Its module sets it, which imports this one.
