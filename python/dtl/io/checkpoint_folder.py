@@ -16,7 +16,6 @@ import builtins
 import contextlib
 import errno
 import fcntl
-import functools
 import json
 import os
 import re
@@ -28,7 +27,7 @@ from .._native import log
 from ..exceptions import FileError, FileNotFoundError
 from .locks import Lock, held
 from .removal import remove_folder, remove_open_file, rename_new
-from .steps import sync_folder
+from .steps import boot_id, sync_folder
 
 MANIFEST, _MARKER, _LOCK = "manifest.json", ".writing", ".dtl-lock"
 
@@ -139,16 +138,6 @@ def _unlock(descriptor: int) -> None:
     os.close(descriptor)
 
 
-@functools.lru_cache(maxsize=None)
-def _machine() -> str:
-    """Return what tells this machine, as it is since it was started, from others."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
 # ---- One that is written ----
 
 
@@ -225,7 +214,7 @@ def _mark(folder: str) -> int | None:
         return None
     try:
         if _lock(marker, fcntl.LOCK_EX) is not False:
-            os.write(marker, json.dumps({"format": _MARKED, "machine": _machine()}).encode())
+            os.write(marker, json.dumps({"format": _MARKED, "machine": boot_id()}).encode())
             if os.path.exists(name):
                 return marker
     except BaseException:
@@ -341,7 +330,7 @@ def _left(folder: str, marker: int) -> bool:
     said = _marker_of(folder)
     if said is None:
         return False
-    if locked and (not said or said.get("machine") == _machine() != ""):
+    if locked and (not said or said.get("machine") == boot_id() != ""):
         return True
     # A lock of another machine may not be seen here, or the file system has none.
     return _last_change(folder) < time.time() - _GIVEN_UP

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ..comm import collectives
 from ..exceptions import CollectiveMismatchError
 from ..runtime.agreement import last_step
+from .steps import boot_id
 
 
 def check_same_files(ctx: Any, op: str, path: str, states: list[tuple[Any, ...]]) -> None:
@@ -42,11 +42,9 @@ def _number(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little", signed=True)
 
 
-@functools.lru_cache(maxsize=1)
 def _place() -> tuple[Any, ...]:
     """Return what is the same for processes that have the same file systems: a kernel, and the mounts of one."""
     try:
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            return file.read(), os.stat("/proc/self/ns/mnt").st_ino
+        return boot_id(), os.stat("/proc/self/ns/mnt").st_ino
     except OSError:
         return os.uname().nodename, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import os
 import re
 import stat
@@ -141,3 +142,13 @@ def sync_folder(path: str) -> None:
         return  # some network file systems sync no folders
     finally:
         os.close(descriptor)
+
+
+@functools.lru_cache(maxsize=None)
+def boot_id() -> str:
+    """Return what tells this machine, as it is since it was started, from others; empty where nothing says it."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
