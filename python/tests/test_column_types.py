@@ -239,6 +239,9 @@ def test_what_is_made_of_columns(ctx: dtl.Context, folder: str) -> None:
             (size, day), count = groups.agg(columns["day"], "count")
             expected = [("s", days[1].item(), 2), ("l", days[2].item(), 1), ("l", days[0].item(), 1)]
             assert saved(size=size, day=day, count=count) == expected
+        with columns.take([0, -1], allow_fill=True) as rows:
+            assert saved(day=rows.filled("day")) == [(days[0].item(),), (None,)]
+            assert saved(day=rows.filled("day", 9)) == [(days[0].item(),), (np.datetime64(9, "D").item(),)]
         values, counts, _ = dtl.value_counts(columns["what"])
         assert saved(what=values, counts=counts)[0] == ("plum", 2)
         assert saved(size=dtl.unique(columns["size"])) == [("s",), ("l",)]

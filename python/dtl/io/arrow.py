@@ -109,7 +109,8 @@ class Column:
         if pa.types.is_dictionary(array.type):
             array = self._without_views(array.dictionary).take(array.indices)
         array = self._without_views(array)
-        self._add_missing(array.is_null().to_numpy(zero_copy_only=False))
+        if array.null_count:
+            self._add_missing(array.is_null().to_numpy(zero_copy_only=False))
         self._parts.append(array)
 
     def _without_views(self, array: Any) -> Any:
@@ -131,7 +132,7 @@ class Column:
         places = np.array(
             [*(-1 if text is None else known.setdefault(text, len(known)) for text in texts), -1], np.int32
         )
-        indices = array.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        indices = array.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
         found = places[indices]
         self._add_missing(found < 0)
         self.out[self.rows : self.rows + len(array)] = found

@@ -300,6 +300,8 @@ class Columns:
         made.local_view()[:] = vec.local_view()
         if name in self.masks:
             made.local_view()[self.masks[name].local_view()] = fitted
+        if name in self.times:
+            made._meaning = meaning_of(vec)
         return made
 
     @collective
@@ -603,7 +605,7 @@ class Columns:
         return len(self._vectors)
 
     def __repr__(self) -> str:
-        return f"<dtl.Columns: {', '.join(f'{name} {self._type(name)}' for name in self._vectors)}>"
+        return f"<dtl.Columns: {', '.join(f'{name or repr(name)} {self._type(name)}' for name in self._vectors)}>"
 
     def _type(self, name: str) -> str:
         vec = self._vectors[name]
