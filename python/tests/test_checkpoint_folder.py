@@ -224,7 +224,7 @@ def test_what_may_be_alive_stays_for_a_day(
     if why == "without locks":
         monkeypatch.setattr(checkpoint_folder, "_lock", lambda *_: None)
     else:
-        monkeypatch.setattr(checkpoint_folder, "_machine", lambda: "another")
+        monkeypatch.setattr(checkpoint_folder, "boot_id", lambda: "another")
     checkpointed(ctx, folder, 1, 2)
     assert there(ctx, folder) == [os.path.basename(left), "00000002"]
     old = time.time() - 25 * 3600
