@@ -12,7 +12,7 @@ from typing import Any
 import csv_model
 import numpy as np
 import pytest
-from test_bad_files import refused
+from refusals import refused
 from test_files import write
 
 import dtl
@@ -110,9 +110,8 @@ def test_given_types(ctx: dtl.Context, folder: str) -> None:
     assert found["a"] == ("float", [1.0, None] * 9)
     assert found["b"] == ("string", ["", "y"] * 9)
     write(ctx, f"{folder}/b.csv", lambda path: Path(path).write_text("n,x\n" + "7,1\n" * 20 + "300,1\n"))
-    refused(
-        ctx, dtl.FileError, lambda: dtl.read_csv(ctx, f"{folder}/b.csv", dtypes={"n": np.int8}), "'n'", "int8", "300"
-    )
+    path = f"{folder}/b.csv"
+    refused(lambda: dtl.read_csv(ctx, path, dtypes={"n": np.int8}), dtl.FileError, 500, path, "'n'", "int8", "300")
 
 
 @pytest.mark.parametrize("values", [[1, None, 3], [None, None], [0.5, None, math.inf], ["x", None, "", 'a"\n', "NA"]])
@@ -154,4 +153,4 @@ def test_many_columns(ctx: dtl.Context, folder: str) -> None:
 def test_what_is_no_table(ctx: dtl.Context, folder: str, content: Any, words: list[str]) -> None:
     data = content if isinstance(content, bytes) else content.encode("latin-1")
     write(ctx, f"{folder}/a.csv", lambda path: Path(path).write_bytes(data))
-    refused(ctx, dtl.FileError, lambda: dtl.read_csv(ctx, f"{folder}/a.csv"), "a.csv", *words)
+    refused(lambda: dtl.read_csv(ctx, f"{folder}/a.csv"), dtl.FileError, 500, f"{folder}/a.csv", *words)

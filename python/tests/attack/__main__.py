@@ -1,5 +1,5 @@
 """Attacks DTL from outside: kills, calls that do not fit, hostile arguments, random operations, close beside use,
-many right calls in a row, and files that several jobs write.
+many right calls in a row, files that several jobs write, and files of CSV.
 
 ``python python/tests/attack --seconds 600`` runs every attack on each Python that ``--python`` names, each of which has
 an MPI library. An attack is a sequence of trials, each of which is a job and follows from its seed; a failure is
@@ -18,7 +18,16 @@ from typing import Any, NamedTuple
 from jobs import family
 
 #: The attacks, and what part of the time each gets.
-ATTACKS = {"kills": 0.2, "pairs": 0.15, "hostile": 0.15, "walk": 0.15, "closing": 0.1, "bursts": 0.1, "files": 0.15}
+ATTACKS = {
+    "kills": 0.2,
+    "pairs": 0.15,
+    "hostile": 0.15,
+    "walk": 0.15,
+    "closing": 0.1,
+    "bursts": 0.1,
+    "files": 0.1,
+    "tables": 0.05,
+}
 
 
 class Tally(NamedTuple):
