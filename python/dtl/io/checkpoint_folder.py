@@ -215,6 +215,7 @@ def _mark(folder: str) -> int | None:
     try:
         if _lock(marker, fcntl.LOCK_EX) is not False:
             os.write(marker, json.dumps({"format": _MARKED, "machine": boot_id()}).encode())
+            os.fsync(marker)  # or it may be empty beside longer files when the machine has stopped
             if os.path.exists(name):
                 return marker
     except BaseException:
