@@ -9,6 +9,9 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 #: The bytes that a name in a file system may have, and those that a name in an archive of NumPy's may have.
 _OF_FILE, _OF_MEMBER = 255, 60000
 
+#: How many groups and arrays may be within each other where they are folders.
+_DEEP = 100
+
 #: What begins or is the name of something of Zarr's own.
 _RESERVED, _ZARR_FILES = "__", ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
@@ -42,7 +45,12 @@ def path_of_name(name: Any, folders: bool = False) -> str:
     if checked in ("", ".", ".."):
         raise InvalidArgumentError(f"{name!r} is no name of an array")
     check_name(checked)
-    for part in checked.split("/"):
+    parts = checked.split("/")
+    if folders and len(parts) > _DEEP:
+        raise InvalidArgumentError(
+            f"{name[:40]!r}… is no name of a Zarr array: it has {len(parts)} parts, above {_DEEP}"
+        )
+    for part in parts:
         if part in ("", ".", ".."):
             raise InvalidArgumentError(f"{name!r} is no name of an array: it has the part {part!r}")
         if not folders:
