@@ -11,9 +11,10 @@ from typing import Any, Callable, Iterable, NamedTuple
 _ABOUT = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"}
 _NODES = {"zarr.json", ".zarray", ".zgroup"}
 
-#: The names of chunks, or of their folders: "c", "c.0.1", "0.1", "0"; and of those that zarr has begun to write.
+#: The names of chunks, or of their folders: "c", "c.0.1", "0.1", "0". Then those that zarr has begun to write, and
+#: locks of jobs that were killed, which had the lock of an array or group here.
 _CHUNK = re.compile(r"(c|c\.\d+(\.\d+)*|\d+(\.\d+)*)(\.[0-9a-f]{32}\.partial)?")
-_BEGUN = re.compile(r"(zarr|c|c\.\d+(\.\d+)*|\d+(\.\d+)*|\.z\w+)\.[0-9a-f]{32}\.partial")
+_BEGUN = re.compile(r"(zarr|c|c\.\d+(\.\d+)*|\d+(\.\d+)*|\.z\w+)\.[0-9a-f]{32}\.partial|\..+\.dtl-lock")
 
 
 class Listing(NamedTuple):
