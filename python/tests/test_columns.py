@@ -233,6 +233,16 @@ def test_join_refuses(ctx: dtl.Context) -> None:
         ):
             with pytest.raises(kind, match=text):
                 left.join(other, on, **more)
+    # The codes of two tables, and times of two units, are numbers that do not mean the same.
+    times = [pa.array([1], pa.timestamp(unit, zone)) for unit, zone in (("s", None), ("ms", None), ("s", "UTC"))]
+    tables = [pa.table({"word": [word], "t": t, "row": [1]}) for word, t in zip(["a", "b", "c"], times)]
+    made = [dtl.Columns.from_arrow(ctx, each if ctx.is_root else None) for each in tables]
+    for name in ("word", "t"):
+        for other in made[1:]:
+            with pytest.raises(dtl.InvalidTypeError, match=r"columns of .* whose numbers do not mean the same"):
+                dtl.join(made[0][name], other[name])
+        assert len(dtl.join(made[0][name], made[0][name])[0]) == 1
+    assert len(dtl.join(made[0]["row"], made[1]["row"])[0]) == 1
 
 
 def test_refusals(ctx: dtl.Context) -> None:

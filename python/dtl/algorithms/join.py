@@ -52,7 +52,8 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     left_keys, right_keys
         Containers of one dimension, not of complex numbers, the same on every rank: of any sizes, each divided in any
         way, of one dtype or of two that have a common one that holds both exactly. NaN and NaT are equal to nothing.
-        What stands for text in two :class:`Columns` is not comparable: their own ``join`` compares the texts.
+        Columns of text of two :class:`Columns` are refused if their codes are of different texts: their own ``join``
+        compares the texts.
     how
         "inner": the pairs. "left", "right", "outer": after them, the elements of the left side, of the right side or of
         both, left first, that are in no pair, each beside -1. "semi", "anti": only which elements of the left side are
@@ -133,6 +134,12 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
     if left.context is not right.context:
         raise InvalidArgumentError("left_keys and right_keys are containers of different contexts")
+    one, other = left._meaning, right._meaning
+    if one and other and (one.texts, one.kind(left.dtype)) != (other.texts, other.kind(right.dtype)):
+        raise InvalidTypeError(
+            f"the keys are columns of {one.kind(left.dtype)} and of {other.kind(right.dtype)}, whose numbers do not "
+            "mean the same; columns.join compares the texts of columns of text"
+        )
     dtype = compared_in("join", left.dtype, right.dtype)
     for c in (left, right):
         if dtype.kind == "f" and c.dtype.kind in "iu" and c.itemsize == 8:
