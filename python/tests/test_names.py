@@ -80,6 +80,22 @@ def test_names_of_nothing(ctx: dtl.Context, folder: str, suffix: str) -> None:
     refused(ctx, folder, suffix, NEVER[1:] if table else NEVER)
 
 
+@in_every_format
+@pytest.mark.parametrize("name", ["..", "b"])
+def test_another_name_on_one_rank(ctx: dtl.Context, folder: str, suffix: str, name: str) -> None:
+    """Wrong, or only another one: all ranks raise."""
+    if ctx.size == 1:
+        return  # no other rank is there to be told
+    mine = name if ctx.rank == ctx.size - 1 else "a"
+    error: Any = dtl.InvalidArgumentError if name == ".." else dtl.CollectiveMismatchError
+    with vector(ctx, np.arange(7)) as vec:
+        for append in (False, True):
+            with pytest.raises(error, match="name"):
+                dtl.save({mine: vec}, f"{folder}/new.{suffix}", append=append)
+    ctx.barrier()
+    assert tree(folder) == {}
+
+
 @in_paths
 def test_names_that_are_no_paths(ctx: dtl.Context, folder: str, suffix: str) -> None:
     refused(ctx, folder, suffix, NO_PATHS)
@@ -139,6 +155,7 @@ def test_names_of_columns(ctx: dtl.Context, folder: str, suffix: str) -> None:
 # ---- Paths ----
 
 
+@pytest.mark.alone("a path means the same on any number of ranks")
 @pytest.mark.parametrize("suffix", [needing(each) for each in ("npy", "npz", "bin", "h5", "zarr", "parquet", "csv")])
 def test_paths_that_look_like_something_else(
     ctx: dtl.Context, folder: str, suffix: str, monkeypatch: pytest.MonkeyPatch
