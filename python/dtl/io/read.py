@@ -38,7 +38,9 @@ def read_parquet(
     ctx
         The context. Each rank opens the file itself, and all pass the same arguments.
     path
-        The file, a pattern of several files, or a URL, as for :func:`load`.
+        The file, a pattern of several files, or a URL, as for :func:`load`; or a folder of files, of which those whose
+        names begin with ``_`` or a dot are left out. Several files are one table: each has the columns that are read,
+        of the same types.
     columns
         The names of the columns to read; None for all.
     strings
