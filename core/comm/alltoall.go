@@ -167,11 +167,10 @@ func (c *Comm) exchangeCounts(op string, p *exchangeBuffers, value *Array, sendC
 	return got, p.ready(c, op, bytes, err)
 }
 
-// The lanes of exchanges that do not block: what comes, and the rows themselves.
-const (
-	notesLane = 14
-	rowsLane  = 15
-)
+// notesLane is the lane on which ranks tell each other what comes in exchanges that do not block. Every rank begins these in
+// the same order, and to send and to receive a note is the first that an exchange does, so the n-th note from a rank is that of
+// its n-th exchange.
+const notesLane = 14
 
 // Ialltoallv starts what Alltoallv does. value's elements, and out, belong to the operation until the request is over.
 // Collective.
@@ -207,6 +206,10 @@ type note struct {
 	rows int64
 	row  int64 // elements of one
 	size int64 // bytes of one element
+	// number pairs the rows with the note: receives of the rows are started as notes arrive and requests are tested, so in no
+	// order that the sender knows.
+	number uint32
+	_      uint32
 }
 
 const noteBytes = int(unsafe.Sizeof(note{}))
@@ -273,8 +276,10 @@ func (t *rowExchange) begin() (backend.Request, error) {
 	if t.notes, err = memory.NewStorage(c.memory, 2*c.size*noteBytes, memory.Alignment); err != nil {
 		return nil, err
 	}
+	number := c.seq.Add(1)
 	for rank := range c.size {
-		*t.note(rank, false) = note{int64(t.value.Type), t.sends[rank], t.row, int64(t.value.Type.Size())}
+		*t.note(rank, false) = note{typ: int64(t.value.Type), rows: t.sends[rank], row: t.row,
+			size: int64(t.value.Type.Size()), number: number}
 		*t.note(rank, true) = *t.note(c.rank, false)
 	}
 	for step := 1; step < c.size; step++ {
@@ -286,7 +291,7 @@ func (t *rowExchange) begin() (backend.Request, error) {
 		to := (c.rank + step) % c.size
 		t.add(c.StartSend(t.note(to, false).raw(), to, notesLane))
 		if parts[to].Bytes() > 0 {
-			t.add(c.StartSend(parts[to], to, rowsLane))
+			t.add(c.payload.Isend(parts[to].Raw(), to, c.numberTag(number)))
 		}
 	}
 	return t.proceed()
@@ -351,7 +356,7 @@ func (t *rowExchange) open() error {
 	}
 	for step := 1; step < c.size; step++ {
 		if from := (c.rank - step + c.size) % c.size; parts[from].Bytes() > 0 {
-			t.add(c.StartRecv(parts[from], from, rowsLane))
+			t.add(c.payload.Irecv(parts[from].Raw(), from, c.numberTag(t.note(from, true).number)))
 		}
 	}
 	memory.Copy(parts[c.rank], splitRows(t.value.Span, t.sends, t.row)[c.rank])

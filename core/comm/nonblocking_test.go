@@ -90,6 +90,86 @@ func (f *inFlight) broadcast(count, root int) {
 	})
 }
 
+// exchange starts an exchange of rows that only this one has: those from a rank to another are serial, from and to.
+func (f *inFlight) exchange(serial int, counts func(from, to int) int) {
+	rows := func(of func(rank int) (from, to int)) (elements []float64, each []int64) {
+		each = make([]int64, f.c.Size())
+		for rank := range each {
+			from, to := of(rank)
+			each[rank] = int64(counts(from, to))
+			elements = append(elements, slices.Repeat([]float64{float64(serial), float64(from), float64(to)}, counts(from, to))...)
+		}
+		return elements, each
+	}
+	mine, sends := rows(func(to int) (int, int) { return f.c.Rank(), to })
+	want, _ := rows(func(from int) (int, int) { return from, f.c.Rank() })
+	r, err := f.c.Ialltoallv(array(mine, int64(len(mine)/3), 3), sends, nil, nil)
+	f.add(r, err, func(result []float64) {
+		sameElements(f.t, append([]float64{}, want...), append([]float64{}, result...))
+	})
+}
+
+// finish ends all requests in an order of this rank's own: waiting for one, or for any, or testing some until they are over.
+func (f *inFlight) finish(random *rand.Rand) {
+	left := random.Perm(len(f.requests))
+	for len(left) > 0 {
+		k, pick := 0, random.IntN(3)
+		if pick == 0 {
+			under := make([]*comm.Request, len(left))
+			for at, i := range left {
+				under[at] = f.requests[i]
+			}
+			var err error
+			k, err = f.c.WaitAny(under)
+			assert.NoError(f.t, err)
+		} else if pick == 1 {
+			for _, i := range left[:len(left)/2] {
+				f.requests[i].Test()
+			}
+		}
+		i := left[k]
+		f.checks[i](done(f.t, f.requests[i]))
+		left = slices.Delete(left, k, k+1)
+	}
+	f.requests, f.checks = nil, nil
+}
+
+// TestRandomRequestsInAnyOrder starts what takes several messages, of any lengths, beside calls that block, and ends it in an
+// order of each rank's own.
+func TestRandomRequestsInAnyOrder(t *testing.T) {
+	upTo5(t, func(c *comm.Comm) {
+		alike, own := rand.New(rand.NewPCG(3, 4)), rand.New(rand.NewPCG(5, uint64(c.Rank())))
+		next, previous := neighbours(c)
+		f := &inFlight{t: t, c: c}
+		for range 3 {
+			for serial := range 12 {
+				count := lengths[alike.IntN(len(lengths))] * alike.IntN(3) / 2
+				switch seed := alike.Uint64(); seed % 6 {
+				default:
+					f.exchange(serial, func(from, to int) int {
+						return int((seed>>8 + uint64(from*7+to*3)) % 4 * uint64(count) / 4)
+					})
+				case 3:
+					f.broadcast(count, int(seed>>8)%c.Size())
+				case 4:
+					r, err := c.Irecv(nil, comm.Want{}, previous, 5)
+					f.add(r, err, func(got []float64) { sameElements(f.t, ramp(int(previous), count), append([]float64{}, got...)) })
+					r, err = c.Isend(array(ramp(c.Rank(), count)), next, 5)
+					f.add(r, err, func([]float64) {})
+				case 5:
+					f.reduce(count)
+					assert.NoError(t, c.Barrier())
+				}
+				if len(f.requests) > 0 && own.IntN(2) == 0 {
+					f.requests[own.IntN(len(f.requests))].Test()
+				}
+			}
+			f.finish(own)
+		}
+		assert.Zero(t, c.Active())
+	})
+}
+
 // TestSeveralCollectivesInFlight starts all kinds, and waits in an order of each rank's own.
 func TestSeveralCollectivesInFlight(t *testing.T) {
 	upTo5(t, func(c *comm.Comm) {

@@ -86,7 +86,11 @@ func (c *Comm) pack(b *memory.Storage, value Array, dest int64) (wire.Header, me
 
 // payloadTag pairs a payload with its header: the backend keeps order only among messages of one tag, and
 // two threads may receive at once.
-func (c *Comm) payloadTag(h wire.Header) int { return int(h.Number) % (c.payload.TagBound() - lanes) }
+func (c *Comm) payloadTag(h wire.Header) int { return c.numberTag(h.Number) }
+
+// numberTag returns the tag of a payload whose sender gave it a number. So a payload can only be taken for another if as many
+// numbers lie between them as there are tags, which are 32768 or more.
+func (c *Comm) numberTag(number uint32) int { return int(number) % (c.payload.TagBound() - lanes) }
 
 // checkSend refuses what cannot be sent.
 func (c *Comm) checkSend(value *Array, dest, tag int64) error {
