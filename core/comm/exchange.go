@@ -8,8 +8,8 @@ import (
 )
 
 // lanes are the tags of the payload communicator that no message from Send uses: messages there have no header, for
-// both sides know their length.
-const lanes = 70
+// both sides know their length. MPI has 32768 tags or more, of which most are left for payloads.
+const lanes = 4200
 
 // The lanes on which nothing is sent, and on which ranks that share no memory meet, and tell each other what they do.
 const (

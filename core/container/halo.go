@@ -41,10 +41,10 @@ const (
 )
 
 // Halos take the lanes [firstLane, firstLane+halosLanes) in turn, so that rounds of two halos which ranks begin in
-// another order do not meet.
+// another order do not meet, unless as many halos were made between them.
 const (
 	firstLane  = 16
-	halosLanes = 48
+	halosLanes = 4096
 )
 
 // halosMade is how many halos this process has made; ranks that share a process share it, too.

@@ -170,11 +170,16 @@ func TestWhatCloses(t *testing.T) {
 	}
 }
 
-// TestHalosThatCrossOver begins two exchanges in another order on each rank.
+// TestHalosThatCrossOver begins two exchanges in another order on each rank, of halos with any number of others between them.
 func TestHalosThatCrossOver(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		onRanks(t, n, func(on *runtime.Context) {
 			v, h := ring(t, on, 11)
+			for range 47 {
+				other, err := container.NewHalo(v, margins(1, true, 1, 1))
+				assert.NoError(t, err)
+				assert.NoError(t, other.Close())
+			}
 			w, k := ring(t, on, 7)
 			wide, err := container.NewHalo(w, margins(1, false, 1, 1))
 			assert.NoError(t, err)
