@@ -143,7 +143,7 @@ func (c *Comm) Iallreduce(send, recv memory.Span, op kernel.Op) (*Request, error
 
 // AllreduceLoc is Allreduce by MINLOC or MAXLOC: best, which may be value, gets the least or greatest of every rank's
 // value, elementwise, and the result the ranks that have it, as int64 of value's shape. Of several it is the lowest. NaN
-// goes before every number, and the zeros are equal. Collective.
+// goes before every number, and the zeros are equal; best gets the very bits of the rank that the result names. Collective.
 func (c *Comm) AllreduceLoc(value *Array, best memory.Span, op kernel.Op) (Result, error) {
 	return c.locate(&locReduction{name: "allreduce", op: op, value: value, best: best, all: true})
 }
@@ -197,7 +197,7 @@ func (c *Comm) locateNow(s *locReduction) (Result, error) {
 	if err == nil && s.here && s.found.Storage != nil {
 		memory.Copy(s.best, s.extremes)
 	}
-	if err != nil {
+	if err != nil || !s.here {
 		s.ranks.release()
 		return Result{}, err
 	}
@@ -224,6 +224,8 @@ func (c *Comm) prepare(s *locReduction) (err error) {
 		if err := checkOutput(s.best, s.value.Span, s.value.Count); err != nil {
 			return err
 		}
+	}
+	if s.here || s.value.Type.Inexact() { // then all may have to know the ranks: see takeOwn
 		if s.ranks, err = newResult(c.memory, wire.Header{Kind: s.value.Kind, Type: dtype.Int64, Shape: s.value.Shape}); err != nil {
 			return err
 		}
@@ -252,12 +254,27 @@ func (c *Comm) reducedTwice(s *locReduction) error {
 	if err != nil {
 		return err
 	}
-	if s.all {
-		return c.main.Allreduce(s.mine.Span, s.ranks.Span, kernel.Min)
-	}
 	ranks := s.ranks.Span
 	ranks.Type = dtype.Int64 // also where there are none
+	if reduce.Ambiguous(s.extremes) {
+		return c.takeOwn(s)
+	}
+	if s.all {
+		return c.main.Allreduce(s.mine.Span, ranks, kernel.Min)
+	}
 	return c.main.Reduce(s.mine.Span, ranks, kernel.Min, int(s.root))
+}
+
+// takeOwn has all ranks know the ranks that are found, and each of those tell its own bits. Whether it is called depends on the
+// extremes alone, which all ranks have.
+func (c *Comm) takeOwn(s *locReduction) error {
+	if err := c.main.Allreduce(s.mine.Span, s.ranks.Span, kernel.Min); err != nil {
+		return err
+	}
+	own := s.mine.Span
+	own.Type = s.value.Type
+	reduce.Own(own, s.value.Span, s.ranks.Span, int64(c.rank))
+	return c.main.Allreduce(own.Raw(), s.extremes.Raw(), kernel.BOr)
 }
 
 // locateAmongLaid searches among the values that every rank has laid down.
@@ -275,6 +292,11 @@ func (c *Comm) locateAmongLaid(s *locReduction) error {
 			memory.Copy(s.ranks.Span, s.mine.Span)
 		} else {
 			err = reduce.Accumulate(s.ranks.Span, s.mine.Span, kernel.Min)
+		}
+	}
+	if err == nil && reduce.Ambiguous(s.extremes) {
+		for i, rank := range memory.As[int64](s.ranks.Span) {
+			memory.Copy(s.extremes.Slice(i, i+1), c.part(int(rank), s.value.Type, i, 1))
 		}
 	}
 	return err

@@ -98,6 +98,52 @@ func TestLocationsOfMoreThanABoardHolds(t *testing.T) {
 	})
 }
 
+// ambiguous is what a rank has at an index: one of the zeros, NaN of bits of its own, a number, or NaN on some ranks only.
+func ambiguous(rank, i int) float64 {
+	nan := math.Float64frombits(0x7ff8000000000000 + uint64(rank+1))
+	switch {
+	case i%4 == 0:
+		return math.Copysign(0, float64(2*((rank+i/4)%2)-1))
+	case i%4 == 1 || i%4 == 3 && rank%2 == 1:
+		return nan
+	}
+	return float64(rank)
+}
+
+// TestLocatedValuesAreThoseOfTheirRanks: of zeros and of NaN, whose bits differ, the value is that of the very rank that is named.
+func TestLocatedValuesAreThoseOfTheirRanks(t *testing.T) {
+	checkOwn := func(best []float64, ranks []int64) {
+		for i, rank := range ranks {
+			own := ambiguous(int(rank), i)
+			if math.Float64bits(own) != math.Float64bits(best[i]) || i%4 < 2 && rank != 0 {
+				t.Errorf("element %d: %v of rank %d, which has %v", i, best[i], rank, own)
+				return
+			}
+		}
+	}
+	everyGroup(t, func(t *testing.T, n int) {
+		onRanks(t, n, func(c *comm.Comm) {
+			for _, count := range []int{4, 12, beyond} {
+				mine, best := make([]float64, count), make([]float64, count)
+				for i := range mine {
+					mine[i] = ambiguous(c.Rank(), i)
+				}
+				value := array(mine)
+				for _, op := range []kernel.Op{kernel.MinLoc, kernel.MaxLoc} {
+					r, err := c.AllreduceLoc(&value, floats(best), op)
+					assert.NoError(t, err)
+					checkOwn(best, ranksOf(r))
+					clear(best)
+					r, err = c.ReduceLoc(&value, floats(best), op, int64(n-1))
+					assert.NoError(t, err)
+					assert.Equal(t, c.Rank() == n-1, r.Storage != nil)
+					checkOwn(best, ranksOf(r))
+				}
+			}
+		})
+	})
+}
+
 func TestLocationsRefuse(t *testing.T) {
 	onRanks(t, 2, func(c *comm.Comm) {
 		a, short := array(ramp(0, 4)), array(ramp(0, 1))

@@ -60,6 +60,26 @@ def test_the_first_nan_wins(ctx: dtl.Context, dtype: str) -> None:
             assert_located(dtl.allreduce(ctx, parts[ctx.rank], op=op), located(op, parts))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [1, 6, 20_000])
+def test_the_value_is_the_named_ranks_own(ctx: dtl.Context, dtype: str, count: int) -> None:
+    """Bit for bit, of zeros and of NaN: those that are equal do not have the same bits."""
+    word = np.dtype(dtype.replace("float", "uint"))
+    parts = np.zeros((ctx.size, count), dtype)
+    parts[(np.add.outer(np.arange(ctx.size), np.arange(count)) % 2) == 1] *= -1
+    parts[:, 1::3] = np.nan
+    parts.view(word)[:, 1::3] += np.arange(1, ctx.size + 1, dtype=word)[:, None]  # another payload on each rank
+    parts[:, 2::3] = np.arange(ctx.size)[:, None] - 1
+    for op in OPS:
+        for values, ranks in (
+            dtl.allreduce(ctx, parts[ctx.rank], op=op),
+            dtl.reduce(ctx, parts[ctx.rank], op=op, root=ctx.size - 1) or (parts[0], np.zeros(count, np.int64)),
+        ):
+            own = np.take_along_axis(parts, ranks[None], axis=0)[0]
+            assert values.view(word).tolist() == own.view(word).tolist()
+        assert_located(dtl.allreduce(ctx, parts[ctx.rank], op=op), located(op, parts))
+
+
 def test_scalars(ctx: dtl.Context) -> None:
     last = ctx.size - 1
     assert dtl.allreduce(ctx, 7 - ctx.rank, op=dtl.MINLOC) == (7 - last, last)

@@ -46,3 +46,45 @@ func locate[T kernel.Ordered](at []int64, values, best memory.Span, here, none i
 		}
 	}
 }
+
+// Ambiguous reports whether some elements are equal to others of other bits: zeros, which have two signs, and NaN.
+func Ambiguous(of memory.Span) bool {
+	search := ambiguous[of.Type]
+	return search != nil && search(of)
+}
+
+var ambiguous = [dtype.N]func(of memory.Span) bool{
+	dtype.Float64:    anyAmbiguous[float64],
+	dtype.Float32:    anyAmbiguous[float32],
+	dtype.Int64:      nil,
+	dtype.Int32:      nil,
+	dtype.Int16:      nil,
+	dtype.Int8:       nil,
+	dtype.Uint64:     nil,
+	dtype.Uint32:     nil,
+	dtype.Uint16:     nil,
+	dtype.Uint8:      nil,
+	dtype.Bool:       nil,
+	dtype.Complex64:  nil,
+	dtype.Complex128: nil,
+}
+
+func anyAmbiguous[T float32 | float64](of memory.Span) bool {
+	for _, v := range memory.As[T](of) {
+		if v == 0 || v != v {
+			return true
+		}
+	}
+	return false
+}
+
+// Own sets dst[i] to values[i] where at[i], an int64, is here, and to bits that are all 0 elsewhere. The spans have equal counts,
+// and dst and values one type.
+func Own(dst, values, at memory.Span, here int64) {
+	clear(memory.As[byte](dst.Raw()))
+	for i, rank := range memory.As[int64](at) {
+		if rank == here {
+			memory.Copy(dst.Slice(i, i+1), values.Slice(i, i+1))
+		}
+	}
+}
