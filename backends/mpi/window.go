@@ -87,7 +87,9 @@ func (w *window) Get(into memory.Span, target int, offset int64) error {
 	return w.m.failure("MPI_Get", rc)
 }
 
-// Accumulate starts to combine the target's elements with those of from. What MIN and MAX make of NaN is the library's.
+// Accumulate starts to combine the target's elements with those of from. MIN, MAX, LAND and LOR of floating-point numbers are
+// combined here, and swapped in: MPI leaves to the library what becomes of NaN, has no LAND and LOR of them, and takes no other
+// operators in a window.
 func (w *window) Accumulate(from memory.Span, target int, offset int64, op kernel.Op) error {
 	if err := takes(op, from.Type); err != nil || op == kernel.NoOp { // which MPI has for fetching only
 		return err
@@ -123,14 +125,14 @@ func (w *window) CompareAndSwap(compare, swap, into memory.Span, target int, off
 	return w.m.failure("MPI_Compare_and_swap", rc)
 }
 
-// takes returns an error unless MPI combines elements of that type with op in a window, where it takes its own
-// operators only.
+// takes returns an error unless elements of that type are combined with op in a window.
 func takes(op kernel.Op, t dtype.Type) error {
 	if err := op.Check(t); err != nil {
 		return err
 	}
-	if (op == kernel.LAnd || op == kernel.LOr) && t.Inexact() {
-		return status.New(status.Unsupported, "MPI has %s in windows only for integers and bool, not for %s", op, t)
+	if (op == kernel.LAnd || op == kernel.LOr) && t.Size() > 8 {
+		return status.New(status.Unsupported, "%s of %s in a window takes swaps of %d bytes, and MPI swaps at most 8 at once",
+			op, t, t.Size())
 	}
 	return nil
 }

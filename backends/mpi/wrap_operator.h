@@ -51,9 +51,11 @@ TRUTH(c128, double _Complex)
 LOOP(sum_8, uint8_t, result = (uint8_t)(to + from))
 LOOP(sum_16, uint16_t, result = (uint16_t)(to + from))
 
+typedef void loop(void *in, void *inout, int *n, Datatype *unused);
+
 static const struct {
 	int type, op;
-	void (*loop)(void *, void *, int *, Datatype *);
+	loop *loop;
 } own_operators[] = {
     {DTL_FLOAT64, DTL_MIN, min_f64},
     {DTL_FLOAT64, DTL_MAX, max_f64},
@@ -72,6 +74,15 @@ static const struct {
     {DTL_INT16, DTL_SUM, sum_16},
     {DTL_UINT16, DTL_SUM, sum_16},
 };
+
+// own_loop returns what combines elements in a window in place of the library's operator; NULL: that one does. Sums wrap where they
+// are combined in short parts, and complex128 is too long to be swapped.
+static loop *own_loop(int type, int op) {
+	for (size_t i = 0; i < sizeof own_operators / sizeof own_operators[0]; i++)
+		if (own_operators[i].type == type && own_operators[i].op == op && op != DTL_SUM && type != DTL_COMPLEX128)
+			return own_operators[i].loop;
+	return NULL;
+}
 
 // make_operators makes them once a process: MPI does not make any before it is initialised.
 static int make_operators(void) {

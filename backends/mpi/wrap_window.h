@@ -82,7 +82,78 @@ static int wrap_get(uint64_t win, uintptr_t into, int64_t n, int type, int targe
 	                                       types[type], win_of(win)));
 }
 
+// Windows take only the library's operators. Where own_loop has another, the elements are combined here, and each is swapped for
+// what was there, as often as another rank is quicker. What stays as it is needs no swap.
+enum { SWAPS_AT_ONCE = 64 };
+
+struct swaps {
+	uint64_t was[SWAPS_AT_ONCE], next[SWAPS_AT_ONCE], found[SWAPS_AT_ONCE]; // of elements of size bytes each
+	int which[SWAPS_AT_ONCE];                                               // the elements that are to be swapped
+};
+
+static void *element(uint64_t *of, int which, int size) { return (char *)of + (size_t)which * (size_t)size; }
+
+// start_swaps starts to swap elements of which left are to be, and counts those that it has to wait for in under_way.
+static int start_swaps(struct swaps *s, int left, loop *combine, uintptr_t from, Datatype word, int size, int target, int64_t at,
+                       Win win, int *under_way) {
+	int one = 1;
+	*under_way = 0;
+	for (int k = 0; k < left; k++) {
+		int i = s->which[k];
+		void *was = element(s->was, i, size), *next = element(s->next, i, size);
+		memcpy(next, was, (size_t)size);
+		combine((void *)(from + (uintptr_t)(i * size)), next, &one, NULL);
+		if (memcmp(next, was, (size_t)size) == 0)
+			continue;
+		s->which[(*under_way)++] = i;
+		RETURN_IF(mpi.Compare_and_swap(next, was, element(s->found, i, size), word, target, (Aint)(at + i * size), win));
+	}
+	return SUCCESS;
+}
+
+// swap_in combines at most SWAPS_AT_ONCE elements, and leaves in was those that were there.
+static int swap_in(struct swaps *s, int n, loop *combine, uintptr_t from, int size, int target, int64_t at, Win win) {
+	Datatype word = types[size == 8 ? DTL_INT64 : DTL_INT32];
+	int left = n;
+	int rc = mpi.Get_accumulate(s->next, n, word, s->was, n, word, target, (Aint)at, n, word, NO_OP, win);
+	int flushed = mpi.Win_flush_local(target, win);
+	for (int i = 0; i < n; i++)
+		s->which[i] = i;
+	while (rc == SUCCESS && flushed == SUCCESS && left > 0) {
+		int under_way;
+		rc = start_swaps(s, left, combine, from, word, size, target, at, win, &under_way);
+		flushed = mpi.Win_flush_local(target, win); // also after an error: what is under way writes to s
+		left = 0;
+		for (int k = 0; k < under_way; k++) {
+			int i = s->which[k];
+			void *was = element(s->was, i, size), *found = element(s->found, i, size);
+			if (memcmp(was, found, (size_t)size) == 0)
+				continue;
+			memcpy(was, found, (size_t)size);
+			s->which[left++] = i;
+		}
+	}
+	return rc != SUCCESS ? rc : flushed;
+}
+
+// combine_by_swaps also fetches what was there, unless into is 0.
+static int combine_by_swaps(loop *combine, Win win, uintptr_t from, uintptr_t into, int64_t n, int size, int target, int64_t at) {
+	struct swaps s;
+	REQUIRE_ALIVE();
+	for (int64_t done = 0; done < n; done += SWAPS_AT_ONCE) {
+		int part = (int)(n - done < SWAPS_AT_ONCE ? n - done : SWAPS_AT_ONCE);
+		int64_t offset = done * size;
+		RETURN_IF(swap_in(&s, part, combine, from + (uintptr_t)offset, size, target, at + offset, win));
+		if (into != 0)
+			memcpy((void *)(into + (uintptr_t)offset), s.was, (size_t)(part * size));
+	}
+	return SUCCESS;
+}
+
 static int wrap_accumulate(uint64_t win, uintptr_t from, int64_t n, int type, int op, int target, int64_t to) {
+	loop *own = own_loop(type, op);
+	if (own != NULL)
+		return combine_by_swaps(own, win_of(win), from, 0, n, sizes[type], target, to);
 	FOR_WINDOW(n, type, op, mpi.Accumulate((void *)(from + offset), part, types[type], target, (Aint)(to + offset), part,
 	                                       types[type], window_ops[op], win_of(win)));
 }
@@ -119,6 +190,9 @@ static int fetch_one(Win win, uintptr_t from, uintptr_t into, int type, int op, 
 static int wrap_fetch_and_op(uint64_t win, uintptr_t from, uintptr_t into, int64_t n, int type, int op, int target,
                              int64_t at) {
 	REQUIRE_ALIVE();
+	loop *own = own_loop(type, op);
+	if (own != NULL)
+		return combine_by_swaps(own, win_of(win), from, into, n, sizes[type], target, at);
 	if (op == DTL_NO_OP)
 		from = into; // which nobody reads, but some library might look at
 	if (n == 1)

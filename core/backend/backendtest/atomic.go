@@ -36,9 +36,9 @@ func (b buffer) as(t dtype.Type, n int) buffer {
 	return front
 }
 
-// lacks reports whether windows need not have the operator: MPI has these for integers only.
+// lacks reports whether windows need not have the operator: MPI has these for integers only, and swaps at most 8 bytes.
 func lacks(c combination) bool {
-	return (c.op == kernel.LAnd || c.op == kernel.LOr) && c.t.Inexact()
+	return (c.op == kernel.LAnd || c.op == kernel.LOr) && c.t.Inexact() && c.t.Size() > 8
 }
 
 // accumulate has every rank combine into every rank's part at once.
@@ -121,6 +121,46 @@ func fetchAndOp(r *rank, p backend.WindowProvider) {
 			r.ok("flush", w.FlushLocal(r.next()))
 			c.same(r, "fetch and op", is, 0, 2, 0)
 		})
+	}
+}
+
+// nansInWindows checks that a NaN is in what it is combined with, whether it was there or comes, and that of the zeros MIN takes
+// the negative one and MAX the other.
+func nansInWindows(r *rank, p backend.WindowProvider) {
+	nansInWindowsOf[float64](r, p, dtype.Float64)
+	nansInWindowsOf[float32](r, p, dtype.Float32)
+}
+
+func nansInWindowsOf[T float32 | float64](r *rank, p backend.WindowProvider, t dtype.Type) {
+	nan, minus := T(math.NaN()), T(math.Copysign(0, -1))
+	pairs := [][2]T{{nan, 1}, {1, nan}, {nan, nan}, {0, minus}, {minus, 0}, {minus, minus}, {-1, nan}, {2, 1}, {T(math.Inf(1)), nan}}
+	for _, n := range []int{1, 2, 150} {
+		for _, op := range []kernel.Op{kernel.Min, kernel.Max} {
+			before, from, want, was := r.room(t, n), r.room(t, n), r.room(t, n), r.room(t, n)
+			for i := range n {
+				pair := pairs[(i+n)%len(pairs)]
+				memory.As[T](before.Span)[i], memory.As[T](from.Span)[i], memory.As[T](want.Span)[i] = pair[0], pair[1], pair[0]
+			}
+			r.ok("combine", reduce.Accumulate(want.Span, from.Span, op))
+			for _, fetches := range []bool{false, true} {
+				w := r.expose(p, r.room(t, n))
+				memory.Copy(w.part.Span, before.Span)
+				w.meet()
+				if fetches {
+					r.ok("fetch and op", w.FetchAndOp(from.Span, was.Span, r.next(), 0, op))
+				} else {
+					r.ok("accumulate", w.Accumulate(from.Span, r.next(), 0, op))
+				}
+				w.meet()
+				for i, v := range memory.As[T](w.part.Span) { // as text: NaN is NaN, and the zeros differ
+					got(r, fmt.Sprintf("%s of %s, element %d", op, t, i), fmt.Sprint(v), fmt.Sprint(memory.As[T](want.Span)[i]))
+				}
+				w.close()
+			}
+			for i, v := range memory.As[T](was.Span) {
+				got(r, "what was there", fmt.Sprint(v), fmt.Sprint(memory.As[T](before.Span)[i]))
+			}
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ var windowSuites = []struct {
 	{"sums wrap around", wrapAround},
 	{"replace and leave", replaceAndLeave},
 	{"fetch and op", fetchAndOp},
+	{"NaN and the zeros in windows", nansInWindows},
 	{"operators that a type lacks", lackingInWindows},
 	{"compare and swap", compareAndSwap},
 	{"tickets", tickets},
