@@ -43,6 +43,30 @@ def test_gathers(ctx: dtl.Context, array: Any) -> None:
         assert gathered is None
 
 
+def test_no_byte_order_but_the_machines(ctx: dtl.Context, array: Any) -> None:
+    """Root of a broadcast gets what the others get, and every call what it gives of elements in the machine's order."""
+    n, root = ctx.size, ctx.size - 1
+    swapped = array.astype(array.dtype.newbyteorder())
+    here, rows, counts = ctx.rank == root, np.stack([swapped] * n), [len(array)] * n
+    right, left = (ctx.rank + 1) % n, (ctx.rank - 1) % n
+    for value in (swapped, swapped[1:2].reshape(())):
+        same(dtl.broadcast(ctx, value if here else None, root), value.astype(array.dtype))
+        same(dtl.ibroadcast(ctx, value if here else None, root).wait(), value.astype(array.dtype))
+        same(dtl.allgather(ctx, value), np.stack([value.astype(array.dtype)] * n))
+        request = dtl.isend(ctx, value, right)
+        same(dtl.recv(ctx, left), value.astype(array.dtype))
+        request.wait()
+    one = dtl.broadcast(ctx, swapped[1] if here else None, root)  # a scalar of records keeps its byte order
+    assert one.dtype.isnative
+    same(dtl.scatter(ctx, rows if here else None, root), array)
+    same(dtl.alltoallv(ctx, rows.reshape(-1), counts), np.stack([array] * n).reshape(-1))
+    same(dtl.ialltoallv(ctx, rows.reshape(-1), counts).wait(), np.stack([array] * n).reshape(-1))
+    same(dtl.sendrecv(ctx, swapped, right, left), array)
+    if array.dtype != swapped.dtype:
+        with pytest.raises(dtl.InvalidTypeError, match="not in this machine's byte order"):
+            dtl.broadcast(ctx, swapped if here else None, root, out=np.zeros_like(swapped))
+
+
 def test_exchanges(ctx: dtl.Context, array: Any) -> None:
     sent = np.stack([np.roll(array, ctx.rank + to) for to in range(ctx.size)])
     same(dtl.alltoall(ctx, sent), np.stack([np.roll(array, of + ctx.rank) for of in range(ctx.size)]))

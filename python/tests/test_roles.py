@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
+from test_moved_elements import ARRAYS, same
 
 import dtl
 from dtl._native import library
@@ -167,6 +168,23 @@ def test_gather_from_a_role(manager: dtl.RoleManager, root: str, dtype: str, sha
         assert (got == np.array([np.full(shape, rank % 2, dtype) for rank in manager._members["worker"]])).all()
     else:
         assert got is None
+
+
+@pytest.mark.parametrize("root", ["reader", "worker"])
+@pytest.mark.parametrize("name", ["days", "float16", "bytes", "text", "records", "records of dates"])
+def test_elements_that_are_moved(manager: dtl.RoleManager, root: str, name: str) -> None:
+    """From and to a rank outside the role, as within it, also where they are in another byte order."""
+    number = manager.role_size(root) - 1
+    here = manager.has_role(root) and manager.role_rank(root) == number
+    if not here and not manager.has_role("worker"):
+        return
+    array = ARRAYS[name]
+    for value in (array, array.astype(array.dtype.newbyteorder()), array[:0], array[2:3].reshape(())):
+        got = dtl.intergroup_broadcast(manager, (root, number), "worker", value if here else None)
+        same(got, value.astype(array.dtype))
+        back = dtl.intergroup_gather(manager, (root, number), "worker", value if manager.has_role("worker") else None)
+        if here:
+            same(back, np.stack([value.astype(array.dtype)] * manager.role_size("worker")))
 
 
 def test_calls_follow_each_other(manager: dtl.RoleManager) -> None:

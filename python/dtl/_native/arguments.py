@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
-from .named_types import dtype_called, is_made_of, is_record, name_of, native_of, record
+from .named_types import dtype_called, is_made_of, is_native, is_record, name_of, native_of, record
 
 
 def _element_types() -> dict[str, int]:
@@ -70,7 +70,7 @@ def sent_as(dtype: np.dtype[Any], known: bool = False) -> np.dtype[Any] | None:
 
     If the receivers do not know the dtype, it needs a name that it can be made of.
     """
-    if carrier(dtype) is None or not dtype.isnative or not (known or is_made_of(name_of(dtype))):
+    if carrier(dtype) is None or not is_native(dtype) or not (known or is_made_of(name_of(dtype))):
         return None
     return record(dtype)
 
@@ -101,7 +101,7 @@ def stored_number(dtype: Any) -> int:
     if number is not None and resolved.isnative:
         return number
     moved = carrier(resolved)
-    if moved is not None and resolved.isnative:
+    if moved is not None and is_native(resolved):
         return _NUMBERS[moved.str] if moved.kind != "S" else _OPAQUE + resolved.itemsize
     if moved is None and resolved.kind in _MOVED and resolved.num not in _OF_NUMPYS:
         raise InvalidArgumentError(
@@ -136,7 +136,7 @@ def moved_array(name: str, value: Any) -> np.ndarray[Any, Any]:
 
 def as_bytes(array: Any) -> Any:
     """Return an array of elements that the core moves and does not know as their bytes; anything else as it is."""
-    if not isinstance(array, np.ndarray) or not array.dtype.isnative or carrier(array.dtype) is None:
+    if not isinstance(array, np.ndarray) or not is_native(array.dtype) or carrier(array.dtype) is None:
         return array
     if not array.flags.c_contiguous:
         return array.view(record(array.dtype))  # as which it is refused for the reason that it has
@@ -271,10 +271,11 @@ def check_output(out: Any) -> None:
     """Raise what is wrong with an output that the bridge did not take, if anything is."""
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
-    if not out.dtype.isnative and native_of(out.dtype).str in _NUMBERS:
+    native = native_of(out.dtype)
+    if not is_native(out.dtype) and (native.str in _NUMBERS or carrier(native) is not None):
         raise InvalidTypeError(
             f"out has dtype {out.dtype}, which is not in this machine's byte order: what is received is not converted; "
-            f"the dtypes are {_names()}"
+            f"use {native}"
         )
     if out.dtype.str not in _NUMBERS and not is_record(out.dtype):
         raise InvalidTypeError(f"out has dtype {out.dtype}, which cannot be received; the dtypes are {_names()}")

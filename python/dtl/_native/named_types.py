@@ -25,6 +25,11 @@ def native_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
         return dtype
 
 
+def is_native(dtype: np.dtype[Any]) -> bool:
+    """Say whether a dtype is in this machine's byte order: NumPy's ``isnative`` overlooks fields that are arrays."""
+    return dtype.isnative and (dtype.names is None or dtype.newbyteorder("=") == dtype)
+
+
 @functools.lru_cache(maxsize=256)
 def name_of(dtype: np.dtype[Any]) -> str:
     """Return what a dtype can be made of again, without colons, which end names in formats.

@@ -9,9 +9,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.arguments import sent_as
+from .._native.arguments import input_value, sent_as
 from .._native.library import bridge
-from .._native.named_types import is_record, native_of
+from .._native.named_types import is_native, is_record, native_of
+from ..runtime.device_array import from_dlpack, is_on_device
 from .linked import signature
 from .requests import Request
 
@@ -74,7 +75,7 @@ def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
     def give(result: Any) -> Any:
         for name, value in made.items():
             if result is value:
-                return given[name]
+                return in_native_order(given[name])
         return result.view(dtypes[0]) if isinstance(result, np.ndarray) and is_record(result.dtype) else result
 
     result = f(**call)
@@ -82,6 +83,21 @@ def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return give(result)
     result._then(give)
     return result
+
+
+def in_native_order(value: Any) -> Any:
+    """Return an array or a scalar of NumPy's in this machine's byte order: itself if it is."""
+    if not isinstance(value, (np.ndarray, np.generic)) or is_native(value.dtype):
+        return value
+    native = np.asarray(value, native_of(value.dtype))
+    return native if isinstance(value, np.ndarray) else native[()]
+
+
+def sendable(name: str, value: Any) -> Any:
+    """Return a value as ``send`` and ``broadcast`` send it, or raise why it cannot be sent."""
+    if is_on_device(value):
+        value = from_dlpack(value).to_numpy()
+    return input_value(name, value) if records(value) is value else in_native_order(value)
 
 
 def records(value: Any, in_place: bool = False, known: bool = False) -> Any:
@@ -93,7 +109,7 @@ def records(value: Any, in_place: bool = False, known: bool = False) -> Any:
         return value
     native = native_of(value.dtype)
     sent = sent_as(native, known)
-    if sent is None or (in_place and not (isinstance(value, np.ndarray) and value.dtype.isnative)):
+    if sent is None or (in_place and not (isinstance(value, np.ndarray) and is_native(value.dtype))):
         return value
     array = np.asarray(value) if in_place else np.asarray(value, native, order="C")
     return array.view(sent) if isinstance(value, np.ndarray) else array.view(sent)[()]

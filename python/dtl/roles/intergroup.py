@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._native.arguments import input_value
 from .._native.library import invalid
 from ..comm import collectives, objects, point_to_point
+from ..comm.moved import sendable
 from ..exceptions import DTLError, InvalidTypeError, from_text
 from ..runtime.agreement import agree, confirm, local_step, tell_ranks
 from .role_manager import RoleManager
@@ -122,7 +122,7 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
     Returns
     -------
     ndarray or scalar
-        Root's value, with its shape and dtype; on root, data itself.
+        Root's value, with its shape and dtype.
 
     Raises
     ------
@@ -140,8 +140,7 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
     op = "intergroup_broadcast"
     source, members = _parties(op, mgr, root, target_role)
     if mgr._context.rank not in members:
-        _give(op, mgr, data, members[0])
-        return data
+        return _give(op, mgr, data, members[0])
     lane, value = mgr._lanes[target_role], data
     with local_step(lane, op):
         if source not in members and lane.rank == 0:
@@ -240,14 +239,15 @@ def _checked(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tupl
     return source, members
 
 
-def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> None:
-    """Pass a value on to a rank, or why there is none."""
+def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> Any:
+    """Pass a value on to a rank, or why there is none, and return it as it arrives there."""
     try:
-        value = input_value("data", data)
+        value = sendable("data", data)
     except DTLError as error:
         _refuse(mgr, error, dest)
         raise
     point_to_point.send(mgr._hops, value, dest, _ELEMENTS)
+    return value
 
 
 def _refuse(mgr: RoleManager, error: DTLError, dest: int) -> None:
