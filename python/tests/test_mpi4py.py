@@ -108,6 +108,36 @@ def test_freed_communicator(world: Any) -> None:
 
 
 @with_mpi
+def test_other_handles_of_mpi4py(mpi: Any, world: Any) -> None:
+    """What is no communicator has a handle, too."""
+    group, request, window = world.Get_group(), mpi.COMM_SELF.Ibarrier(), mpi.Win.Create(None, comm=mpi.COMM_SELF)
+    others = [group, mpi.DOUBLE, mpi.SUM, mpi.INFO_ENV, mpi.INFO_NULL, mpi.ERRORS_RETURN, mpi.ERRHANDLER_NULL]
+    others += [request, mpi.REQUEST_NULL, window, mpi.WIN_NULL, mpi.GROUP_EMPTY, mpi.DATATYPE_NULL, mpi.FILE_NULL]
+    others += [mpi.Status(), mpi.MESSAGE_NULL]
+    for other in others:
+        with pytest.raises(dtl.InvalidTypeError, match="comm must be a communicator") as caught:
+            dtl.Context(comm=other)
+        assert isinstance(caught.value, TypeError)
+    request.Wait()
+    group.Free()
+    window.Free()
+
+
+@with_mpi
+def test_a_class_that_derives_from_mpi4pys(ctx: dtl.Context, mpi: Any, world: Any) -> None:
+    class Own(mpi.Intracomm):  # type: ignore[misc]
+        """A program's own communicator."""
+
+    class Group(mpi.Group):  # type: ignore[misc]
+        """No communicator."""
+
+    with dtl.Context(comm=Own(world)) as own:
+        assert dtl.allreduce(own, 1) == ctx.size
+    with pytest.raises(dtl.InvalidTypeError, match="comm must be a communicator"):
+        dtl.Context(comm=Group())
+
+
+@with_mpi
 def test_cartesian_communicator(ctx: dtl.Context, world: Any) -> None:
     cart = world.Create_cart([ctx.size], periods=[True])
     with dtl.Context(comm=cart) as grid:

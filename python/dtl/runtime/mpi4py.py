@@ -10,10 +10,11 @@ from ..exceptions import BackendUnavailableError, InvalidTypeError
 
 def native_communicator(comm: Any) -> int:
     """Return the native handle of a communicator: its ``handle``, or what its module's ``_handleof`` says of it."""
-    handle = getattr(comm, "handle", None)
-    if handle is None:
-        handle_of = getattr(sys.modules.get(type(comm).__module__), "_handleof", None)
-        handle = handle_of(comm) if handle_of is not None else None
+    handle, module = getattr(comm, "handle", None), _module_of(comm)
+    if module is not None and not isinstance(comm, module.Comm):
+        raise InvalidTypeError(f"comm must be a communicator, not mpi4py's {type(comm).__name__}")
+    if handle is None and module is not None:
+        handle = module._handleof(comm)
     if not isinstance(handle, int):
         text = f"comm must be a communicator such as mpi4py's, with an integer handle, not {comm!r} of type"
         text += f" {type(comm).__name__}"
@@ -23,6 +24,18 @@ def native_communicator(comm: Any) -> int:
             text += f"; a backend is chosen with backend={comm!r}"
         raise InvalidTypeError(text)
     return handle % 2**64
+
+
+def _module_of(thing: Any) -> Any:
+    """Return the module of mpi4py's that a thing's class, or one that it derives from, is of; None if there is none.
+
+    Groups, datatypes, windows and so on have handles, too, which no MPI library can tell from a communicator's.
+    """
+    for base in type(thing).__mro__:
+        module = sys.modules.get(base.__module__)
+        if hasattr(module, "_handleof") and hasattr(module, "Comm"):
+            return module
+    return None
 
 
 def refuse_world(comm: Any, why: str) -> None:
