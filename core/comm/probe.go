@@ -7,6 +7,7 @@ import (
 	"dtl/core/comm/unexpected"
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
+	"dtl/core/progress"
 	"dtl/core/status"
 )
 
@@ -38,9 +39,12 @@ func (c *Comm) probe(source, tag int64) (Notice, error) {
 	return p.notice, err
 }
 
-// Iprobe is Probe of a message that is there already. It reports whether one was.
+// Iprobe is Probe of a message that is there already. It reports whether one was; if not, it goes on with requests, as Test does.
 func (c *Comm) Iprobe(source, tag int64) (Notice, bool, error) {
 	n, there, err := c.iprobe(source, tag)
+	if !there {
+		progress.RunQueue()
+	}
 	return n, there, status.In("iprobe", err)
 }
 

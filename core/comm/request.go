@@ -216,8 +216,16 @@ func (r *Request) inVain() error {
 	return r.absence.Check(r.comm.absent(what), what.call())
 }
 
-// Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits.
-func (r *Request) Test() bool { return r.look(backend.Request.Test) != underWay }
+// Test reports whether Wait would return at once. It never waits, and says no while another goroutine waits. If not, it goes on
+// with other requests of this rank: a program may test one of them until it is complete, and that may need the others, here or
+// on another rank.
+func (r *Request) Test() bool {
+	if r.look(backend.Request.Test) != underWay {
+		return true
+	}
+	progress.RunQueue()
+	return false
+}
 
 // look continues a request as far as possible without waiting, and returns its state then.
 func (r *Request) look(test test) state {

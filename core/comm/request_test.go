@@ -1,6 +1,8 @@
 package comm_test
 
 import (
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -321,5 +323,29 @@ func TestProbeOfNobody(t *testing.T) {
 		assert.ErrorContains(t, err, "rank 0 with tag 5 is pending, and this communicator has one rank")
 		_, _, err = c.Iprobe(9, 0)
 		assert.ErrorIs(t, err, status.OutOfBounds)
+	})
+}
+
+// TestOneRequestIsTested: what it needs of the others goes on, here and on other ranks that test one of theirs only.
+func TestOneRequestIsTested(t *testing.T) {
+	upTo5(t, func(c *comm.Comm) {
+		next, previous := neighbours(c)
+		for _, count := range lengths {
+			r := begun(t)(c.Irecv(nil, comm.Want{}, previous, 0))
+			s := begun(t)(c.Isend(array(ramp(c.Rank(), count)), next, 0))
+			for !s.Test() {
+				runtime.Gosched()
+			}
+			sameElements(t, ramp(int(previous), count), append([]float64{}, done(t, r)...))
+			done(t, s)
+		}
+		f := &inFlight{t: t, c: c}
+		for serial := range 8 {
+			f.exchange(serial, func(int, int) int { return 2000 })
+		}
+		for tested := c.Rank() % 2 * 7; !f.requests[tested].Test(); {
+			runtime.Gosched()
+		}
+		f.finish(rand.New(rand.NewPCG(7, uint64(c.Rank()))))
 	})
 }
