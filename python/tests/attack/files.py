@@ -38,9 +38,10 @@ HARMS = ("SIGKILL to a rank", "SIGKILL to a rank", "SIGKILL to dtl run", "SIGTER
 #: How many checkpoints are kept.
 KEEP = 2
 
-#: The calls that a job makes a few of: those of zarr and pyarrow, whose import takes long, in some rounds only.
+#: The calls that the jobs of a round make. Those of zarr and pyarrow, whose import takes long, are in some rounds only.
 QUICK = ("npy", "npy", "raw", "csv", "saved", "checkpoint", "checkpoint", "two_checkpoints", "restore")
 SLOW = ("zarr", "parquet", "saved_zarr")
+APPENDED = ("npy", "raw", "csv", "parquet", "zarr")
 CHECKPOINTS = ("checkpoint", "two_checkpoints", "restore")
 
 
@@ -56,7 +57,7 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
         rounds = started = killed = 0
         while not target.wrong and (rounds == 0 or time.monotonic() < began + seconds / 2):
             rounds += 1
-            jobs = [_drawn(rng, rounds, number) for number in range(rng.choice([2, 2, 3]))]
+            jobs = _drawn(rng, rounds)
             started += len(jobs)
             killed += sum(harm != "" for _, harm, _ in jobs)
             _round(target, python, jobs)
@@ -70,26 +71,32 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
         return what, target.wrong
 
 
-def _drawn(rng: random.Random, round_: int, number: int) -> tuple[int, str, list[Any]]:
-    """Return a job: its ranks, what is done to it, and the words of its program."""
-    harm = rng.choice(["", rng.choice(HARMS)])
-    kinds = QUICK + (SLOW if rng.random() < 0.3 else ())
-    if rng.random() < 0.4:
-        kinds = CHECKPOINTS
-    steps = 0 if harm else rng.randrange(5, 15)
-    return rng.choice([1, 1, 2, 3]), harm, [rng.randrange(2**32), round_ * 10**6 + number * 10**5, steps, *kinds]
+def _drawn(rng: random.Random, round_: int) -> list[tuple[int, str, list[Any]]]:
+    """Return the jobs of a round: the ranks of each, what is done to it, and the words of its program."""
+    one = rng.choice(APPENDED)
+    kinds = rng.choice([CHECKPOINTS, (one,), (one,), QUICK, (*QUICK, *SLOW)])
+    harmed = rng.random() < 0.7
+    jobs = []
+    for number in range(rng.choice([2, 3, 3])):
+        harm = rng.choice(["", rng.choice(HARMS)]) if harmed else ""
+        words = [rng.randrange(2**32), round_ * 10**6 + number * 10**5, 0 if harm else rng.randrange(20, 40), *kinds]
+        jobs.append((rng.choice([1, 1, 2]), harm, words))
+    return jobs
 
 
 def _round(target: Target, python: str, drawn: list[tuple[int, str, list[Any]]]) -> None:
     """Run jobs side by side, harm some, and look what there is."""
     rng = random.Random(str(drawn))
     jobs = [
-        Job(python, ranks, "files.py", target.folder, *words, DTL_BACKEND="local", DTL_LOG="warning")
+        Job(python, ranks, "files.py", target.folder, *words, DTL_BACKEND=rng.choice(["local", "local", "mpi"]))
         for ranks, _, words in drawn
     ]
     try:
-        for job, (ranks, harm, _) in zip(jobs, drawn):
-            if harm and job.wait_for("ready", SECONDS_TO_START):
+        started = [job.wait_for("ready", SECONDS_TO_START) for job in jobs]
+        for job in jobs:
+            (job.folder / "go").write_text("")
+        for job, (ranks, harm, _), ready in zip(jobs, drawn, started):
+            if harm and ready:
                 time.sleep(rng.random() ** 2)
                 _harm(job, harm, rng.randrange(ranks))
         for job, (ranks, harm, words) in zip(jobs, drawn):
@@ -114,6 +121,7 @@ def _kill_two(target: Target, python: str, rng: random.Random, first: int) -> in
         for number in range(2):
             folder = Path(name, str(number))
             folder.mkdir()
+            (folder / "go").write_text("")
             words = [target.folder, rng.randrange(2**32), first + number * 10**5, 0, *CHECKPOINTS]
             process = subprocess.Popen(
                 [python, str(Path(__file__)), *map(str, words)],
@@ -412,6 +420,8 @@ def main() -> None:
     with dtl.Context() as ctx:
         log, work = rank.Log(ctx), Work(ctx, folder, rng)
         log.reached("ready")
+        while not dtl.broadcast(ctx, (rank.FOLDER / "go").exists()):  # so that the jobs of a round begin together
+            time.sleep(0.002)
         number = 0
         while number < steps or not steps:
             kind = rng.choice(kinds)
