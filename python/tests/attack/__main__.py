@@ -1,5 +1,6 @@
 """Attacks DTL from outside: kills, calls that do not fit, hostile arguments, random operations, close beside use,
-many right calls in a row, files that several jobs write, files of CSV, and requests ended in random orders.
+many right calls in a row, files that several jobs write, files of CSV, requests ended in random orders, and files of
+which bytes are changed.
 
 ``python python/tests/attack --seconds 600`` runs every attack on each Python that ``--python`` names, each of which has
 an MPI library. An attack is a sequence of trials, each of which is a job and follows from its seed; a failure is
@@ -19,15 +20,16 @@ from jobs import family
 
 #: The attacks, and what part of the time each gets.
 ATTACKS = {
-    "kills": 0.2,
+    "kills": 0.15,
     "pairs": 0.15,
-    "hostile": 0.15,
+    "hostile": 0.1,
     "walk": 0.1,
     "closing": 0.1,
     "bursts": 0.1,
     "files": 0.1,
     "tables": 0.05,
     "orders": 0.05,
+    "mutations": 0.1,
 }
 
 
