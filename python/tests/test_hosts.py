@@ -47,7 +47,8 @@ def exported(starter: Launcher, *names: str) -> list[str]:
     """Return what is before the program: options for our variables, or the shell by whose signal Hydra ends the job."""
     if starter is MPICH_5:
         return ["sh", "-c", '"$@" || kill -s KILL $$', "sh"]
-    return [word for name in ("DTL_RUN", "DTL_RUN_ADDRESSES", "DTL_RUN_VERSIONS", *names) for word in ("-x", name)]
+    own = ("DTL_RUN", "DTL_RUN_ADDRESSES", "DTL_RUN_SECRET", "DTL_RUN_VERSIONS")
+    return [word for name in (*own, *names) for word in ("-x", name)]
 
 
 def place(ranks: int, listed: str | None = None, hostfile: str | None = None, **environ: str) -> Job:

@@ -246,16 +246,16 @@ def test_ranks_of_other_hosts_report(capfd: pytest.CaptureFixture[str]) -> None:
         "    answer = s.recv(1)\n"
         "    s.sendall(b''.join(record.ljust(128, b'\\0') for record in records))\n"
         "    return s, answer\n"
-        "stranger, answer = rank('another job')\n"
+        "stranger, answer = rank(os.environ['DTL_RUN'])\n"
         "assert answer == b'', answer\n"
-        "first, answer = rank(os.environ['DTL_RUN'], b'1 starting 0', b'1 joined 0')\n"
+        "first, answer = rank(os.environ['DTL_RUN_SECRET'], b'1 starting 0', b'1 joined 0')\n"
         "assert answer == b'!', answer\n"
-        "second, _ = rank(os.environ['DTL_RUN'], b'2 joined 0', b'2 ended 0')\n"
+        "second, _ = rank(os.environ['DTL_RUN_SECRET'], b'2 joined 0', b'2 ended 0')\n"
         "second.close()\n"
         "first.close()\n"
         "time.sleep(60)\n"
     )
-    code = supervise.run(command.Command([sys.executable, "-c", launcher], {}), os.environ, 50, elsewhere=True)
+    code = supervise.run(command.Command([sys.executable, "-c", launcher], {}), os.environ, 50, others=[])
     if code == 77:
         pytest.skip("this machine has no network; runs on any that has one")
     said = capfd.readouterr().err

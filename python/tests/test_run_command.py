@@ -16,7 +16,7 @@ pytestmark = pytest.mark.alone("has nothing to do with ranks")
 
 PROGRAM = ["python", "script.py", "-n", "7"]
 # What gives ranks on other hosts our variables.
-EXPORTED = ["-x", "DTL_RUN", "-x", "DTL_RUN_ADDRESSES", "-x", "DTL_RUN_VERSIONS"]
+EXPORTED = ["-x", "DTL_RUN", "-x", "DTL_RUN_ADDRESSES", "-x", "DTL_RUN_SECRET", "-x", "DTL_RUN_VERSIONS"]
 OPEN_MPI_5 = Launcher("/nowhere/bin/mpiexec", OPEN_MPI, (5, 0, 11))
 OPEN_MPI_4 = Launcher("/nowhere/bin/mpiexec", OPEN_MPI, (4, 1, 8))
 MPICH_5 = Launcher("/nowhere/bin/mpiexec", MPICH, (5, 0, 2))

@@ -35,10 +35,29 @@ static void in_child(void) {
 	connection = -1;
 }
 
+// heed gives this process a signal that dtl run has got, and passes on to hosts where no launcher does.
+static void heed(char signum) {
+	switch (signum) {
+	case SIGUSR1:
+	case SIGUSR2:
+	case SIGALRM:
+	case SIGURG:
+	case SIGWINCH:
+		kill(getpid(), signum);
+	}
+}
+
 static void *end_with_supervisor(void *unused) {
-	struct pollfd supervisor = {.fd = connection, .events = POLLRDHUP};
+	struct pollfd supervisor = {.fd = connection, .events = POLLIN | POLLRDHUP};
 	(void)unused;
-	while (poll(&supervisor, 1, -1) < 0 && errno == EINTR) {
+	for (;;) {
+		char signum;
+		poll(&supervisor, 1, -1);
+		ssize_t n = recv(connection, &signum, 1, MSG_DONTWAIT);
+		if (n == 1)
+			heed(signum);
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			break;
 	}
 	sleep(LAUNCHER_SECONDS);
 	kill(getpid(), SIGKILL);
@@ -60,7 +79,14 @@ static void start_thread(void) {
 	pthread_attr_destroy(&small);
 }
 
-// nearby connects with the abstract Unix socket of a name, and returns -1 where nobody listens.
+// ours says whether a process of this user listens at the other end of a Unix socket: every user may have any abstract name.
+static int ours(int s) {
+	struct ucred who;
+	socklen_t size = sizeof who;
+	return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid();
+}
+
+// nearby connects with the abstract Unix socket of a name, and returns -1 where nobody of this user listens.
 static int nearby(const char *name) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX}; // an abstract name begins with a zero byte
 	size_t length = strlen(name);
@@ -68,7 +94,7 @@ static int nearby(const char *name) {
 		return -1;
 	memcpy(address.sun_path + 1, name, length);
 	int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s >= 0 && connect(s, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) != 0) {
+	if (s >= 0 && (connect(s, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) != 0 || !ours(s))) {
 		close(s);
 		return -1;
 	}
@@ -86,16 +112,16 @@ static int comes(int s, short event, int milliseconds) {
 
 static void set(int s, int level, int option, int value) { setsockopt(s, level, option, &value, sizeof value); }
 
-// greet says which job this process is of, and where it runs, and waits for the answer.
-static int greet(int s, const char *name) {
+// greet says that this process is of the job, and where it runs, and waits for the answer.
+static int greet(int s, const char *secret) {
 	char hello[DTL_SUPERVISOR_RECORD] = {0}, answer, host[64] = {0};
 	gethostname(host, sizeof host - 1);
-	snprintf(hello, sizeof hello, "%s %s", name, host);
+	snprintf(hello, sizeof hello, "%s %s", secret, host);
 	return send(s, hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello && comes(s, POLLIN, ANSWER_MILLISECONDS) && recv(s, &answer, 1, 0) == 1;
 }
 
 // far connects with an address of another host, "10.0.0.1:7000", and returns -1 where the supervisor does not answer.
-static int far(char *at, const char *name) {
+static int far(char *at, const char *secret) {
 	struct addrinfo want = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *found;
 	char *port = strrchr(at, ':');
 	int failed = 1;
@@ -114,7 +140,7 @@ static int far(char *at, const char *name) {
 		set(s, IPPROTO_TCP, TCP_NODELAY, 1);
 		if (connect(s, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS) {
 			socklen_t size = sizeof failed;
-			failed = !comes(s, POLLOUT, CONNECT_MILLISECONDS) || getsockopt(s, SOL_SOCKET, SO_ERROR, &failed, &size) != 0 || failed || !greet(s, name);
+			failed = !comes(s, POLLOUT, CONNECT_MILLISECONDS) || getsockopt(s, SOL_SOCKET, SO_ERROR, &failed, &size) != 0 || failed || !greet(s, secret);
 		}
 		if (failed)
 			close(s);
@@ -123,12 +149,12 @@ static int far(char *at, const char *name) {
 	return failed ? -1 : s;
 }
 
-void dtl_supervisor_connect(const char *name, const char *addresses, const char *of_rank) {
+void dtl_supervisor_connect(const char *name, const char *addresses, const char *secret, const char *of_rank) {
 	int s = nearby(name);
-	if (s < 0 && *name != 0) {
+	if (s < 0 && *secret != 0) {
 		char *list = strdup(addresses), *rest = list, *at;
 		while (s < 0 && list != NULL && (at = strsep(&rest, ",")) != NULL)
-			s = far(at, name);
+			s = far(at, secret);
 		free(list);
 		records = DTL_SUPERVISOR_RECORD;
 	}

@@ -70,11 +70,12 @@ func connect() {
 	if process != "" && process != strconv.Itoa(os.Getpid()) {
 		return
 	}
-	name, addresses, rank := C.CString(environ.Get("DTL_RUN")), C.CString(environ.Get("DTL_RUN_ADDRESSES")), C.CString(rank())
-	for _, text := range []*C.char{name, addresses, rank} {
-		defer C.free(unsafe.Pointer(text))
+	var said [4]*C.char
+	for i, text := range []string{environ.Get("DTL_RUN"), environ.Get("DTL_RUN_ADDRESSES"), environ.Get("DTL_RUN_SECRET"), rank()} {
+		said[i] = C.CString(text)
+		defer C.free(unsafe.Pointer(said[i]))
 	}
-	C.dtl_supervisor_connect(name, addresses, rank)
+	C.dtl_supervisor_connect(said[0], said[1], said[2], said[3])
 }
 
 // rank returns the rank of this process, as the launchers that dtl run uses say it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,6 +41,26 @@ func TestReports(t *testing.T) {
 		n, err := connection.Read(record)
 		if got := string(record[:n]); err != nil || got != want {
 			t.Errorf("the record is %q (%v), want %q", got, err, want)
+		}
+	}
+	passesSignalsOn(t, connection)
+}
+
+// passesSignalsOn expects signals that come over the connection.
+func passesSignalsOn(t *testing.T, connection *net.UnixConn) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGUSR1, syscall.SIGUSR2)
+	for _, passedOn := range []syscall.Signal{syscall.SIGUSR2, syscall.SIGUSR1} {
+		if _, err := connection.Write([]byte{byte(passedOn)}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-heard:
+			if got != passedOn {
+				t.Errorf("the signal is %v, want %v", got, passedOn)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%v has not come", passedOn)
 		}
 	}
 }

@@ -27,11 +27,9 @@ _HOST_OPTIONS = {
 _BINDING = {"bind-to", "map-by", "rank-by", "cpu-set", "cpu-list"}
 
 
-#: The signals that each family of launchers passes on to its ranks, among those that are for ranks.
-_PASSED = {
-    OPEN_MPI: (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGURG),
-    MPICH: (signal.SIGUSR1, signal.SIGALRM),
-}
+#: The signals for ranks that Open MPI's launcher passes on to them. That of MPICH passes SIGUSR1 and SIGALRM on to what
+#: it has started, which on several hosts is a shell.
+_PASSED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGURG)
 
 
 class Job(NamedTuple):
@@ -97,11 +95,10 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     for ranks, program in job.others:
         words += [":", "-n", str(ranks), *hosts, *before, *program]
     if launcher.family != OPEN_MPI:
-        passes = _PASSED.get(launcher.family, ())
-        return Command(words, variables, signal.SIGKILL, job.where, launched=True, passes=passes)
+        return Command(words, variables, signal.SIGKILL, job.where, launched=True)
     own = launcher.version >= (5,) and not any("tmpdir_base" in name for name in environ)
     folder = "PRTE_MCA_prte_local_tmpdir_base" if own else ""
-    return Command(words, variables, signal.SIGTERM, job.where, folder, launched=True, passes=_PASSED[OPEN_MPI])
+    return Command(words, variables, signal.SIGTERM, job.where, folder, launched=True, passes=_PASSED)
 
 
 def without_mpi(job: Job) -> Command:
@@ -182,7 +179,7 @@ def _exported(job: Job, environ: Mapping[str, str]) -> list[str]:
     if not placed(job, environ):
         return []
     ours = {name for name in environ if name.startswith("DTL_")}
-    ours |= {reports.VARIABLE, reports.ADDRESSES, process.VERSIONS}
+    ours |= {reports.VARIABLE, process.ADDRESSES, process.SECRET, process.VERSIONS}
     said = {word.partition("=")[0] for word in job.launcher_arguments}
     return [word for name in sorted(ours - said - {process.VARIABLE}) for word in ("-x", name)]
 

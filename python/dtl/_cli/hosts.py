@@ -157,13 +157,16 @@ def _failure(name: str) -> str:
     try:
         socket.getaddrinfo(name, None)
     except OSError as error:
-        alias = _alias(name)
-        return _failure(alias) if alias not in ("", name) else str(error.strerror or error)
+        other = alias(name)
+        return _failure(other) if other not in ("", name) else str(error.strerror or error)
     return ""
 
 
-def _alias(name: str) -> str:
-    """Return the name that stands for a host in the user's configuration of ssh, by which launchers reach hosts."""
+def alias(name: str) -> str:
+    """Return the name that stands for a host in the user's configuration of ssh, by which launchers reach hosts.
+
+    It is "" where there is no ssh.
+    """
     program = shutil.which("ssh")
     if program is None:
         return ""

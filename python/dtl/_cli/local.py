@@ -240,11 +240,12 @@ class Ranks:
         for rank in self._ranks:
             rank.send_signal(sig)
 
-    def pass_on(self, sig: int) -> None:
-        """Send each rank a signal."""
+    def pass_on(self, sig: int) -> bool:
+        """Send each rank a signal. None is on another host."""
         if sig == signal.SIGWINCH and self._lines is not None:
             self._lines.resize()
         self.send_signal(sig)
+        return True
 
     def tell_of_end(self, to: socket.socket) -> bool:
         """Have a socket closed when the last rank has ended, and say that this will be done."""

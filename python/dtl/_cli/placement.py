@@ -34,6 +34,24 @@ def place(job: command.Job, listed: str | None, hostfile: str | None, environ: M
     return _on(job, found, "")
 
 
+def others(job: command.Job, environ: Mapping[str, str]) -> list[str] | None:
+    """Return the other hosts on which the job's ranks may run, none where that is not known; None if there are none."""
+    if not command.placed(job, environ):
+        return None
+    if command.named(job, environ) or (job.hosts and job.hostfile):
+        return []
+    if job.hosts:
+        found = hosts.parse(job.hosts)
+    elif job.hostfile:
+        found = hosts.read(job.hostfile) or []
+    else:
+        given = allocation.find(environ)
+        found = [] if given is None else given.hosts
+    if found and all(map(hosts.local, found)):
+        return None
+    return [host.name for host in found if not hosts.local(host)]
+
+
 def _in(job: command.Job, given: allocation.Allocation) -> command.Job:
     """Return the job in an allocation."""
     ranks = _ranks(job, given.ranks)

@@ -3,45 +3,56 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
+import hmac
 import os
 import resource
+import secrets
 import selectors
 import socket
-import struct
 import time
+from typing import Sequence
 
+from .._native import peers
+from .._native.process import ADDRESSES, SECRET
+from . import addresses
 from .tracebacks import Tracebacks
 
 #: Where ranks find the name of the socket. It tells the processes of this job from all others, too.
 VARIABLE = "DTL_RUN"
 
-#: Where ranks on other hosts find the addresses of the socket for them.
-ADDRESSES = "DTL_RUN_ADDRESSES"
-
 #: The seconds that a selector is asked to wait at most: epoll takes no more than 24 days.
 LONGEST_WAIT = 86400.0
-
-_CREDENTIALS = struct.Struct("3i")  # Linux's struct ucred: process, user, group
 
 # The bytes of a record from another host, and after how long without a sign of life that counts as gone; both as in
 # backends/internal/supervisor.
 _RECORD = 128
 _SILENT_SECONDS, _QUIET_SECONDS, _BETWEEN_SECONDS = 15, 5, 2
 
-_SIOCGIFADDR = 0x8915  # of Linux's ioctl: an interface's address
+# The bytes of the secret, in hexadecimal digits, and what a stranger gets: so many connections, for so many seconds.
+_SECRET_DIGITS = 64
+_STRANGERS, _STRANGER_SECONDS = 256, 3.0
+
+_STATES = ("starting", "joined", "ended")
 
 
 class Reports:
     """The sockets for reports, and what they said so far.
 
-    The one for ranks on this host has an abstract name, which leaves no file behind. Those on other hosts connect to
-    the addresses of another one, if there is to be one, and say the name.
+    The one for ranks on this host has an abstract name, which every user of the machine can read; the kernel tells
+    whose processes connect with it. Those on other hosts connect to an address, and first say a secret, which only the
+    ranks' environment has.
+
+    Parameters
+    ----------
+    others
+        The other hosts that ranks run on, as far as known; None if there are none.
+    tracebacks
+        How many ranks have their tracebacks taken, 0 if that is not known; None if nobody takes any.
     """
 
-    def __init__(self, elsewhere: bool = False, tracebacks: int | None = None) -> None:
+    def __init__(self, others: Sequence[str] | None = None, tracebacks: int | None = None) -> None:
         self.name = f"dtl-run-{os.getpid()}-{os.urandom(8).hex()}"
+        self.secret = secrets.token_hex(_SECRET_DIGITS // 2)
         self.addresses = ""  # for ranks on other hosts; "" where they cannot report
         self.states: dict[int, str] = {}  # the last one that each rank reported
         # What came first is the cause of what follows: only one of these is set.
@@ -55,27 +66,34 @@ class Reports:
         self._ranks: dict[socket.socket, int] = {}
         self._from: dict[socket.socket, str] = {}  # the host of a connection
         self._parts: dict[socket.socket, bytes] = {}  # records from other hosts that have not come whole
+        self._strangers = peers.Unheard(_STRANGERS, _STRANGER_SECONDS)
         with contextlib.suppress(OSError):  # without reports, the launcher's exit code is all that there is
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            listener.setblocking(False)
-            listener.bind("\0" + self.name)
-            listener.listen(4096)
+            listener = peers.listen(self.name, socket.SOCK_SEQPACKET)
             self._selector.register(listener, selectors.EVENT_READ, self._accept)
-            if elsewhere:
-                self._listen_to_others()
+            if others is not None:
+                self._listen_to(others)
         # Where somebody takes reports: of so many ranks, 0 if that is not known.
         self.tracebacks = None if tracebacks is None else Tracebacks(self.name, self._selector, tracebacks)
 
-    def _listen_to_others(self) -> None:
+    def _listen_to(self, others: Sequence[str]) -> None:
+        """Listen at the addresses by which other hosts reach this one, and at no other."""
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # there is a connection of each rank
-        listener = socket.socket()
-        listener.setblocking(False)
-        listener.bind(("", 0))
-        listener.listen(4096)
-        self._selector.register(listener, selectors.EVENT_READ, self._accept_other)
-        port = listener.getsockname()[1]
-        self.addresses = ",".join(f"{address}:{port}" for address in _own_addresses())
+        found = []
+        for address in addresses.towards(others):
+            with contextlib.suppress(OSError):  # it has gone
+                listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+                listener.setblocking(False)
+                listener.bind((address, 0))
+                listener.listen(4096)
+                self._selector.register(listener, selectors.EVENT_READ, self._accept_other)
+                found.append(f"{address}:{listener.getsockname()[1]}")
+        self.addresses = ",".join(found)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What ranks need in their environment, to report."""
+        return {VARIABLE: self.name, ADDRESSES: self.addresses, SECRET: self.secret if self.addresses else ""}
 
     def wake(self, event: socket.socket) -> None:
         """Let take return when this socket can be read, and empty it; once where its other end closes."""
@@ -97,15 +115,25 @@ class Reports:
 
         Tell says whether to print the tracebacks that are due.
         """
-        due = None if self.tracebacks is None or not tell else self.tracebacks.due(len(self._ranks))
-        if due is not None:
-            seconds = due if seconds is None else min(seconds, due)
-        events = self._selector.select(None if seconds is None else min(seconds, LONGEST_WAIT))
+        due = [seconds, self._strangers.due, LONGEST_WAIT]
+        if self.tracebacks is not None:
+            due += [self.tracebacks.unheard.due, self.tracebacks.due(len(self._ranks)) if tell else None]
+        events = self._selector.select(min(each for each in due if each is not None))
         for key, _ in events:
             key.data(key.fileobj)
+        for connection in self._strangers.late():
+            self._hung_up(connection)
+        if self.tracebacks is not None:
+            self.tracebacks.drop_late()
         if self.tracebacks is not None and tell:
             self.tracebacks.tell(len(self._ranks))
         return bool(events)
+
+    def pass_on(self, signum: int) -> None:
+        """Have each rank on another host give itself a signal, if it has opened a context."""
+        for connection in self._from:
+            with contextlib.suppress(OSError):
+                connection.send(bytes([signum]))
 
     def starting(self, seconds: float) -> list[int]:
         """Return the ranks that wait for others to start, if none has begun to within so many seconds."""
@@ -119,30 +147,22 @@ class Reports:
 
     def _accept(self, listener: socket.socket) -> None:
         connection = self._next(listener)
-        if connection is None:
-            return
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        if _CREDENTIALS.unpack(credentials)[1] != os.getuid():
-            connection.close()
-            return
-        connection.setblocking(False)
-        self._selector.register(connection, selectors.EVENT_READ, self._read)
+        if connection is not None:
+            self._selector.register(connection, selectors.EVENT_READ, self._read)
 
     def _next(self, listener: socket.socket) -> socket.socket | None:
         """Return a new connection; where there can be no more, further ranks report nothing."""
         try:
-            return listener.accept()[0]
-        except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE):
-                self._selector.unregister(listener)
-                listener.close()
+            return peers.accept(listener)
+        except peers.FullError:
+            self._selector.unregister(listener)
+            listener.close()
             return None
 
     def _accept_other(self, listener: socket.socket) -> None:
         connection = self._next(listener)
         if connection is None:
             return
-        connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in (
             (socket.TCP_KEEPIDLE, _QUIET_SECONDS),
@@ -152,11 +172,13 @@ class Reports:
         ):
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
         self._parts[connection] = b""
+        self._strangers.add(connection)
         self._selector.register(connection, selectors.EVENT_READ, self._read_other)
 
     def _read_other(self, connection: socket.socket) -> None:
+        known = connection in self._from
         try:
-            part = connection.recv(4096)
+            part = connection.recv(4096 if known else _RECORD - len(self._parts[connection]))
         except OSError:
             if connection in self._ranks:
                 self.silent.append(self._ranks[connection])
@@ -165,19 +187,26 @@ class Reports:
             self._hung_up(connection)
             return
         part = self._parts[connection] + part
-        while len(part) >= _RECORD:
-            record, part = part[:_RECORD].rstrip(b"\0").decode(errors="replace"), part[_RECORD:]
-            if connection in self._from:
-                self._take(connection, record)
-                self.hosts[self._ranks[connection]] = self._from[connection]
-                continue
-            name, _, self._from[connection] = record.partition(" ")
-            if name != self.name:  # of another job, or of nobody that we know
-                self._hung_up(connection)
-                return
-            with contextlib.suppress(OSError):
-                connection.send(b"!")
-        self._parts[connection] = part
+        if not known and len(part) == _RECORD:
+            part = self._greet(connection, part)
+        while connection in self._from and len(part) >= _RECORD:
+            record, part = part[:_RECORD].rstrip(b"\0"), part[_RECORD:]
+            self._take(connection, record)
+        if connection in self._parts:
+            self._parts[connection] = part
+
+    def _greet(self, connection: socket.socket, record: bytes) -> bytes:
+        """Hear a connection from now on if it says the secret, and nothing of it otherwise. Return what is left."""
+        secret, host = record[:_SECRET_DIGITS], record[_SECRET_DIGITS:]
+        if not hmac.compare_digest(secret, self.secret.encode()):
+            self._hung_up(connection)
+            return b""
+        self._strangers.remove(connection)
+        name = host.rstrip(b"\0").decode("ascii", "replace").strip()
+        self._from[connection] = "".join(character if character.isprintable() else "?" for character in name)
+        with contextlib.suppress(OSError):
+            connection.send(b"!")
+        return b""
 
     def _read(self, connection: socket.socket) -> None:
         try:
@@ -187,19 +216,28 @@ class Reports:
         if not record:
             self._hung_up(connection)
             return
-        self._take(connection, record.decode())
+        self._take(connection, record)
 
-    def _take(self, connection: socket.socket, record: str) -> None:
-        number, state, code = record.split()
-        rank = self._ranks[connection] = int(number)
+    def _take(self, connection: socket.socket, record: bytes) -> None:
+        """Take a record, as ``b"0 joined 0"``: a rank, its state and its exit code."""
+        words = record.split()
+        state = words[1].decode(errors="replace") if len(words) == 3 else ""
+        if state not in _STATES or not (words[0] + words[2]).isdigit() or len(record) > 64:
+            self._hung_up(connection)  # no rank says that
+            return
+        rank, code = int(words[0]), int(words[2])
+        self._ranks[connection] = rank
         self.states[rank] = state
-        if int(code) and not self.lost and not self.failure:
-            self.failed, self.failure = rank, int(code)
+        if connection in self._from:
+            self.hosts[rank] = self._from[connection]
+        if code and not self.lost and not self.failure:
+            self.failed, self.failure = rank, code
         self._since = time.monotonic()
 
     def _hung_up(self, connection: socket.socket) -> None:
         self._selector.unregister(connection)
         connection.close()
+        self._strangers.remove(connection)
         self._parts.pop(connection, None)
         self._from.pop(connection, None)
         rank = self._ranks.pop(connection, None)
@@ -210,14 +248,3 @@ class Reports:
         with contextlib.suppress(OSError):
             if not event.recv(4096):
                 self._selector.unregister(event)
-
-
-def _own_addresses() -> list[str]:
-    """Return the addresses by which other hosts may know this one, none of which is that of a network of its own."""
-    found = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        for _, name in socket.if_nameindex():
-            with contextlib.suppress(OSError):  # it has none
-                answer = fcntl.ioctl(any_socket, _SIOCGIFADDR, struct.pack("256s", name.encode()))
-                found.append(socket.inet_ntoa(answer[20:24]))
-    return [address for address in found if not address.startswith("127.")]

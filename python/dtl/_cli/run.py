@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
     with start.environment(started, os.environ) as environ:
         if timeout is not None:
             environ.setdefault("PYTHONFAULTHANDLER", "1")  # a rank that is aborted then prints its Python stack
-        return supervise.run(started, environ, timeout, here, elsewhere=not here)
+        return supervise.run(started, environ, timeout, here, placement.others(job, os.environ))
 
 
 def _say(text: str) -> None:

@@ -32,8 +32,8 @@ class Started(Protocol):
 
     def send_signal(self, sig: int) -> None: ...
 
-    def pass_on(self, sig: int) -> None:
-        """Send each rank a signal that is for the ranks."""
+    def pass_on(self, sig: int) -> bool:
+        """Send ranks a signal that is for them; say no where those on other hosts have not got it."""
 
     def family(self) -> list[processes.Process]:
         """Return the processes of the job on this machine, with what starts them, if that is not this process."""
@@ -101,13 +101,14 @@ class Launcher:
         """Send a signal to the process."""
         self._process.send_signal(sig)
 
-    def pass_on(self, sig: int) -> None:
+    def pass_on(self, sig: int) -> bool:
         """Have the launcher send the ranks a signal; those on this machine get it from here where it does not."""
         if sig in self._passes:
             self.send_signal(sig)
-            return
+            return True
         for process in processes.foremost(self.family(), sys.executable):
             processes.send(process, sig)
+        return False
 
     def family(self) -> list[processes.Process]:
         """Return the launcher and its descendants."""

@@ -12,11 +12,11 @@ import sys
 import time
 import warnings
 from types import FrameType
-from typing import Callable, Iterator, Mapping
+from typing import Callable, Iterator, Mapping, Sequence
 
 from .._native.process import VERSIONS, versions
 from . import command, processes, start
-from .reports import ADDRESSES, VARIABLE, Reports
+from .reports import VARIABLE, Reports
 from .started import Started
 
 #: The exit code of a job that ran out of time, as that of timeout(1).
@@ -83,7 +83,7 @@ class _Signals:
         """Take note of a signal that is for the ranks, or that stops the job: a handler."""
         self._for_ranks.append(signum)
 
-    def heed(self, child: Started) -> None:
+    def heed(self, child: Started, reports: Reports) -> None:
         """Raise _SignalError if there was one that is to end the job, and pass on those for its ranks."""
         if self._first:
             raise _SignalError(self._first)
@@ -91,12 +91,16 @@ class _Signals:
             signum = self._for_ranks.pop(0)
             if signum == signal.SIGTSTP:
                 _stop(child)
-            else:
-                child.pass_on(signum)
+            elif not child.pass_on(signum):
+                reports.pass_on(signum)
 
 
 def run(
-    job: command.Command, environ: Mapping[str, str], timeout: float | None, ranks: int = 0, elsewhere: bool = False
+    job: command.Command,
+    environ: Mapping[str, str],
+    timeout: float | None,
+    ranks: int = 0,
+    others: Sequence[str] | None = None,
 ) -> int:
     """Run a command and return its exit code; 128 + the signal if one ended it, ``TIMED_OUT`` if time did.
 
@@ -108,18 +112,18 @@ def run(
     ----------
     ranks
         How many ranks the command starts on this machine, where it starts none on others; 0 where that is not known.
-    elsewhere
-        Whether it may start some on others, which report from there.
+    others
+        The other hosts on which it may start some, as far as known; None if there are none. Ranks report from there.
     """
-    reports = Reports(elsewhere, tracebacks=None if ranks == 1 else ranks)
+    reports = Reports(others, tracebacks=None if ranks == 1 else ranks)
     with contextlib.closing(reports), _noted() as signals:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", DeprecationWarning
             )  # of Python 3.12: a fork beside Go's threads, before exec
             in_child = _end_after(os.getpid(), job.last_signal)
-            variables = {**environ, VARIABLE: reports.name, ADDRESSES: reports.addresses}
-            if elsewhere:
+            variables = {**environ, **reports.variables}
+            if others is not None:
                 variables[VERSIONS] = versions()
             child = start.begin(job, variables, in_child=in_child)
         return _supervise(child, timeout, ranks, reports, signals)
@@ -224,7 +228,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
     end = None if timeout is None else time.monotonic() + timeout
     lost = None
     while child.poll() is None:
-        signals.heed(child)
+        signals.heed(child, reports)
         left = None if end is None else max(0.0, end - time.monotonic())
         if left == 0.0:
             raise subprocess.TimeoutExpired(child.args, timeout or 0.0)
@@ -238,7 +242,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
         reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
         if waiting:
             _check_start(child, reports, ranks)
-    signals.heed(child)
+    signals.heed(child, reports)
     while reports.take(0.0):
         pass
     if reports.tracebacks is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import selectors
 import socket
-import struct
 import sys
 import time
 from typing import Callable, NamedTuple
 
+from .._native import peers
 from .._native.process import INTERRUPTED
 from . import processes
 
@@ -21,7 +20,11 @@ SUFFIX = "-tracebacks"
 _TOGETHER_SECONDS = 0.3
 _STARTING_SECONDS = 3.0
 
-_CREDENTIALS = struct.Struct("3i")  # Linux's struct ucred: process, user, group
+# What a traceback may have: so many bytes, and so many seconds to come in. Ranks wait for five.
+_LONGEST = 1 << 20
+_COMING_SECONDS = 10.0
+# How many may come at a time where it is not known how many ranks there are.
+_MOST = 4096
 
 
 class _Told(NamedTuple):
@@ -51,11 +54,9 @@ class Tracebacks:
         self._parts: dict[socket.socket, bytes] = {}
         self._waiting: list[_Told] = []
         self._since = 0.0
+        self.unheard = peers.Unheard(2 * ranks or _MOST, _COMING_SECONDS)  # what has not come whole
         with contextlib.suppress(OSError):  # without it, ranks print by themselves
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listener.setblocking(False)
-            listener.bind("\0" + name + SUFFIX)
-            listener.listen(4096)
+            listener = peers.listen(name + SUFFIX, socket.SOCK_STREAM)
             selector.register(listener, selectors.EVENT_READ, self._accept)
 
     def due(self, ranks: int) -> float | None:
@@ -100,13 +101,33 @@ class Tracebacks:
                 told.connection.send(b"!")
         self._waiting = []
 
+    def drop_late(self) -> None:
+        """Close connections from which no traceback comes."""
+        for connection in self.unheard.late():
+            self._drop(connection)
+
+    def _drop(self, connection: socket.socket) -> None:
+        """Close a connection: if it is a rank's, that prints by itself."""
+        self._forget(connection)
+        connection.close()
+
+    def _forget(self, connection: socket.socket) -> bytes:
+        """Wait for nothing more from a connection, and return what came."""
+        self._selector.unregister(connection)
+        self.unheard.remove(connection)
+        return self._parts.pop(connection)
+
     def _accept(self, listener: socket.socket) -> None:
         try:
-            connection, _ = listener.accept()
-        except OSError:
+            connection = peers.accept(listener)
+        except peers.FullError:
+            self._selector.unregister(listener)
+            listener.close()
             return
-        connection.setblocking(False)
+        if connection is None:
+            return
         self._parts[connection] = b""
+        self.unheard.add(connection)
         self._selector.register(connection, selectors.EVENT_READ, self._read)
 
     def _read(self, connection: socket.socket) -> None:
@@ -115,14 +136,12 @@ class Tracebacks:
         except OSError:
             part = b""
         self._parts[connection] += part
+        if len(self._parts[connection]) > _LONGEST:
+            self._drop(connection)
         if part:
             return
-        self._selector.unregister(connection)
-        text = self._parts.pop(connection).decode(errors="replace")
-        pid, user, _ = _CREDENTIALS.unpack(
-            connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        )
-        rank = _rank(pid) if user == os.getuid() else None
+        text = self._forget(connection).decode(errors="replace")
+        rank = _rank(peers.of(connection).pid)
         if rank is None or not text:
             connection.close()  # it prints by itself
             return

@@ -12,6 +12,11 @@ from ..exceptions import BackendError
 #: Where a process that has joined a job says so, for its children to read.
 VARIABLE = "DTL_RANK_PROCESS"
 
+#: Where ranks on other hosts find the addresses of ``dtl run``, and what they say there first, which no other user of a
+#: host can read.
+ADDRESSES = "DTL_RUN_ADDRESSES"
+SECRET = "DTL_RUN_SECRET"
+
 #: Where ``dtl run`` says of which versions it is, for ranks on other hosts to compare.
 VERSIONS = "DTL_RUN_VERSIONS"
 
@@ -69,10 +74,11 @@ def refuse_other_versions() -> None:
 def _leave() -> None:
     """Tell ``dtl run`` on another host that this rank leaves: the others may wait for it inside MPI."""
     rank = next((os.environ[name] for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK") if name in os.environ), "0")
-    for address in filter(None, os.environ.get("DTL_RUN_ADDRESSES", "").split(",")):
+    for address in filter(None, os.environ.get(ADDRESSES, "").split(",")):
         host, _, port = address.rpartition(":")
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1.0) as connection:
-            connection.sendall(f"{os.environ.get('DTL_RUN')} {socket.gethostname()}".encode().ljust(_RECORD, b"\0"))
+            hello = f"{os.environ.get(SECRET)} {socket.gethostname()}".encode()[:_RECORD]
+            connection.sendall(hello.ljust(_RECORD, b"\0"))
             if connection.recv(1):
                 connection.sendall(f"{rank} starting 0".encode().ljust(_RECORD, b"\0"))
                 return

@@ -6,7 +6,6 @@ Each has a head: its kind, one byte, and the length of its body.
 from __future__ import annotations
 
 import array
-import os
 import select
 import socket
 import struct
@@ -35,7 +34,6 @@ RENEW = b"n"  # open another context
 QUIT = b"q"  # close the context and end
 
 _HEAD = struct.Struct("=cQ")
-_CREDENTIALS = struct.Struct("3i")  # Linux's struct ucred: process, user, group
 _CHUNK = 1 << 20
 
 
@@ -146,10 +144,3 @@ def greeting(connection: socket.socket) -> tuple[bytes, list[int]]:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             descriptors.frombytes(rights[: len(rights) - len(rights) % size])
     return data, list(descriptors)
-
-
-def ours(connection: socket.socket) -> bool:
-    """Say whether the other end is a process of the same user."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    user: int = _CREDENTIALS.unpack(credentials)[1]
-    return user == os.getuid()

@@ -18,11 +18,11 @@ from typing import Any, Callable, Iterator, NoReturn, TextIO
 
 from .._cli import UsageError, command, processes, reports, start, supervise
 from .._cli.started import Started
-from .._native import callsite
+from .._native import callsite, peers
 from .._native.callsite import PACKAGE
 from ..exceptions import BackendError, BackendUnavailableError
 from . import channel, failures, interrupts
-from .channel import Channel
+from .channel import Channel, Message
 from .interrupts import Interrupts
 from .limit import Limit
 
@@ -141,7 +141,7 @@ class Job:
         started = self._command()
         self._selector = selectors.DefaultSelector()
         self._reports = reports.Reports()  # ranks end themselves when it closes
-        self._listener = _listen(self._reports.name + _CALLS)
+        self._listener = peers.listen(self._reports.name + _CALLS, socket.SOCK_STREAM)
         self._interrupts = Interrupts()
         self._over, over = socket.socketpair()
         with _deaf():
@@ -170,7 +170,7 @@ class Job:
     def _start(self, started: command.Command) -> Started:
         with contextlib.ExitStack() as stack:
             environ = stack.enter_context(start.environment(started, os.environ))
-            environ.update({reports.VARIABLE: self._reports.name, channel.VARIABLE: self._reports.name + _CALLS})
+            environ.update({**self._reports.variables, channel.VARIABLE: self._reports.name + _CALLS})
             child = start.begin(started, environ, keep_output=True)
             self._environment = stack.pop_all()
         return child
@@ -292,22 +292,25 @@ class Job:
                     os.kill(member.pid, signal.SIGINT)
 
     def _accept(self) -> None:
-        connection, _ = self._listener.accept()
-        if not channel.ours(connection):
-            connection.close()
-            return
-        self._selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
+        try:
+            connection = peers.accept(self._listener)
+        except peers.FullError:
+            raise BackendError("this process may open no more files, and each rank needs a connection") from None
+        if connection is not None:
+            self._selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
 
     def _greet(self, connection: socket.socket) -> None:
         self._selector.unregister(connection)
         data, descriptors = channel.greeting(connection)
-        if not data:
-            connection.close()
-            return
-        connection.setblocking(False)
         talk = Channel(connection, data)
-        hello, *more = talk.take()
-        rank, pid = map(int, hello.body.split())
+        hello, *more = talk.take() or [Message(b"", b"")]
+        words = hello.body.split()
+        if hello.kind != channel.HELLO or len(words) != 2 or not b"".join(words).isdigit() or len(hello.body) > 64:
+            connection.close()  # of something else that this user runs
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return
+        rank, pid = map(int, words)
         member = _Member(talk, rank, pid)
         self._members.append(member)
         for descriptor, to in zip(descriptors, (lambda: sys.stdout, lambda: sys.stderr)):
@@ -480,13 +483,6 @@ class Job:
             for pipe in (self._child.stdout, self._child.stderr):
                 assert pipe is not None
                 pipe.close()
-
-
-def _listen(name: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind("\0" + name)
-    listener.listen(4096)
-    return listener
 
 
 def _wait_for(child: Started, over: socket.socket) -> None:

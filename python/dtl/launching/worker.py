@@ -15,7 +15,7 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any, Iterator
 
 from .._cli import processes
-from .._native import library
+from .._native import library, peers
 from ..exceptions import CollectiveMismatchError, CommunicationError, DTLError, InvalidTypeError
 from ..runtime import hang_monitor
 from ..runtime.context import Context
@@ -37,7 +37,7 @@ def main() -> None:
         connection.connect("\0" + name)
     except OSError as error:
         sys.exit(f"this rank is not on the machine of the process that launches it, or that has ended: {error}")
-    if not channel.ours(connection):
+    if not peers.same_user(connection):
         sys.exit("the process that launches is another user's")
     sys.modules["__main__"] = ModuleType("__main__")
     worker = _Worker(Channel(connection), processes.rank_in(os.environ) or 0)

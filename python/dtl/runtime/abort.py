@@ -9,7 +9,7 @@ import sys
 from types import CodeType, TracebackType
 from typing import Any, TextIO
 
-from .._native import library
+from .._native import library, peers
 from .._native.callsite import raised
 from .._native.process import INTERRUPTED
 from . import hang_monitor
@@ -99,6 +99,8 @@ def _printed_by_dtl_run(kind: type[BaseException], where: TracebackType | None, 
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_PRINTED_SECONDS)
         connection.connect(f"\0{name}-tracebacks")
+        if not peers.same_user(connection):
+            return False
         connection.sendall(text.encode(errors="replace"))
         connection.shutdown(socket.SHUT_WR)
         return connection.recv(1) == b"!"
