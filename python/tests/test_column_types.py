@@ -245,6 +245,10 @@ def test_what_is_made_of_columns(ctx: dtl.Context, folder: str) -> None:
         values, counts, _ = dtl.value_counts(columns["what"])
         assert saved(what=values, counts=counts)[0] == ("plum", 2)
         assert saved(size=dtl.unique(columns["size"])) == [("s",), ("l",)]
+        day = columns["day"]
+        for vec in (columns["what"][2:], columns["what"][day > 0][2:], columns["what"][day * 0 + 2][:2]):
+            assert saved(what=vec)[0] == (None,)
+        assert saved(day=day[::-2]) == [(days[3].item(),), (days[1].item(),)]
         assert saved(what=dtl.take(columns["what"], [3, 2])) == [("plum",), (None,)]
         assert saved(what=dtl.take(columns["what"], vector(ctx, np.array([3, 2]), "cyclic"))) == [("plum",), (None,)]
 

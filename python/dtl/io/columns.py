@@ -46,9 +46,9 @@ class Columns:
     Notes
     -----
     The vector of a column knows what its elements stand for, such as the texts of codes or a time zone: :func:`save`
-    writes that, also if the vector is passed in another mapping. The results of :func:`take`, :func:`unique` and
-    :func:`value_counts`, the keys of :func:`group_by` and its "min", "max", "first" and "last" know it, too. Whatever
-    else is computed from a vector, and a copy of it, are numbers.
+    writes that, also if the vector is passed in another mapping. What subscripts, :func:`take`, :func:`unique` and
+    :func:`value_counts` return, the keys of :func:`group_by` and its "min", "max", "first" and "last" know it, too.
+    Whatever else is computed from a vector, and a copy of it, are numbers.
 
     Examples
     --------

@@ -87,7 +87,10 @@ class Indexed(DistributedContainer):
         chosen = read(self, key)
         if isinstance(chosen, Points):
             return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
-        return self._select(chosen)
+        made = self._select(chosen)
+        if self._meaning is not None and isinstance(made, DistributedContainer):
+            made._meaning = self._meaning
+        return made
 
     @collective
     def __setitem__(self, key: Any, value: Any) -> None:
