@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import shutil
 import sys
 import threading
 import warnings
@@ -16,7 +17,7 @@ from divisions import DIVISIONS, assert_holds, division, vector
 from test_files import left_over, tensor, write
 
 import dtl
-from dtl.io import blocks, zarr_store
+from dtl.io import blocks, files, zarr_store
 
 h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")
 zarr = pytest.importorskip("zarr", "3", reason="needs zarr 3; runs where the extra io is, from Python 3.11 on")
@@ -247,6 +248,45 @@ def test_xarray_opens_what_is_saved(ctx: dtl.Context, folder: str) -> None:
                 found = opened[os.path.basename(name)]
                 assert found.dims == names.get(name, ("dim_0", "dim_1"))
                 np.testing.assert_array_equal(found.values, arrays[name])
+
+
+@pytest.mark.parametrize("what", ["replaced", "removed", "an array is replaced", "appended to"])
+@pytest.mark.parametrize("name", ["", "g/x"])
+def test_a_store_that_changes_while_it_is_read(
+    ctx: dtl.Context, folder: str, what: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zarr takes chunks that are gone for zeros. Where rows are appended, those that were there are read."""
+    path, elements, check = f"{folder}/a.zarr", np.arange(1, 41), files.check_same_files
+    array = f"{path}/{name}".rstrip("/")
+
+    def make(path: str) -> None:
+        zarr.create_array(path, name=name or None, data=elements, chunks=(3,))  # and the groups that it is in
+
+    def change() -> None:
+        if what == "removed":
+            shutil.rmtree(path)
+        elif what == "appended to":
+            made = zarr.open_array(array, mode="r+")
+            made.append(elements)
+        else:
+            old = array if what == "an array is replaced" else path
+            os.rename(old, f"{folder}/old")
+            zarr.create_array(array, data=elements + 100, chunks=(3,))
+
+    def then_changed(*args: Any) -> None:
+        check(*args)
+        if ctx.is_root:
+            change()
+        ctx.barrier()
+
+    write(ctx, path, make)
+    monkeypatch.setattr(files, "check_same_files", then_changed)
+    if what == "appended to":
+        with dtl.load(ctx, path, name=name or None) as again:
+            assert_holds(again, elements)
+        return
+    with pytest.raises(dtl.FileError, match=r"a\.zarr' changed while it was read"):
+        dtl.load(ctx, path, name=name or None)
 
 
 def test_a_text_beside_numbers(ctx: dtl.Context, folder: str) -> None:

@@ -47,11 +47,43 @@ def _store(zarr: Any, path: str, read_only: bool = False) -> Any:
     return zarr.storage.LocalStore(path, read_only=read_only)
 
 
+class _Opened:
+    """A store that is read, held open: while it is, no other folder can pass for it.
+
+    zarr finds chunks by their path, and takes those that are not there for zeros, also when the store was replaced.
+    """
+
+    _folder = -1
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def state(self, name: str) -> tuple[int, ...]:
+        """Return what tells the store, and the folder of an array, from others that have their paths."""
+        there, of_array = os.fstat(self._folder), os.stat(_folder_of(self._path, name))
+        return 0, 0, there.st_dev, there.st_ino, of_array.st_ino
+
+    def check(self, name: str, state: tuple[int, ...]) -> None:
+        """Raise FileError where an array is no longer what it was. That rows were appended does not matter."""
+        try:
+            same = os.path.samestat(os.fstat(self._folder), os.stat(self._path)) and self.state(name) == state
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise FileError(f"{self._path!r} changed while it was read")
+
+    def __del__(self) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
+
+
 class ChunkedSource(Source):
     """An array of a store."""
 
-    def __init__(self, array: Any) -> None:
-        self._array = array
+    def __init__(self, array: Any, name: str, store: _Opened | None) -> None:
+        self._array, self._name, self._store = array, name, store
+        self.states = () if store is None else (store.state(name),)
         self.shape, self.dtype = tuple(array.shape), array.dtype
         if self.dtype.kind in "OT":
             self.unheld = "it has text of variable length, or objects"
@@ -66,6 +98,12 @@ class ChunkedSource(Source):
             hi = min(end, (lo // unit) * unit + most)  # whole chunks but for the first and the last
             out[lo - at[-1] : hi - at[-1]] = self._array[(*at[:-1], slice(lo, hi))]
             lo = hi
+        if self._store is not None:
+            self._store.check(self._name, self.states[0])
+
+    def close(self) -> None:
+        """Let the store go."""
+        self._store = None
 
 
 class Place(NamedTuple):
@@ -123,16 +161,17 @@ class Zarr(Format):
         elif not os.path.isdir(path):
             os.stat(path)
             raise FileError(f"{path!r} is no folder, as a Zarr store is")
+        opened = None if is_remote(path) else _Opened(path)
         try:
             store = zarr.open(_store(zarr, path, True), mode="r")
         except FileNotFoundError:
             raise FileError(f"{path!r} is no Zarr store") from None
         if isinstance(store, zarr.Array):
-            return {"": ChunkedSource(store)}
+            return {"": ChunkedSource(store, "", opened)}
         found: dict[str, Source] = {}
         for name, thing in sorted(store.members(max_depth=None)):
             if isinstance(thing, zarr.Array) and options.name in (None, name):
-                found[name] = ChunkedSource(thing)
+                found[name] = ChunkedSource(thing, name, opened)
         return found
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
