@@ -104,6 +104,14 @@ def test_a_quote_in_the_header(ctx: dtl.Context, folder: str) -> None:
     assert found == {'size 5"': ("string", ["1"] * 9 + ['3" x']), "price": ("int64", [2] * 9 + [4])}
 
 
+def test_two_columns_of_one_name(ctx: dtl.Context, folder: str) -> None:
+    """Spreadsheets write two empty columns after the last: the others can be read."""
+    path, text = f"{folder}/a.csv", "a,b,,\n" + "1,x,,\n" * 9
+    write(ctx, path, lambda path: Path(path).write_text(text))
+    refused(lambda: dtl.read_csv(ctx, path), dtl.FileError, 500, "two columns ''", "columns=")
+    assert read(ctx, path, text, columns=["b", "a"]) == {"b": ("string", ["x"] * 9), "a": ("int64", [1] * 9)}
+
+
 def test_given_types(ctx: dtl.Context, folder: str) -> None:
     text = '"a","b","c"\n' + '"1","","x"\n"","y",""\n' * 9
     found = read(ctx, f"{folder}/a.csv", text, dtypes={"a": np.float32, "b": str})

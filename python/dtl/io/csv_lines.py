@@ -190,7 +190,8 @@ def _opened(
         if names != all_names:
             raise FileError(f"the columns of {file.path!r} are {names}, and those of {paths[0]!r} {all_names}")
     names = wanted(paths[0], all_names, columns)
-    wanted(paths[0], all_names, tuple(dtypes) or None)
+    if dtypes:
+        wanted(paths[0], all_names, tuple(dtypes))
     return files, names, Parser(pa, delimiter, all_names, names, _given_types(pa, dtypes))
 
 

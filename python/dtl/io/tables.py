@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import os
 import zlib
+from collections import Counter
 from typing import Any, Callable, Iterator
 
 import numpy as np
@@ -36,12 +37,12 @@ ROWS, _GROUP, _BATCH, _PIECE = 1 << 20, 12 << 20, 8 << 20, 1 << 20
 
 def wanted(path: str, names: list[str], columns: tuple[str, ...] | None) -> list[str]:
     """Return the columns to read."""
-    known = set(names)
-    if len(known) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileError(f"{path!r} has two columns {twice!r}")
+    known = Counter(names)
     if columns is None:
         columns = tuple(names)
+    twice = [name for name in columns if known[name] > 1]
+    if twice:
+        raise FileError(f"{path!r} has two columns {twice[0]!r}; name those that are wanted with columns=")
     if not columns:
         raise InvalidArgumentError(f"no column of {path!r} is wanted; its columns are {names}")
     missing = [name for name in columns if name not in known]
