@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -106,6 +108,40 @@ def test_the_name(tmp_path: Path) -> None:
     names = {locks.beside(f"/folder/{'ü' * 120}{end}").name for end in ("a", "b")}
     assert len(names) == 2
     assert max(len(os.fsencode(os.path.basename(name))) for name in names) <= 255
+
+
+def test_where_there_are_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Lustre that is mounted without: nobody waits, and nothing stays."""
+
+    def none(*_: Any) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with locks.held(locks.beside(str(tmp_path / "data"))), locks.held(locks.beside(str(tmp_path / "data"))):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_lock_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may only read its file waits for it all the same, and takes it when it is free."""
+    real, held, mine = os.open, Lock(str(tmp_path / "lock")), Lock(str(tmp_path / "lock"))
+
+    def read_only(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
+        if flags & os.O_RDWR:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path, flags, *args, **kwargs)
+
+    assert held.try_acquire()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", read_only)
+        assert not mine.try_acquire()
+        patch.undo()
+        held.release()
+        (tmp_path / "lock").write_bytes(locks._START)  # of a job that was killed
+        patch.setattr(os, "open", read_only)
+        assert mine.try_acquire()
+        mine.release()
+    assert os.listdir(tmp_path) == []
 
 
 def test_where_no_file_may_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
