@@ -59,6 +59,11 @@ def arrays() -> dict[str, tuple[Any, list[Any]]]:
         "bool": (pa.array([True, None, False, None, True, True, False]), [True, None, False, None, True, True, False]),
         "null": (pa.nulls(7), [None] * 7),
     }
+    indices = pa.array([1, 0, 2, None], pa.int8())
+    found["ordered dictionary with a null"] = (
+        pa.DictionaryArray.from_arrays(indices, pa.array([None, "b", "a"]), ordered=True),
+        ["b", None, "a", None],
+    )
     if hasattr(pa, "string_view"):
         view = pa.array(TEXTS, pa.string_view())
         found["string_view"] = view, TEXTS
@@ -86,6 +91,7 @@ def test_values(ctx: dtl.Context, kind: str) -> None:
         assert made["a"].to_pylist() == values
         assert ("a" in columns.masks) == (None in values)
         if "a" in columns.categories:
+            assert None not in columns.categories["a"]
             with dtl.Columns.from_arrow(ctx, given(ctx, table), strings=True) as texts:
                 assert whole(texts)["a"].to_pylist() == values
 

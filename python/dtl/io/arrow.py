@@ -126,8 +126,9 @@ class Column:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         texts = array.dictionary.to_pylist()
-        if self.ordered and texts not in self.orders:
-            self.orders.append(texts)
+        if self.ordered:
+            order = [text for text in texts if text is not None]
+            self.orders += [] if order in self.orders else [order]
         # A dictionary may have a null, and its indices may be too narrow for a number that no text has.
         places = np.array(
             [*(-1 if text is None else known.setdefault(text, len(known)) for text in texts), -1], np.int32
