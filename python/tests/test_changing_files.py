@@ -15,9 +15,10 @@ from test_bad_files import refused
 from test_files import write
 
 import dtl
-from dtl.io import files, fortran, hdf5, npy, npz, tables
+from dtl.io import csv_lines, files, fortran, hdf5, npy, npz, tables
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow; runs where the extra io is")
+pytest.importorskip("pyarrow.csv", reason="needs pyarrow; runs where the extra io is")
 pytest.importorskip("pyarrow.parquet", reason="needs pyarrow; runs where the extra io is")
 h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")
 
@@ -46,6 +47,10 @@ def in_parquet(path: str, made: Any) -> None:
     pa.parquet.write_table(made, path, row_group_size=700)
 
 
+def in_csv(path: str, made: Any) -> None:
+    pa.csv.write_csv(made, path)
+
+
 #: How a file is made of an array, how it is loaded, and the function by which a rank opens it.
 FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str], Any], tuple[Any, str]]] = {
     "a.npy": (np.save, dtl.load, (npy, "opened")),
@@ -60,6 +65,7 @@ FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str],
     "a.h5": (in_hdf5, dtl.load, (hdf5, "OpenFile")),
     "a.arrow": (lambda path, array: in_arrow(path, table(array)), dtl.read_arrow, (tables, "opened_file")),
     "a.parquet": (lambda path, array: in_parquet(path, table(array)), dtl.read_parquet, (tables, "opened_file")),
+    "a.csv": (lambda path, array: in_csv(path, table(array)), dtl.read_csv, (csv_lines, "bytes_of_file")),
     "chunked.h5": (lambda path, array: in_hdf5(path, array, chunks=(100, 40)), dtl.load, (hdf5, "OpenFile")),
 }
 
@@ -79,16 +85,16 @@ def test_replaced_between_two_ranks(ctx: dtl.Context, folder: str, name: str, mo
     opened = getattr(module, opener)
     before = [Path(folder, f"opened{rank}") for rank in range(ctx.size - 1)]
 
-    def late(path: str) -> Any:
+    def late(path: str, *args: Any) -> Any:
         if ctx.rank < ctx.size - 1:
-            file = opened(path)
+            file = opened(path, *args)
             before[ctx.rank].touch()
             return file
         while not all(each.exists() for each in before):
             os.sched_yield()
         if os.path.exists(f"{folder}/other.{name}"):
             os.replace(f"{folder}/other.{name}", path)
-        return opened(path)
+        return opened(path, *args)
 
     monkeypatch.setattr(module, opener, late)
     last = f"rank {ctx.size - 1} has opened another file"
@@ -111,7 +117,7 @@ def test_cut_short_while_it_is_read(ctx: dtl.Context, folder: str, name: str, mo
             os.truncate(path, 5000)
         ctx.barrier()
 
-    for module in (files, tables):
+    for module in (files, tables, csv_lines):
         monkeypatch.setattr(module, "check_same_files", and_cut)
     refused(ctx, dtl.FileError, lambda: load(ctx, path), name)
 
@@ -250,6 +256,21 @@ def test_members_longer_than_their_arrays(ctx: dtl.Context, folder: str) -> None
 
     write(ctx, path, make)
     refused(ctx, dtl.FileError, lambda: dtl.load(ctx, path), "has more than an array", "x.npy")
+
+
+def test_many_files_in_few_descriptors(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_lines, "_KEPT", 2)
+    for number in range(3):
+        write(ctx, f"{folder}/{number}.csv", lambda path: Path(path).write_text('x,text\n1,a\n2,"b\nc"\n'))
+    check = csv_lines.check_same_files
+
+    def look(*args: Any) -> None:
+        assert not any(folder in os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd"))
+        check(*args)
+
+    monkeypatch.setattr(csv_lines, "check_same_files", look)
+    with dtl.read_csv(ctx, f"{folder}/*.csv") as columns:
+        assert dtl.broadcast_object(ctx, columns["x"].gather_to(0)).tolist() == [1, 2] * 3
 
 
 def test_many_datasets_in_few_descriptors(ctx: dtl.Context, folder: str) -> None:

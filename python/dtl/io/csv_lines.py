@@ -23,16 +23,21 @@ from .blocks import evenly, of_root
 from .columns import Columns
 from .csv_rows import NO_EFFECT, Effect, count_rows, effect, first_row, next_row
 from .csv_types import BOM, NotOfTypeError, Parser
+from .file_bytes import Range, bytes_of_file
 from .flat import write_at
 from .formats import Array, Format, Further, Options
 from .patterns import parts_of, table_files
 from .progress import advance, expect
-from .remote import RemoteBytes, replacement
-from .steps import file_step, is_remote, open_file
+from .remote import replacement
+from .same_files import check_same_files
+from .steps import file_step
 from .tables import Written, other_columns, wanted
 
 #: The bytes that types are told from at first, and those that are looked at or parsed at a time.
 _SAMPLE, _BLOCK = 1 << 18, 1 << 20
+
+#: How many files are kept open.
+_KEPT = 100
 
 #: How files begin that are no text of UTF-8, and what they are.
 _OTHERS = {
@@ -54,15 +59,11 @@ class Piece(NamedTuple):
 
 
 class _Csv:
-    """A CSV file, mapped into memory: where its rows begin, and the names of its columns."""
+    """A CSV file: where its rows begin, and the names of its columns."""
 
-    def __init__(self, path: str, delimiter: str) -> None:
+    def __init__(self, path: str, delimiter: str, keep: bool = True) -> None:
         self.path, self._delimiter = path, ord(delimiter)
-        if is_remote(path):
-            self.data: Any = RemoteBytes(path)
-        else:
-            os.close(open_file(path))
-            self.data = np.memmap(path, np.uint8, "r") if os.path.getsize(path) else np.empty(0, np.uint8)
+        self.data: Any = bytes_of_file(path, keep)
         begin = bytes(self.data[:10])
         for pattern, kind in _OTHERS.items():
             if re.match(pattern, begin):
@@ -183,7 +184,7 @@ def _opened(
 ) -> tuple[list[_Csv], list[str], Parser]:
     """Return the files, the names of the columns that are wanted, and what makes arrays of rows."""
     paths = table_files(path) or [path]
-    files = [_Csv(each, delimiter) for each in paths]
+    files = [_Csv(each, delimiter, len(paths) <= _KEPT) for each in paths]
     all_names = files[0].names(pa)
     for file in files[1:]:
         names = file.names(pa)
@@ -231,7 +232,7 @@ def _fill_streaming(
         for number, start, end in pieces:
             if not files[number].can_stream(start, end, _BLOCK):
                 return None
-            for arrays in parser.batches(files[number].data[start:end], levels, _BLOCK):
+            for arrays in parser.batches(Range(files[number].data, start, end), levels, _BLOCK):
                 if read[0].rows + len(arrays[0]) > len(read[0].out):
                     return None
                 for each, array in zip(read, arrays):
@@ -280,6 +281,7 @@ def read_lines(
         check_strings(strings, names)
         found = f"{[len(file.data) for file in files]} bytes, {names}"
     agree(ctx, op, f"found in {path!r}: {found[:200]} ({zlib.crc32(found.encode()):08x})")
+    check_same_files(ctx, op, path, [file.data.state for file in files])
     pieces = _rows_of(ctx, op, path, files)
     with file_step(ctx, op, "read", path):
         mine = _sampled(files, pieces, parser)
@@ -291,6 +293,9 @@ def read_lines(
         if np.array_equal(higher, levels):
             break
         levels, read = higher, []  # once more, with types that all rows have
+    with file_step(ctx, op, "read", path):
+        for file in files:
+            file.data.check()
     return completed(ctx, op, read, {}, divided, Columns())
 
 

@@ -10,6 +10,7 @@ from typing import Any, Iterator, Sequence
 
 import numpy as np
 
+from .file_bytes import Range
 from .formats import Array
 
 #: What stands for no value. In a column of text, only without quotes.
@@ -60,18 +61,19 @@ class NotOfTypeError(ValueError):
     """A value is not of its column's type."""
 
 
-def _buffer(pa: Any, block: Array) -> Any:
+def _buffer(pa: Any, block: Any) -> Any:
     """Return rows as a file of Arrow's.
 
     pyarrow takes BOM away from the beginning of any file. Here it is that of a value, so an empty line is put before.
     """
     begins_with_bom = bytes(block[: len(BOM)]) == BOM
+    if isinstance(block, Range):
+        return pa.PythonFile(block.stream(), mode="r")
     return pa.BufferReader(b"\n" + bytes(block) if begins_with_bom else pa.py_buffer(np.asarray(block)))
 
 
-def _may_have_hex(block: Array) -> bool:
-    data = np.asarray(block)
-    steps = (data[at : at + _STEP + 1] for at in range(0, len(data), _STEP))
+def _may_have_hex(block: Any) -> bool:
+    steps = (block[at : at + _STEP + 1] for at in range(0, len(block), _STEP))
     return any(bool(np.any((step[:-1] == ord("0")) & ((step[1:] | 32) == ord("x")))) for step in steps)
 
 
@@ -110,7 +112,7 @@ class Parser:
             return self._given[self._names[place]]
         return self._kinds.get(Level(level), self.pa.string())
 
-    def batches(self, block: Array, levels: Array, size: int) -> Iterator[list[Any]]:
+    def batches(self, block: Any, levels: Array, size: int) -> Iterator[list[Any]]:
         """Yield the columns of some rows, of about so many bytes at a time: faster than ``arrays`` of ranges.
 
         Where that is not possible, as some values in quotes are missing ones, or a row is too long or wrong,

@@ -20,7 +20,7 @@ from .replacing import Replacement
 from .steps import is_remote, open_file
 from .zarr_layout import Listing, foreign
 
-#: The bytes of one request, and of a piece of a file that is looked at in pieces.
+#: The bytes of one request, and of a piece of a file that is sent.
 _REQUEST, _BLOCK = 32 << 20, 4 << 20
 
 
@@ -91,31 +91,6 @@ class RemoteFile:
         """Let the file go."""
 
 
-class RemoteBytes:
-    """The bytes of a file elsewhere as a sequence that is sliced, and keeps what it got."""
-
-    def __init__(self, path: str) -> None:
-        self._file = RemoteFile(path)
-        self._blocks: dict[int, Array] = {}
-
-    def __len__(self) -> int:
-        return int(self._file.size)
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, slice):
-            return self[index : index + 1][0]
-        lo, hi, _ = index.indices(len(self))
-        made = np.empty(max(hi - lo, 0), np.uint8)
-        for number in range(lo // _BLOCK, -(-hi // _BLOCK)):
-            start = number * _BLOCK
-            if number not in self._blocks:
-                self._blocks[number] = np.empty(min(_BLOCK, len(self) - start), np.uint8)
-                self._file.read_into(self._blocks[number], start)
-            first, last = max(lo, start), min(hi, start + _BLOCK)
-            made[first - lo : last - lo] = self._blocks[number][first - start : last - start]
-        return made
-
-
 def open_binary(path: str) -> BinaryIO:
     """Return a file for reading, here or elsewhere."""
     if is_remote(path):
@@ -123,12 +98,12 @@ def open_binary(path: str) -> BinaryIO:
     return open(open_file(path), "rb")
 
 
-def stream_of(file: Any) -> BinaryIO:
-    """Return an open file, of which ranges of bytes are read, as a stream from its beginning on.
+def stream_of(file: Any, start: int = 0, end: int | None = None) -> BinaryIO:
+    """Return a range of an open file, all of it by default, as a stream.
 
     The end of the stream does not close the file.
     """
-    return cast("BinaryIO", io.BufferedReader(_Reader(file), 1 << 16))
+    return cast("BinaryIO", io.BufferedReader(_Reader(file, start, end), 1 << 16))
 
 
 def replacement(
@@ -143,11 +118,12 @@ def replacement(
 
 
 class _Reader(io.RawIOBase):
-    """An open file of which ranges of bytes are read, as Python's libraries read files."""
+    """An open file of which ranges of bytes are read, or a range of it, as Python's libraries read files."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, start: int = 0, end: int | None = None) -> None:
         super().__init__()
-        self._file, self._place = file, 0
+        self._file, self._start, self._place = file, start, 0
+        self._size = (file.size if end is None else end) - start
 
     def readable(self) -> bool:
         return True
@@ -156,15 +132,15 @@ class _Reader(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._file.size}[whence]
+        self._place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
         return self._place
 
     def tell(self) -> int:
         return self._place
 
     def readinto(self, buffer: Any) -> int:
-        data = np.frombuffer(buffer, np.uint8)[: max(self._file.size - self._place, 0)]
-        self._file.read_into(data, self._place)
+        data = np.frombuffer(buffer, np.uint8)[: max(self._size - self._place, 0)]
+        self._file.read_into(data, self._start + self._place)
         self._place += len(data)
         return len(data)
 
