@@ -86,7 +86,9 @@ def load(
         ``.npy``; ``.npz``; ``.bin``, ``.raw`` or ``.dat``; ``.h5``, ``.hdf5`` or ``.hdf``; ``.zarr``; ``.parquet`` or
         ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
     name
-        In formats with several arrays, the array or column to load, such as "group/x" in HDF5; None for all of them.
+        In formats with several arrays, the array or column to load, such as "group/x" in HDF5; None for all of them. If
+        a container cannot hold one of them, such as text, HDF5 files are read without it, with a warning, and Zarr
+        stores are refused.
     dtype
         The dtype of the container; None for that of the file. Elements are cast by NumPy's rule "same_kind". For raw
         files, it is the dtype of the elements in the file, and must be given.

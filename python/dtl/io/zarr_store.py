@@ -16,7 +16,7 @@ import math
 import os
 from typing import Any, NamedTuple
 
-from ..exceptions import FileError, InvalidArgumentError
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, needs
 from .remote import holds
 from .removal import Made, beside
@@ -172,6 +172,8 @@ class Zarr(Format):
         for name, thing in sorted(store.members(max_depth=None)):
             if isinstance(thing, zarr.Array) and options.name in (None, name):
                 found[name] = ChunkedSource(thing, name, opened)
+        if options.name is None:
+            _check_all_held(path, found)
         return found
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:
@@ -275,6 +277,17 @@ class Zarr(Format):
     def check(self, options: Options) -> None:
         """Refuse what there is not, before anything is written."""
         _codec(_zarr(), options.compression)
+
+
+def _check_all_held(path: str, found: dict[str, Source]) -> None:
+    """Refuse to read all of a store where a part of it would be left out."""
+    held = [name for name, source in found.items() if not source.unheld]
+    for name, source in found.items():
+        if source.unheld and held:
+            raise InvalidTypeError(
+                f"the array {name!r} of {path!r} is not held: {source.unheld}; the others are loaded by their names: "
+                f"{', '.join(held)[:200]}"
+            )
 
 
 def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
