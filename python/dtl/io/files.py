@@ -127,13 +127,14 @@ def load(
     BackendUnavailableError
         If the package that reads the format, or fsspec for a URL, is missing; the text names it.
     CollectiveMismatchError
-        If the ranks pass different arguments, or find different files at the path.
+        If the ranks pass different arguments, or find different files at the path. Ranks that have the same file
+        systems compare device, inode, size and time of change, and others the size.
     MemoryError
         If a rank's part cannot be allocated.
 
     Notes
     -----
-    Every error is raised on every rank, even if it occurs on one rank only.
+    Every error is raised on every rank, even if it occurs on one rank only. So is its ``errno``.
 
     Each rank uses memory for its part, and a few MiB. An array in Fortran order takes longer, because it is reordered
     while it is read. If an array is compressed, every rank decompresses it up to the end of its part. The checksums of
@@ -286,6 +287,8 @@ def _check_held(name: str, source: Source) -> None:
         raise InvalidTypeError(f"{_what(name)} is not held: {source.unheld}")
     if not source.shape:
         raise InvalidArgumentError(f"{_what(name)} has no dimensions; containers have one or more")
+    if max(source.shape) >= 1 << 63:
+        raise InvalidArgumentError(f"{_what(name)} has shape {source.shape}; containers have extents below 2**63")
     try:
         stored_number(native_of(source.dtype))
     except InvalidArgumentError as error:
