@@ -12,7 +12,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from test_bad_files import refused
-from test_files import write
+from test_files import in_npy, write
 
 import dtl
 from dtl.io import csv_lines, files, fortran, hdf5, npy, npz, tables
@@ -182,6 +182,22 @@ def test_more_rows_than_there_are(ctx: dtl.Context, folder: str, rows: int, colu
     write(ctx, path, make)
     with pytest.raises((dtl.FileError, dtl.MemoryError), match=r"a\.arrow|allocate|memory"):
         dtl.read_arrow(ctx, path)
+
+
+def test_names_that_c_has_no_text_of(ctx: dtl.Context, folder: str) -> None:
+    """A column whose name has NUL in it is read, and its name is shown."""
+    path = f"{folder}/a.arrow"
+    write(ctx, path, lambda path: in_arrow(path, pa.table({"a\0b": np.arange(13)})))
+    with dtl.read_arrow(ctx, path) as columns:
+        assert dtl.broadcast_object(ctx, columns["a\0b"].gather_to(0)).tolist() == list(range(13))
+
+
+@pytest.mark.parametrize("shape", ["(9223372036854775808, 0)", "(0, 1180591620717411303424)"])
+def test_extents_beyond_any(ctx: dtl.Context, folder: str, shape: str) -> None:
+    """Of an array without elements, of which the file has all."""
+    text = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}}}"
+    write(ctx, f"{folder}/a.npy", lambda path: Path(path).write_bytes(in_npy(text, b"")))
+    refused(ctx, dtl.InvalidArgumentError, lambda: dtl.load(ctx, f"{folder}/a.npy"), "containers have extents below")
 
 
 @pytest.mark.parametrize("offsets", [[0, 4, 2, 6], [0, 2, 4, 1 << 20], [-8, 2, 4, 6]])

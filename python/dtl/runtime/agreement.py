@@ -141,7 +141,7 @@ def agree(ctx: Any, op: str, words: str = "") -> None:
 
     Words are the arguments that all must pass alike, as the error of ranks that do not shows them. Collective.
     """
-    library.context_agree(ctx._handle, op, words)
+    library.context_agree(ctx._handle, op, words if words.isprintable() else _sendable(words))
 
 
 def confirm() -> None:
