@@ -116,15 +116,17 @@ class Column:
     def _without_views(self, array: Any) -> Any:
         """Return texts as an array of the kinds that all of Arrow's functions take."""
         pa = self._pa
-        plain = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-        return array if plain else array.cast(pa.large_string())
+        if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+            return array
+        try:
+            return array.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # of an old version
+            return pa.array(array.to_pylist(), pa.large_string())
 
     def _add_text(self, array: Any) -> None:
         pa, known = self._pa, self.codes
-        if pa.types.is_null(array.type):
-            array = array.cast(pa.string())
         if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
+            array = self._without_views(array).dictionary_encode()
         texts = array.dictionary.to_pylist()
         if self.ordered:
             order = [text for text in texts if text is not None]
