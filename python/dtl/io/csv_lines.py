@@ -254,7 +254,10 @@ def _fill_in_blocks(files: list[_Csv], pieces: list[Piece], parser: Parser, leve
                 block = file.data[start:stop]
                 arrays = parser.arrays(block, found)
                 if arrays is None:
-                    found = parser.raised(block, found)
+                    higher = parser.raised(block, found)
+                    if np.array_equal(higher, found):
+                        raise FileError(f"{file.path!r} has a value that is of no type")
+                    found = higher
             for each, array in zip(read, arrays or ()) if found is levels else ():
                 for chunk in array.chunks:
                     each.add(chunk)

@@ -44,9 +44,6 @@ class Level(IntEnum):
 _MISSING = "|".join(NULLS)
 _PATTERNS = {Level.BLANK: f"^({_MISSING})$", Level.LONG: rf"^([ \t]*-?[0-9]+[ \t]*|{_MISSING})$"}
 _UNSIGNED = r"^[ \t]*(0[xX][0-9a-fA-F]+|[0-9]+)[ \t]*$"
-#: What pyarrow reads as a negative int64, without an error.
-_WIDE_HEX = r"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}[ \t]*$"
-
 #: Floats from here on, and from its negative on down, may be integers that int64 does not hold.
 _WIDE = 2.0**63
 
@@ -123,7 +120,7 @@ class Parser:
         try:
             for batch in self.pa.csv.open_csv(_buffer(self.pa, block), *self._options(size, self._names, kinds, False)):
                 columns = dict(enumerate(batch.columns))
-                if may_have_hex is None and self._negative(columns, levels):
+                if may_have_hex is None and self._negative(columns):
                     may_have_hex = _may_have_hex(block)
                 if may_have_hex or not self._match_patterns(columns, levels):
                     raise NotOfTypeError
@@ -200,8 +197,9 @@ class Parser:
 
     def _fit(self, block: Array, columns: dict[int, Any], levels: Any) -> bool:
         """Say whether columns of some rows have their types where pyarrow does not look close enough."""
-        negative = self._negative(columns, levels)
-        if negative and _may_have_hex(block) and any(self._has_wide_hex(block, place) for place in negative):
+        negative = self._negative(columns)
+        suspects = negative if negative and _may_have_hex(block) else []
+        if any(self._has_wide_hex(block, place, columns[place].type.bit_width) for place in suspects):
             return False
         return self._match_patterns(columns, levels)
 
@@ -212,15 +210,16 @@ class Parser:
             if levels[place] in _PATTERNS
         )
 
-    def _negative(self, columns: dict[int, Any], levels: Any) -> list[int]:
-        """Return which columns of int64 have negative values."""
-        integers = {place: column for place, column in columns.items() if levels[place] == Level.INT}
-        least = {place: self.pa.compute.min(column).as_py() for place, column in integers.items()}
-        return [place for place, low in least.items() if low is not None and low < 0]
+    def _negative(self, columns: dict[int, Any]) -> list[int]:
+        """Return which columns of integers have negative ones."""
+        signed = (place for place, column in columns.items() if self.pa.types.is_signed_integer(column.type))
+        return [place for place in signed if (self.pa.compute.min(columns[place]).as_py() or 0) < 0]
 
-    def _has_wide_hex(self, block: Array, place: int) -> bool:
+    def _has_wide_hex(self, block: Array, place: int, bits: int) -> bool:
+        """Say whether a column has a hexadecimal number of which pyarrow takes the first bit for a sign."""
         text = self._columns(block, {place: self.pa.string()}, False)[place]
-        return bool(self.pa.compute.any(self.pa.compute.match_substring_regex(text, _WIDE_HEX)).as_py())
+        wide = rf"0[xX]0*[89a-fA-F][0-9a-fA-F]{{{bits // 4 - 1}}}[ \t]*$"
+        return bool(self.pa.compute.any(self.pa.compute.match_substring_regex(text, wide)).as_py())
 
     def _match(self, column: Any, pattern: str) -> bool:
         compute = self.pa.compute
@@ -242,10 +241,12 @@ class Parser:
             kind = self.kind(place, Level.GIVEN)
             if kind == self.pa.string():
                 bytes(block).decode()
+            reason = f"it has a hexadecimal number that {kind} does not hold"
             try:
                 self._columns(block, {place: kind}, True)
             except NotOfTypeError as error:
-                raise NotOfTypeError(f"the column {self._names[place]!r}: {error}") from None
+                reason = str(error)
+            raise NotOfTypeError(f"the column {self._names[place]!r}: {reason}")
 
     def _least(self, block: Array) -> Array:
         """Return the first place in the list at which each column has all its values of some rows."""
