@@ -55,13 +55,13 @@ func (c *Comm) agreeWithOthers(call Call, mine error, share Shared, all []Shared
 	}
 	there, err := c.come(wire.Statement{Fingerprint: call.fingerprint()}, mine, brought)
 	if err == nil && !there {
-		err = c.awaitMeeting(call.String())
+		err = c.awaitMeeting(c.inCall(call.String()))
 	}
 	if err != nil {
 		return err
 	}
 	if !c.meeter.Agreed() {
-		return c.explain(call.String(), mine)
+		return c.explain(c.inCall(call.String()), mine)
 	}
 	if all != nil && !along {
 		into := memory.Span{Addr: unsafe.Pointer(unsafe.SliceData(all)), Count: len(share) * c.size, Type: dtype.Int64}

@@ -131,9 +131,9 @@ func (c *Comm) KeepUnexpected(message memory.Span, source, tag int) error {
 // they agree.
 func (c *Comm) Meet(f wire.Signature) error {
 	c.takeOutside()
-	err := c.awaitMeeting(f.String())
+	err := c.awaitMeeting(c.inCall(f.String()))
 	if err == nil && !c.meeter.Agreed() {
-		err = c.explain(f.String(), nil)
+		err = c.explain(c.inCall(f.String()), nil)
 	} else if err == nil && c.between != nil && !c.between.Ahead() {
 		c.hasHeard()
 	}

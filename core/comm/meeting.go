@@ -30,7 +30,7 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 	}
 	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}, mine, brought)
 	if err == nil && !all {
-		err = c.awaitMeeting(f.String())
+		err = c.awaitMeeting(c.inCall(f.String()))
 	}
 	if err != nil {
 		return errorOr(mine, err)
@@ -39,7 +39,7 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 		c.hasHeard()
 		return nil
 	}
-	return c.explain(f.String(), mine)
+	return c.explain(c.inCall(f.String()), mine)
 }
 
 // meetRooted is meetWith for a call with a root that waits for fewer ranks than all where they share memory.
@@ -65,7 +65,7 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine))}
 	all, err := c.near.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
 	if err == nil && !all {
-		err = c.awaitMeeting(f.String())
+		err = c.awaitMeeting(c.inCall(f.String()))
 	}
 	if err != nil {
 		return errorOr(mine, err)
@@ -73,7 +73,7 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 	if c.near.Agreed() {
 		return nil
 	}
-	return c.explain(f.String(), mine)
+	return c.explain(c.inCall(f.String()), mine)
 }
 
 // meetAcross is meetRooted of ranks on several nodes.
@@ -92,13 +92,13 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 	}
 	all, err := c.between.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
 	if err == nil && !all {
-		err = c.awaitMeeting(f.String())
+		err = c.awaitMeeting(c.inCall(f.String()))
 	}
 	switch {
 	case err != nil:
 		return errorOr(mine, err)
 	case mine != nil || !c.between.Agreed():
-		return c.explain(f.String(), mine)
+		return c.explain(c.inCall(f.String()), mine)
 	case !c.between.Ahead():
 		c.hasHeard()
 	case !goesOn:
@@ -111,7 +111,7 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 func (c *Comm) refuse(f wire.Signature, mine error) error {
 	told, err := c.near.Refuse(mine.Error(), status.CodeOf(mine))
 	if err == nil && !told {
-		_ = c.awaitMeeting(f.String()) // the error is this rank's own in any case
+		_ = c.awaitMeeting(c.inCall(f.String())) // the error is this rank's own in any case
 	}
 	return mine
 }

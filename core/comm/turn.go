@@ -3,6 +3,7 @@ package comm
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type turn struct {
 	// How many signal handlers the goroutine was in when it took the turn. It is set at the end of a turn and read at the
 	// beginning of the next one, which orders them for Go's memory model: at may point to memory that is not Go's.
 	level atomic.Int32
+	op    string // of which the calls are parts that Hold has taken the turn for
 }
 
 // inTurn calls f in the caller's turn. f is a collective call, which users know as op, or a part of one. The calls that f
@@ -199,8 +201,27 @@ func (c *Comm) Hold(op string) (first bool, err error) {
 		c.release()
 		return false, status.In(op, closed())
 	}
+	if first && err == nil {
+		c.turn.op = op
+	}
 	return first && err == nil, status.In(op, err)
 }
 
+// inCall returns a description of the caller's call that begins with the call of the program's that it is a part of.
+func (c *Comm) inCall(text string) string {
+	if atomic.LoadUint64(c.turn.at) != goroutine.ID() {
+		return text
+	}
+	op := c.turn.op
+	rest, same := strings.CutPrefix(text, op)
+	if op == "" || (same && strings.TrimLeft(rest, "_abcdefghijklmnopqrstuvwxyz0123456789") == rest) {
+		return text
+	}
+	return op + ": " + text
+}
+
 // LetGo ends what Hold has begun.
-func (c *Comm) LetGo() { c.release() }
+func (c *Comm) LetGo() {
+	c.turn.op = ""
+	c.release()
+}

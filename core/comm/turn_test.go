@@ -129,3 +129,28 @@ func TestCallsThatWaitFailWhenTheCommunicatorIsToBeClosed(t *testing.T) {
 	assert.ErrorIs(t, err, status.InvalidHandle)
 	finish(t, ranks)
 }
+
+func TestHeldCallIsNamed(t *testing.T) {
+	for _, row := range []struct{ op, want string }{
+		{"sort", "rank 0 called sort: barrier"},
+		{"barrier", "rank 0 called barrier"},
+		{"bar", "rank 0 called bar: barrier"},
+	} {
+		pair := pair(t)
+		said := make(chan error)
+		go func() {
+			_, err := pair[0].Hold(row.op)
+			assert.NoError(t, err)
+			err = pair[0].Agree(Call{Op: "barrier"}, nil)
+			pair[0].LetGo()
+			said <- err
+		}()
+		go func() {
+			said <- pair[1].Agree(Call{Op: "gather", Text: func() string { return "root 0" }}, nil)
+		}()
+		for range pair {
+			assert.ErrorContains(t, soon(t, said), row.want)
+		}
+		finish(t, pair)
+	}
+}

@@ -129,7 +129,7 @@ func (w *wait) InVain() error {
 
 // await waits for a request, in the same way as all waits for other ranks.
 func (c *Comm) await(r backend.Request, what awaited) (backend.Status, error) {
-	w := c.beginWait(what.call())
+	w := c.beginWait(c.inCall(what.call()))
 	w.what = what
 	defer w.End()
 	for {

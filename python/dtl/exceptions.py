@@ -35,6 +35,7 @@ class DTLError(Exception):
     code: int = 1
     op: str = ""
     _told = False  # whether the other ranks of a collective call know of it
+    _cause = ""  # of an error of the core's: the text without op
 
 
 class InvalidArgumentError(DTLError, ValueError):
@@ -178,6 +179,7 @@ def from_text(text: str) -> DTLError:
     error = _CLASSES.get(code, DTLError)(f"{op}: {cause}" if op else cause)
     error.code = code
     error.op = op
+    error._cause = cause
     if number is not None and isinstance(error, FileError):
         error.errno = number
     return error

@@ -89,7 +89,7 @@ def test_one_rank_alone_is_refused(ctx: dtl.Context, row: Any) -> None:
         if ctx.rank == ctx.size - 1:
             refused(lambda: call(m), error, code, text)
         else:
-            refused(lambda: good(m), error, code, f"rank {ctx.size - 1}", text, op="insert")
+            refused(lambda: good(m), error, code, f"rank {ctx.size - 1}", text, op="insert_many")
         assert m.empty
 
 

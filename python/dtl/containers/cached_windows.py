@@ -55,15 +55,20 @@ def add(container: Any, window: Any) -> None:
     kept.setdefault(container.context._handle, []).append(CachedWindow(container, window))
 
 
-def end_unused(ctx: Context) -> None:
-    """Close the windows whose containers are gone on all ranks. Collective, where there are windows."""
+def end_unused(ctx: Context, op: str) -> None:
+    """Close the windows whose containers are gone on all ranks, a part of op. Collective, where there are windows."""
     windows = kept.get(ctx._handle)
     if not windows:
         return
-    gone = allreduce(ctx, np.array([cached.let_go() for cached in windows]), "land")
-    for cached, ends in zip(list(windows), gone.tolist()):
-        if ends:
-            _end(ctx, cached)
+    held = bridge.hold(ctx, op) if ctx.size > 1 else 0
+    try:
+        gone = allreduce(ctx, np.array([cached.let_go() for cached in windows]), "land")
+        for cached, ends in zip(list(windows), gone.tolist()):
+            if ends:
+                _end(ctx, cached)
+    finally:
+        if held:
+            bridge.let_go(held)
 
 
 def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:

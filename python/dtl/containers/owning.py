@@ -72,7 +72,7 @@ class OwningContainer(Indexed):
         else the ranks agree on: the name of the call that makes the container, a space, and its arguments.
         """
         if cached_windows.kept:
-            cached_windows.end_unused(ctx)
+            cached_windows.end_unused(ctx, words.partition(" ")[0] or self._op)
         number = computed = computed_number(dtype)
         if not computed:
             number = stored_number(dtype)

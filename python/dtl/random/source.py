@@ -224,7 +224,7 @@ class Source:
                 _scatter(result, lines)
             return result
         if cached_windows.kept:
-            cached_windows.end_unused(ctx)
+            cached_windows.end_unused(ctx, name)
         kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
         spec = spec_of(kind._family, computed_number(dtype), shape, divided) + self._streams.call(call)
         said = name.encode() if several else None

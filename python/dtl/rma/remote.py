@@ -114,7 +114,7 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
         agree(container.context, "remote")  # else remote() on one rank would match Window(container) on another
-        cached_windows.end_unused(container.context)
+        cached_windows.end_unused(container.context, "remote")
         window = Window(container)
         window._cached = True
         window._lock_all_for("window")

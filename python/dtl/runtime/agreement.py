@@ -48,6 +48,8 @@ def _telling_others(f: F, refuse: Callable[..., Any]) -> F:
         if words:
             first = len(arguments) - len(words)
             arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
+        if name != "__init__":  # the core names what is made
+            name_call(error, op)
         tell(better or error, op, arguments, refuse)
         if better is not None:
             raise better from None
@@ -79,6 +81,12 @@ def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[.
             tell_ranks(ranks, op, error, refuse=refuse)
     if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
         raise _own(error, op) from None
+
+
+def name_call(error: Exception, op: str) -> None:
+    """Let the error of a collective call that is a part of another one name that one, which the program has made."""
+    if isinstance(error, DTLError) and error._told and error._cause and error.op not in ("", op, "collective call"):
+        error.args, error.op = (f"{op}: {error._cause}",), op
 
 
 def _ranks(arguments: Iterable[Any]) -> Any:

@@ -21,7 +21,7 @@ from .._native.library import bridge, state
 from .._native.objects import Owner
 from ..exceptions import BufferError
 from ..policies import Execution
-from .agreement import keywords_in_order, tell
+from .agreement import keywords_in_order, name_call, tell
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -185,6 +185,7 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
             return by_host_copies(f, args, kwargs)
         return f(*args, **kwargs)
     except Exception as error:
+        name_call(error, (op or f.__name__).strip("_"))
         tell(error, op or f.__name__, (*args, *kwargs.values()))
         raise
     finally:
