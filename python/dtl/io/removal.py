@@ -17,7 +17,6 @@ business of this module.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import os
@@ -86,12 +85,14 @@ class Made:
 
     def remove(self) -> None:
         """Remove it with all that is in it, unless its name is no longer its own, and close it."""
-        with contextlib.suppress(OSError):
+        try:
             if self._is_there():
                 if self._folder:
                     _remove_folder(self._parent, self._base, self._own)
                 else:
                     os.unlink(self._base, dir_fd=self._parent)
+        except OSError as error:
+            log.say("files", log.WARNING, "%r could not be removed: %s", self.name, error.strerror or error)
         self.close()
 
     def add_as(self, final: str) -> bool:
