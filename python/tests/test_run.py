@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 import job
+import numpy as np
 import pytest
 from job import on, on_mpi
 
@@ -162,6 +164,36 @@ def test_an_interrupted_job_leaves_nothing_behind(ranks: int, signum: signal.Sig
     process.communicate(timeout=10)
     assert process.returncode == 128 + signum
     assert all(gone(pid) for pid in pids)
+
+
+READS = """\
+import hashlib, os, sys
+ranks = (os.environ.get(name) for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "DTL_LOCAL_RANK"))
+if "0" in ranks:
+    data = sys.stdin.buffer.read()
+    sys.stdout.write(f"{len(data)} {hashlib.sha256(data).hexdigest()}\\n")
+import dtl
+dtl.Context().close()
+"""
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+@pytest.mark.parametrize("size", [5, 300_000])
+def test_rank_0_reads_what_the_command_reads_to_its_end(ranks: int, size: int, script: Path) -> None:
+    script.write_text(READS)
+    data = np.random.default_rng(size).bytes(size)
+    words = [sys.executable, "-m", "dtl", "run", "-n", str(ranks), "--timeout", "20", str(script)]
+    done = subprocess.run(words, input=data, capture_output=True, env=job.environ(), timeout=40, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == f"{size} {hashlib.sha256(data).hexdigest()}\n"
+
+
+@pytest.mark.parametrize("ranks", [on(2)])
+def test_nothing_to_read_has_an_end(ranks: int, script: Path) -> None:
+    script.write_text(READS)
+    done = job.run(ranks, str(script))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 ")
 
 
 TOLD = """\

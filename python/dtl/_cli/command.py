@@ -45,6 +45,7 @@ class Job(NamedTuple):
     launcher_arguments: Sequence[str] = ()
     mpi: bool = False  # whether MPI is to connect the ranks
     others: Sequence[tuple[int, Sequence[str]]] = ()  # programs beside it, each on so many further ranks
+    before: Sequence[str] = ()  # what starts each program, for rank 0 to read what this process reads
 
     @property
     def all_ranks(self) -> int:
@@ -90,6 +91,7 @@ def build(launcher: Launcher, job: Job, cores: int, environ: Mapping[str, str], 
     else:
         options = _hydra_options(job)
     before = _exported(job, environ) if launcher.family == OPEN_MPI else _watched(job, environ)
+    before += job.before
     words = [launcher.path, "-n", str(job.ranks), *options, *job.launcher_arguments, *before, *job.program]
     hosts = _open_mpi_hosts(job) if launcher.family == OPEN_MPI else []  # of each program there, of the job elsewhere
     for ranks, program in job.others:

