@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import os
 import sys
 import threading
 import time
+import weakref
 from concurrent import futures
 from typing import Any
 
@@ -270,6 +272,34 @@ def test_a_rank_that_leaves(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -
         assert not futures.wait(made, timeout=60).not_done
         executor.shutdown()
     assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+class Held:
+    """What a test watches the end of."""
+
+
+def hold(_: int) -> Held:
+    return Held()
+
+
+def test_nothing_is_held_that_was_sent_or_taken(ctx: dtl.Context) -> None:
+    pytest.importorskip("cloudpickle", reason="not installed; runs in the environments of `make setup`")
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            gc.disable()  # which would end it later
+            try:
+                sent = Held()
+                watched = weakref.ref(sent)
+                executor.submit(lambda it: None, sent).result(60)
+                del sent
+                assert watched() is None
+                for chunksize in (1, 4):
+                    for taken in executor.map(hold, range(6), chunksize=chunksize):
+                        watched = weakref.ref(taken)
+                        del taken
+                        assert watched() is None
+            finally:
+                gc.enable()
 
 
 def test_what_cannot_be_sent(ctx: dtl.Context) -> None:

@@ -214,7 +214,7 @@ class Executor(futures.Executor):
         calls = zip(*iterables)
         chunks = list(iter(lambda: list(itertools.islice(calls, chunksize)), []))
         of_chunks = super().map(functools.partial(_each, fn), chunks, timeout=timeout)
-        results = itertools.chain.from_iterable(of_chunks)
+        results = _one_by_one(of_chunks)
         return results if bar is None else iter(bar(results, total=sum(map(len, chunks))))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -393,6 +393,14 @@ class _Call(NamedTuple):
 def _each(fn: Callable[..., Any], calls: list[Any]) -> list[Any]:
     """Return the results of a function of several arguments each."""
     return [fn(*args) for args in calls]
+
+
+def _one_by_one(chunks: Iterator[list[Any]]) -> Iterator[Any]:
+    """Iterate over the items of lists, and keep none that was taken: it may be large."""
+    for chunk in chunks:
+        chunk.reverse()
+        while chunk:
+            yield chunk.pop()
 
 
 def _made(packed: bytes, rank: int) -> bytes | failures.Failure:

@@ -29,11 +29,10 @@ def pack(thing: Any) -> bytes:
     try:
         _Pickler(stream, protocol=5).dump(thing)
         return stream.getvalue()
-    except Exception as error:  # noqa: BLE001 - classes say by any exception that they cannot be pickled
-        why = error
-    cloudpickle = _cloudpickle()
-    if cloudpickle is None:
-        raise InvalidTypeError(f"{why}; {_MISSING}") from why
+    except Exception as error:  # classes say by any exception that they cannot be pickled
+        cloudpickle = _cloudpickle()
+        if cloudpickle is None:
+            raise InvalidTypeError(f"{error}; {_MISSING}") from error
     try:
         stream = io.BytesIO()
         _by_value(cloudpickle.CloudPickler)(stream, protocol=5).dump(thing)
