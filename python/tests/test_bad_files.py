@@ -169,11 +169,11 @@ def test_without_the_package(ctx: dtl.Context, folder: str, suffix: str, monkeyp
 
 
 @contextmanager
-def little_room(here: bool) -> Iterator[None]:
+def little_room(here: bool, room: int = 4096) -> Iterator[None]:
     """Have the system refuse to make files long, as where a disk or a quota is full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     if here:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
         yield
     finally:

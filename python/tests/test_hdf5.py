@@ -269,6 +269,28 @@ def test_a_full_disk_leaves_nothing_open(ctx: dtl.Context, folder: str, how: dic
         np.testing.assert_array_equal(file["data"][()], numbers)
 
 
+@pytest.mark.parametrize("how", [{"chunks": (100,)}, {"chunks": (1000,), "compression": "gzip"}], ids=repr)
+def test_rows_that_have_no_room_change_nothing(ctx: dtl.Context, folder: str, how: dict[str, Any]) -> None:
+    """Whatever HDF5 has written when the disk is full: the rows that were there are those that are read."""
+    path = f"{folder}/a.h5"
+    rng = np.random.default_rng(2)
+    for old, new, room in ((130, 9000, 0.5), (9000, 20_000, 0.1), (7050, 5000, 0.9), (40, 300, 0)):
+        there, more = rng.integers(0, 2**60, old), rng.integers(0, 2**60, new)
+        with vector(ctx, there) as vec, vector(ctx, more) as further:
+            dtl.save(vec, path, **how)
+            ctx.barrier()
+            with little_room(True, os.path.getsize(path) + int(room * more.nbytes)):
+                refused(ctx, dtl.FileError, lambda: dtl.save(further, path, append=True), "too large")
+            ctx.barrier()
+            with h5py.File(path, "r") as file:
+                np.testing.assert_array_equal(file["data"][()], there)
+            ctx.barrier()
+            dtl.save(further, path, append=True)
+        with h5py.File(path, "r") as file:
+            np.testing.assert_array_equal(file["data"][()], np.concatenate([there, more]))
+        ctx.barrier()
+
+
 def test_rows_are_not_appended_to_a_file_in_use(ctx: dtl.Context, folder: str) -> None:
     path = f"{folder}/a.h5"
     with vector(ctx, np.arange(30)) as vec:

@@ -191,7 +191,7 @@ class Hdf5(Format):
 
     def withdraw(self, path: str, before: dict[str, int]) -> None:
         """Give the datasets the lengths that they had."""
-        with writable(_h5py(), path, "r+") as file:
+        with as_file_error("write", path), writable(_h5py(), path, "r+") as file:
             for name, rows in before.items():
                 file[name].resize(rows, axis=0)
 

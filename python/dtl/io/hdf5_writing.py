@@ -15,7 +15,10 @@ _NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.
 
 @contextmanager
 def writable(h5py: Any, path: str, mode: str) -> Iterator[Any]:
-    """Open an existing file for HDF5 to write to, "w" to begin it anew or "r+", and close it."""
+    """Open an existing file for HDF5 to write to, "w" to begin it anew or "r+", and close it.
+
+    If the disk refuses to be written to, the file is as it was before.
+    """
     target = _Target(path)
     try:
         try:
@@ -33,15 +36,17 @@ class _Target:
 
     If a write fails while HDF5 closes a file, HDF5 keeps the file open and writes again when the interpreter ends,
     which crashes that. So HDF5 is told that all is written, reads back what it wrote, and closes the file. What the
-    disk has not taken is kept in memory until then: ranks write a few MiB at a time, and look for the error after each.
+    disk has not taken is kept in memory until then, and so is what was overwritten, which is written back in that case:
+    ranks write a few MiB at a time, and look for the error after each.
     """
 
     def __init__(self, path: str) -> None:
         self.error: OSError | None = None
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._place = 0
-        self._size = os.fstat(self._file).st_size
+        self._size = self._before = os.fstat(self._file).st_size
         self._kept: list[tuple[int, bytes]] = []
+        self._overwritten: list[tuple[int, bytes]] = []
         try:
             _lock(self._file)
         except BaseException:
@@ -62,6 +67,9 @@ class _Target:
         data = memoryview(data).cast("B")
         done = 0
         try:
+            if self.error is None and self._place < self._before:
+                known = min(len(data), self._before - self._place)
+                self._overwritten.append((self._place, os.pread(self._file, known, self._place)))
             while self.error is None and done < len(data):
                 done += os.pwrite(self._file, data[done:], self._place + done)
         except OSError as error:
@@ -95,10 +103,10 @@ class _Target:
         return bytes(data[: self.readinto(data)])
 
     def truncate(self, size: int | None = None) -> int:
-        """Give the file a size."""
+        """Give the file a size; a smaller one when it is closed."""
         self._size = self._place if size is None else size
         try:
-            if self.error is None:
+            if self.error is None and self._size > self._before:
                 os.ftruncate(self._file, self._size)
         except OSError as error:
             self.error = error
@@ -108,8 +116,15 @@ class _Target:
         """Do nothing: there is no buffer."""
 
     def close(self) -> None:
-        """Let the file go."""
-        if self._file >= 0:
+        """Let the file go, as it is now, or as it was if the disk has refused anything."""
+        if self._file < 0:
+            return
+        try:
+            if self.error is not None:
+                for place, data in reversed(self._overwritten):
+                    os.pwrite(self._file, data, place)
+            os.ftruncate(self._file, self._size if self.error is None else self._before)
+        finally:
             os.close(self._file)
             self._file = -1
 
