@@ -206,6 +206,31 @@ def make_context() -> None:
     dtl.Context()
 
 
+#: The context of the executor whose functions reach for it, as for a global of their module.
+reached: list[dtl.Context] = []
+
+REFUSED: dict[str, tuple[int, ...]] = {"executor": (), "dup": (), "split": (0,), "split_by_node": ()}
+
+
+def make_of_reached(kind: str) -> None:
+    if kind == "executor":
+        dtl.Executor(reached[0])
+    else:
+        getattr(reached[0], kind)(*REFUSED[kind])
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_function_that_makes_a_context_of_its_ranks(ctx: dtl.Context) -> None:
+    reached[:] = [ctx]
+    with dtl.Executor(ctx) as executor:
+        if executor is not None:
+            for kind in REFUSED:
+                with pytest.raises(dtl.BackendError, match=rf"{kind}: this thread runs a function of a dtl\.Executor"):
+                    executor.submit(make_of_reached, kind).result(60)
+    reached.clear()
+    ctx.dup().close()
+
+
 def make_executor() -> None:
     with dtl.Context(backend="cpu") as ctx, dtl.Executor(ctx) as executor:
         assert executor.submit(square, 8).result(60) == 64

@@ -295,6 +295,7 @@ class Context(DeviceRanks):
     @collective
     def dup(self) -> Context:
         """Return a context of the same ranks. Messages of the two never meet. Collective (MPI_Comm_dup)."""
+        self._refuse_in_function("dup")
         return Context._adopt_handle(library.context_dup(self._handle))
 
     @collective
@@ -318,6 +319,7 @@ class Context(DeviceRanks):
         InvalidArgumentError
             If color is negative.
         """
+        self._refuse_in_function("split")
         part = -1
         if color is not None:
             part = integer("color", color)
@@ -342,7 +344,13 @@ class Context(DeviceRanks):
         ...     1 <= node.size <= ctx.size
         True
         """
+        self._refuse_in_function("split_by_node")
         return Context._adopt_handle(library.context_split_by_node(self._handle))
+
+    def _refuse_in_function(self, op: str) -> None:
+        """Refuse a call that makes a context of several ranks in a function of an executor, where one makes it."""
+        if self._size > 1:
+            function_calls.refuse(op)
 
     @collective
     def to_mpi4py(self) -> Any:

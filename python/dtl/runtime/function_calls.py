@@ -25,7 +25,9 @@ def running() -> Iterator[None]:
 def refuse(op: str) -> None:
     """Raise BackendError in a function of an executor, whose rank alone makes a call that is collective."""
     if getattr(_thread, "runs", False):
-        raise BackendError(
+        error = BackendError(
             f"{op}: this thread runs a function of a dtl.Executor, and other ranks do not make this call with it; "
             "dtl.Environment().make_cpu_context() gives a function a context of this rank alone"
         )
+        error._told = True  # to tell the other ranks would be to wait for them
+        raise error
