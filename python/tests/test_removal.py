@@ -24,7 +24,7 @@ PACKAGE = Path(dtl.__file__).parent
 #: Files that remove or replace by themselves, and why they may.
 ALLOWED = {
     "io/removal.py": "is where the others do it",
-    "_cli/start.py": "removes the folder that it has made with tempfile two lines above; imports nothing of dtl.io",
+    "_cli/launcher_folder.py": "removes a folder that it has made with tempfile; those of others by removal.py",
 }
 
 #: The names of functions that remove or replace whatever they are of, and of those that do so in some modules.

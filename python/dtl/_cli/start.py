@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
-import tempfile
 from typing import Callable, Iterator, Mapping
 
 from .._native import process
-from . import UsageError, choice, command, cores, launcher, library, local, single_copy, standard_input
+from . import UsageError, choice, command, cores, launcher, launcher_folder, library, local, single_copy, standard_input
 from .started import Launcher, Started
 
 #: What says how many threads the libraries that a rank calls compute on.
@@ -142,8 +140,5 @@ def environment(started: command.Command, environ: Mapping[str, str]) -> Iterato
     if not started.folder_variable:
         yield chosen
         return
-    folder = tempfile.mkdtemp(prefix="dtl-run-")
-    try:
+    with launcher_folder.made() as folder:
         yield {**chosen, started.folder_variable: folder}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
