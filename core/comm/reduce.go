@@ -274,7 +274,7 @@ func (c *Comm) takeOwn(s *locReduction) error {
 	own := s.mine.Span
 	own.Type = s.value.Type
 	reduce.Own(own, s.value.Span, s.ranks.Span, int64(c.rank))
-	return c.main.Allreduce(own.Raw(), s.extremes.Raw(), kernel.BOr)
+	return c.main.Allreduce(reduce.Bits(own), reduce.Bits(s.extremes), kernel.BOr)
 }
 
 // locateAmongLaid searches among the values that every rank has laid down.

@@ -78,13 +78,31 @@ func anyAmbiguous[T float32 | float64](of memory.Span) bool {
 	return false
 }
 
-// Own sets dst[i] to values[i] where at[i], an int64, is here, and to bits that are all 0 elsewhere. The spans have equal counts,
-// and dst and values one type.
+// Own sets dst[i] to values[i] where at[i], an int64, is here, and to bits that are all 0 elsewhere. dst and values have the type
+// of elements that may be ambiguous, and all spans have equal counts.
 func Own(dst, values, at memory.Span, here int64) {
-	clear(memory.As[byte](dst.Raw()))
+	if values.Type.Size() == 8 {
+		own[uint64](dst, values, at, here)
+	} else {
+		own[uint32](dst, values, at, here)
+	}
+}
+
+func own[T uint32 | uint64](dst, values, at memory.Span, here int64) {
+	d, v := memory.As[T](dst), memory.As[T](values)
 	for i, rank := range memory.As[int64](at) {
-		if rank == here {
-			memory.Copy(dst.Slice(i, i+1), values.Slice(i, i+1))
+		if d[i] = 0; rank == here {
+			d[i] = v[i]
 		}
 	}
+}
+
+// Bits returns elements of four or eight bytes as unsigned integers, which BOR combines.
+func Bits(of memory.Span) memory.Span {
+	if of.Type.Size() == 8 {
+		of.Type = dtype.Uint64
+	} else {
+		of.Type = dtype.Uint32
+	}
+	return of
 }

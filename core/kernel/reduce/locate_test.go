@@ -55,3 +55,27 @@ func TestLocateRefuses(t *testing.T) {
 		t.Error("written")
 	}
 }
+
+func TestOwnBits(t *testing.T) {
+	minus := math.Copysign(0, -1)
+	values, dst := []float64{minus, 1, math.NaN(), 0}, []float64{7, 7, 7, 7}
+	Own(memory.Of(dtype.Float64, dst), memory.Of(dtype.Float64, values), memory.Of(dtype.Int64, []int64{2, 1, 2, 0}), 2)
+	for i, want := range []float64{minus, 0, values[2], 0} {
+		if math.Float64bits(dst[i]) != math.Float64bits(want) {
+			t.Errorf("element %d is %v, want %v", i, dst[i], want)
+		}
+	}
+	for _, row := range []struct {
+		of   memory.Span
+		want bool
+	}{
+		{memory.Of(dtype.Float64, []float64{1, minus}), true},
+		{memory.Of(dtype.Float32, []float32{1, float32(math.NaN())}), true},
+		{memory.Of(dtype.Float32, []float32{1, 2}), false},
+		{memory.Of(dtype.Int64, []int64{0}), false},
+	} {
+		if got := Ambiguous(row.of); got != row.want {
+			t.Errorf("%v of %s: ambiguous: %v", row.of, row.of.Type, got)
+		}
+	}
+}
