@@ -161,10 +161,13 @@ _ENCODED = re.compile(r"\[(\d+) ([^]]*)\] (.*)", re.DOTALL)
 
 def code_of(error: DTLError) -> int:
     """Return the code by which other ranks are told of an error: that of its class, and of files also its errno."""
+    return code_of_file(error) if error.code == FileError.code else error.code
+
+
+def code_of_file(error: Exception) -> int:
+    """Return the code by which other ranks are told of an OSError, and so get a FileError with the same errno."""
     number = getattr(error, "errno", None)
-    if error.code == FileError.code and isinstance(number, int) and 0 < number <= _LARGEST_ERRNO:
-        return _ERRNO + number
-    return error.code
+    return _ERRNO + number if isinstance(number, int) and 0 < number <= _LARGEST_ERRNO else FileError.code
 
 
 def from_text(text: str) -> DTLError:

@@ -18,6 +18,7 @@ from ..exceptions import (
     MemoryError,
     OverflowError,
     code_of,
+    code_of_file,
 )
 from . import hints
 
@@ -208,4 +209,6 @@ def _code(error: Exception) -> int:
     """Return the code of an exception that is not DTL's, such as one of NumPy's."""
     if isinstance(error, builtins.MemoryError):
         return MemoryError.code
+    if isinstance(error, OSError):
+        return code_of_file(error)
     return OverflowError.code if isinstance(error, builtins.OverflowError) else InvalidArgumentError.code
