@@ -57,6 +57,17 @@ def cause(error: BaseException) -> str:
     return str(error.__cause__)
 
 
+def reads(ctx: dtl.Context) -> str:
+    with contextlib.suppress(EOFError):
+        return input() if ctx.is_root else ""
+    return "nothing"
+
+
+@ALONE_AND_TWO
+def test_there_is_nothing_to_read(ranks: int) -> None:
+    assert dtl.launch(reads, ranks=ranks, timeout=SECONDS) == ["nothing", *[""] * (ranks - 1)]
+
+
 @ALONE_AND_TWO
 def test_results_come_by_rank(ranks: int) -> None:
     assert dtl.launch(launched.rank, ranks, timeout=SECONDS) == [(rank, ranks) for rank in range(ranks)]

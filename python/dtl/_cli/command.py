@@ -45,6 +45,7 @@ class Job(NamedTuple):
     launcher_arguments: Sequence[str] = ()
     mpi: bool = False  # whether MPI is to connect the ranks
     others: Sequence[tuple[int, Sequence[str]]] = ()  # programs beside it, each on so many further ranks
+    reads_nothing: bool = False  # whether no rank has anything to read
     before: Sequence[str] = ()  # what starts each program, for rank 0 to read what this process reads
 
     @property

@@ -32,17 +32,18 @@ NOTHING = ("--stdin", "none")
 _CHUNK = 1 << 16
 
 
-def words(starter: Launcher, given: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def words(starter: Launcher, given: Sequence[str], nothing: bool) -> tuple[Sequence[str], Sequence[str]]:
     """Return options for a launcher, and words before the program, by what the standard input of this process is.
 
-    There are none if one of the arguments given to the launcher says what ranks read.
+    Nothing says that ranks have nothing to read in any case. There are none if one of the arguments given to the
+    launcher says what ranks read.
     """
     old = starter.family == OPEN_MPI and starter.version < (5,)
-    if old or {word.lstrip("-") for word in given if word.startswith("-")} & {"stdin", "s"} or os.isatty(0):
+    if old or {word.lstrip("-") for word in given if word.startswith("-")} & {"stdin", "s"}:
         return (), ()
-    if _is_nothing():
+    if nothing or _is_nothing():
         return (NOTHING if starter.family == OPEN_MPI else ()), ()
-    return (), READING
+    return (), () if os.isatty(0) else READING
 
 
 def _is_nothing() -> bool:

@@ -68,7 +68,7 @@ def _command_for(
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if not command.placed(job, environ):
-        options, before = standard_input.words(starter, job.launcher_arguments)
+        options, before = standard_input.words(starter, job.launcher_arguments, job.reads_nothing)
         job = job._replace(launcher_arguments=[*options, *job.launcher_arguments], before=before)
     built = command.build(starter, job, cores.physical_cores(), environ, root)
     return built._replace(variables={**built.variables, **single_copy.variables(starter, environ)})

@@ -161,7 +161,7 @@ class Job:
     def _command(self) -> command.Command:
         program = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
         root = os.path.dirname(os.path.dirname(PACKAGE))
-        job = command.Job(self.ranks, [*program, "-c", _RUN.format(root)])
+        job = command.Job(self.ranks, [*program, "-c", _RUN.format(root)], reads_nothing=True)
         try:
             return start.command_for(job, os.environ, _warn)
         except UsageError as error:
