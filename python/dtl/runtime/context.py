@@ -113,7 +113,10 @@ class Context(DeviceRanks):
         log.configure()
         hang_monitor.configure(check, progress, backend)
         process.refuse_other_versions()
-        if backend != "cpu" and getattr(comm, "size", None) != 1:  # which concern this process alone
+        if comm is not None and backend not in (None, "mpi"):
+            raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
+        native = 0 if comm is None else _mpi4py().native_communicator(comm)
+        if backend != "cpu" and not (comm and getattr(comm, "size", None) == 1):  # which concern this process alone
             function_calls.refuse("context")
         if comm is None:
             process.refuse_child()
@@ -125,12 +128,10 @@ class Context(DeviceRanks):
             _log_choice(self, backend, name)
             if not self._rank:
                 variables.warn_of_unknown()
-        elif backend not in (None, "mpi"):
-            raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         else:
             if library.local_joined() or library.local_active():
                 _mpi4py().refuse_world(comm, f"the backend local connects the ranks of this job; {_WITH_MPI}")
-            self._adopt(library.context_adopt(_mpi4py().native_communicator(comm), device))
+            self._adopt(library.context_adopt(native, device))
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
