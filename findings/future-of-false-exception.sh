@@ -2,12 +2,11 @@
 # Guess: if a function raised, result() of its future raises the same, whatever the exception is: exception() has it.
 #
 # Seen: an exception that is false, such as one with __len__ that lists no rows, is taken for none: result() returns None, and so
-# do map() and all executors whose futures are concurrent.futures'. It tests `if self._exception:`. With loky's processes even exception() is None. asyncio's future
-# raises.
+# do map() and all executors whose futures are concurrent.futures'. It tests `if self._exception:`. loky's among them. asyncio's future raises.
 #
 #   submit: exception() is Failures, result() None
 #   map:    [None]
-#   loky:   exception() is NoneType, result() None
+#   loky:   exception() is Failures, result() None
 #   asyncio: raised Failures
 #
 # Versions: Python 3.8.18, 3.11.7, 3.12.1 and 3.13.0; loky 3.7.0, cloudpickle 3.1.2 with Python 3.11.7.
@@ -55,7 +54,7 @@ PROGRAM
 cat >"$folder/expected" <<'OUTPUT'
 submit: exception() is Failures, result() None
 map: [None]
-loky: exception() is NoneType, result() None
+loky: exception() is Failures, result() None
 asyncio: raised Failures
 OUTPUT
 timeout 300 "$folder/env/bin/python" "$folder/program.py" >"$folder/seen"
