@@ -2,7 +2,8 @@
 # Guess: if a function raised, result() of its future raises the same, whatever the exception is: exception() has it.
 #
 # Seen: an exception that is false, such as one with __len__ that lists no rows, is taken for none: result() returns None, and so
-# do map() and all executors whose futures are concurrent.futures'. It tests `if self._exception:`. loky's among them. asyncio's future raises.
+# do map() and all executors whose futures are concurrent.futures', loky's among them. It tests `if self._exception:`.
+# asyncio's future raises.
 #
 #   submit: exception() is Failures, result() None
 #   map:    [None]
