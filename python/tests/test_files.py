@@ -180,6 +180,13 @@ def test_raw_elements(ctx: dtl.Context, folder: str) -> None:
         dtl.load(ctx, path, dtype=float, shape=10)
 
 
+def _save_all(path: str, *arrays: np.ndarray[Any, Any]) -> None:
+    """Write arrays one after the other, as NumPy does and reads them with a file object."""
+    with open(path, "wb") as file:
+        for array in arrays:
+            np.save(file, array)
+
+
 @pytest.mark.parametrize("name", ["block", "cyclic"])
 def test_append(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path, elements = f"{folder}/a.npy", np.arange(30)
@@ -210,6 +217,12 @@ def test_append(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.Mo
                 dtl.save(rows, f"{folder}/{other}", append=True)
         with pytest.raises(dtl.FileNotFoundError):
             dtl.save(rows, f"{folder}/none.npy", append=True)
+        write(ctx, f"{folder}/two.npy", lambda path: _save_all(path, np.ones((2, 3), int), elements))
+        with pytest.raises(dtl.FileError, match="has several arrays, one after the other"):
+            dtl.save(rows, f"{folder}/two.npy", append=True)
+        with open(f"{folder}/two.npy", "rb") as file:
+            np.testing.assert_array_equal(np.load(file), np.ones((2, 3), int))
+            np.testing.assert_array_equal(np.load(file), elements)
     with vector(ctx, elements[:5], name) as first, vector(ctx, elements[5:], name) as second:
         dtl.save(first, f"{folder}/a.bin")
         dtl.save(second, f"{folder}/a.bin", append=True)

@@ -176,6 +176,10 @@ class Npy(_OneArray):
         with open(descriptor, "rb", closefd=False) as file:
             old, fortran = read_header(file)
             offset = file.tell()
+            file.seek(offset + _size(old))
+            follows = file.read(len(_MAGIC))
+        if follows == _MAGIC:  # other bytes there are what an append that was killed has left
+            raise FileError(f"{path!r} has several arrays, one after the other, the second of which would be lost")
         if (
             (fortran and len(old.shape) > 1)
             or old.dtype != spec.dtype
