@@ -223,6 +223,27 @@ def test_folders_replace_what_is_recognised(tmp_path: Path, others: Path) -> Non
     assert sorted(os.listdir(tmp_path)) == ["final", "others"]
 
 
+@pytest.mark.parametrize("inner", ["", "group"])
+def test_folders_of_what_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inner: str) -> None:
+    """A folder that is read-only stays whole, and nothing is left beside it. Root, whom no mode stops, is told so."""
+    (tmp_path / "final" / "group").mkdir(parents=True)
+    (tmp_path / "final" / "group" / "file").write_text("x")
+    (tmp_path / "final" / inner).chmod(0o555)
+
+    def by_mode(path: str, _: int) -> bool:
+        return bool(os.stat(path).st_mode & 0o200)
+
+    monkeypatch.setattr(os, "access", by_mode)
+    text = r"'group' there is read-only" if inner else "it is read-only"
+    with pytest.raises(dtl.FileError, match=text):
+        removal.check_replaceable(str(tmp_path / "final"), nothing)
+    with pytest.raises(dtl.FileError, match=text), Made(str(tmp_path / "new"), True) as made:
+        made.replace_folder(str(tmp_path / "final"), nothing)
+    with pytest.raises(dtl.FileError, match=text):
+        remove_folder(str(tmp_path / "final"), nothing)
+    assert tree(tmp_path) == {"final": "", "final/group": "", "final/group/file": "x"}
+
+
 @pytest.mark.parametrize("kind", ["file", "link"])
 def test_folders_replace_folders(tmp_path: Path, others: Path, kind: str) -> None:
     final = tmp_path / "final"

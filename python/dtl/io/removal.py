@@ -5,6 +5,7 @@ What it promises:
 - A file or folder is removed only if this process has made it (``Made``), or if a caller's function recognises the
   folder that is removed by what is in it, such as a manifest or the metadata of a Zarr store. Anything else that is
   found at a name is an error that names it, and stays.
+- A folder that has folders in which this user may not write is not replaced: they could not be removed.
 - What is recognised is what is removed. The folder is held open from before it is looked at, and removed through that
   descriptor, so a name that is given to another file or folder meanwhile, or to a link, changes nothing.
 - No symbolic link is followed, neither at the name nor within the tree, and no other file system is entered.
@@ -286,9 +287,18 @@ def _open_folder(parent: int, base: str, path: str) -> int:
 def _check_foreign(folder: int, path: str, foreign: Foreign) -> None:
     """Refuse to remove a folder in which something is foreign."""
     if os.listdir(folder):
-        found = foreign(f"/proc/self/fd/{folder}")
+        found = foreign(f"/proc/self/fd/{folder}") or _kept(f"/proc/self/fd/{folder}")
         if found is not None:
             raise FileError(f"{path!r} is not replaced or removed: {found}")
+
+
+def _kept(path: str) -> str | None:
+    """Say in which folder of a tree nothing may be removed: its owner wants to keep it, and a part of it would stay."""
+    for where, folders, files in os.walk(path):
+        if (folders or files) and not os.access(where, os.W_OK | os.X_OK):
+            inner = os.path.relpath(where, path)
+            return "it is read-only" if inner == "." else f"the folder {inner!r} there is read-only"
+    return None
 
 
 def _check_same(parent: int, base: str, descriptor: int, path: str) -> None:
