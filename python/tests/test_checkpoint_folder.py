@@ -316,6 +316,18 @@ def test_what_somebody_did_with_checkpoints_stays(ctx: dtl.Context, folder: str)
         assert dtl.restore(ctx, folder, number=number) == {"step": step}
 
 
+def test_one_that_is_read_only_stays(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root, whom no mode stops, is told what another user would be."""
+    checkpointed(ctx, folder, 1)
+    on_root(ctx, lambda: os.chmod(f"{folder}/00000001", 0o555))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, _: bool(os.stat(path).st_mode & 0o200))
+        checkpointed(ctx, folder, 2, 3)
+    assert there(ctx, folder) == ["00000001", "00000003"]
+    assert dtl.restore(ctx, folder, number=1) == {"step": 1}
+    on_root(ctx, lambda: os.chmod(f"{folder}/00000001", 0o755))
+
+
 def test_a_damaged_one_is_no_reason_to_remove_another(ctx: dtl.Context, folder: str) -> None:
     checkpointed(ctx, folder, 1, 2, keep=2)
     name = Path(folder, "00000002", "manifest.json")

@@ -115,7 +115,7 @@ def checkpoint(
         value is pickled: that of rank 0 is written, and every rank gets it back.
     keep
         How many checkpoints to keep in the folder, including the new one. The oldest are deleted, but none that is
-        being read, and nothing that is no checkpoint.
+        being read or is read-only for this user, and nothing that is no checkpoint.
     ctx
         The context; None for that of the containers. Needed if there are no containers.
     progress

@@ -26,7 +26,7 @@ from typing import Any, Iterator, NamedTuple
 from .._native import log
 from ..exceptions import FileError, FileNotFoundError
 from .locks import Lock, held
-from .removal import remove_folder, remove_open_file, rename_new
+from .removal import check_replaceable, remove_folder, remove_open_file, rename_new
 from .steps import boot_id, sync_folder
 
 MANIFEST, _MARKER, _LOCK = "manifest.json", ".writing", ".dtl-lock"
@@ -267,9 +267,7 @@ def _drop(path: str, name: str) -> None:
     try:
         if _lock(manifest, fcntl.LOCK_EX) is False:
             return
-        why = _foreign(folder)
-        if why is not None:
-            raise FileError(why)
+        check_replaceable(folder, _foreign)
         aside = os.path.join(path, f".old-{os.urandom(4).hex()}")
         if rename_new(folder, aside):
             remove_folder(aside, _foreign, _KNOWN)
