@@ -234,6 +234,24 @@ def test_append(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.Mo
             dtl.save(first, f"{folder}/a.bin", append=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("pack", [np.savez, np.savez_compressed])
+def test_objects_in_archives_hide_nothing(ctx: dtl.Context, folder: str, pack: Callable[..., None]) -> None:
+    """NumPy writes an array of objects as a pickle, which is longer or shorter than so many elements."""
+    path, objects = f"{folder}/a.npz", {"long": np.array([None]), "short": np.array([[None] * 40] * 40, order="F")}
+    write(ctx, path, lambda path: pack(path, x=np.arange(4), **objects))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        loaded = dtl.load(ctx, path)
+    assert list(loaded) == ["x"]
+    assert_holds(loaded["x"], np.arange(4))
+    for name, array in objects.items():
+        with pytest.raises(dtl.InvalidArgumentError, match=f"the array '{name}' is not held: dtype object"):
+            dtl.load(ctx, path, name=name)
+        write(ctx, f"{folder}/{name}.npy", lambda path, array=array: np.save(path, array))
+        with pytest.raises(dtl.InvalidArgumentError, match="the array is not held: dtype object"):
+            dtl.load(ctx, f"{folder}/{name}.npy")
+
+
 @pytest.mark.parametrize("name", ["block", "cyclic"])
 def test_append_to_hdf5(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")

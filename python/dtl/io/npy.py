@@ -161,7 +161,7 @@ class Npy(_OneArray):
         except BaseException:
             file.close()
             raise
-        kind = FortranSource if fortran and len(spec.shape) > 1 else FlatSource
+        kind = FortranSource if fortran and len(spec.shape) > 1 and not spec.dtype.hasobject else FlatSource
         return {"": kind(path, file, offset, spec)}
 
     def create(self, path: str, arrays: dict[str, Spec], options: Options) -> Any:

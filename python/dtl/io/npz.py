@@ -189,6 +189,8 @@ def _source(path: str, file: Any, archive: zipfile.ZipFile, info: zipfile.ZipInf
     spec, fortran = read_header(start)
     fortran = fortran and len(spec.shape) > 1
     offset = start.tell()
+    if spec.dtype.hasobject:  # a pickle of any length, which is told from what containers hold by its dtype
+        return FlatSource(path, file, offset, spec)
     size = math.prod(spec.shape) * spec.dtype.itemsize
     if info.file_size != offset + size:
         short = "is cut short" if info.file_size < offset + size else "has more than an array"
