@@ -252,6 +252,17 @@ def test_objects_in_archives_hide_nothing(ctx: dtl.Context, folder: str, pack: C
             dtl.load(ctx, f"{folder}/{name}.npy")
 
 
+def test_errors_of_one_rank_name_the_call(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a call of the implementation, in which the other ranks hear of it."""
+    with vector(ctx, np.arange(30)) as vec, monkeypatch.context() as patch:
+        if ctx.rank == ctx.size - 1:
+            patch.setattr(flat.FlatSink, "finish", _full)
+        for call in (lambda: dtl.save(vec, f"{folder}/a.npy"), lambda: dtl.checkpoint(folder, {"x": vec})):
+            with pytest.raises(dtl.FileError, match="No space left") as caught:
+                call()
+            assert "gather" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["block", "cyclic"])
 def test_append_to_hdf5(ctx: dtl.Context, folder: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     h5py = pytest.importorskip("h5py", reason="needs h5py; runs where the extra io is")

@@ -202,6 +202,7 @@ def completed(
     """
     with local_step(ctx, op):
         mine = {each.name: (each.mask is not None, list(each.codes), each.longest(), each.orders) for each in read}
+    agree(ctx, op)
     found = allgather_object(ctx, mine)
     try:
         for each in read:

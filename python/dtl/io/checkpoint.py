@@ -416,6 +416,7 @@ def _write_part(ctx: Context, op: str, path: str, folder: str, part: _Part, offs
     finally:
         if sink is not None:
             sink.close()
+    agree(ctx, op)
     told = gather_object(ctx, sums, 0)
     size = _size(part.spec)
     with file_step(ctx, op, "write", path):
@@ -620,6 +621,7 @@ def _opened(ctx: Context, op: str, folder: str, file: str, spec: Spec, manifest:
 def _check(ctx: Context, op: str, folder: str, file: str, source: FlatSource) -> None:
     """Raise FileError where what the ranks have read is not what was written. Collective."""
     assert source.sums is not None
+    agree(ctx, op)
     told = gather_object(ctx, source.sums.parts, 0)
     with file_step(ctx, op, "read", os.path.join(folder, file)):
         if told is not None:

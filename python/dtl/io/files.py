@@ -366,6 +366,7 @@ def _read_as(source: Source, at: tuple[int, ...], out: Array) -> None:
 
 def _check_sums(ctx: Context, op: str, verb: str, path: str, source: Source) -> None:
     """Raise FileError where what the ranks have read is not what was written. Collective."""
+    agree(ctx, op)
     told = gather_object(ctx, source.sums.parts if source.sums is not None else [], 0)
     with file_step(ctx, op, verb, path):
         if told is not None:
@@ -626,5 +627,6 @@ def _write_parts(
             told = sink.finish()
     finally:
         sink.close()
+    agree(ctx, op)
     everyones = gather_object(ctx, told, 0)
     return everyones[:1] if alone and everyones is not None else everyones

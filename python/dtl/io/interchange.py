@@ -7,7 +7,7 @@ from typing import Any
 from ..comm.objects import allgather_object
 from ..containers.layout import Division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import local_step, root_number
+from ..runtime.agreement import agree, local_step, root_number
 from ..runtime.context import Context
 from .arrow import Column, Strings, Table, check_strings, completed, pyarrow
 from .formats import needs
@@ -40,6 +40,7 @@ def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table
         pa = _pyarrow()
         mine = None if table is None else _table(pa, table)
         fields = None if mine is None else [(field.name, field.type) for field in mine.schema]
+    agree(ctx, op)
     found = [of_rank for of_rank in allgather_object(ctx, fields) if of_rank is not None]
     with local_step(ctx, op):
         kinds = _common(pa, found)
