@@ -281,7 +281,7 @@ class Zarr(Format):
 
 def _check_all_held(path: str, found: dict[str, Source]) -> None:
     """Refuse to read all of a store where a part of it would be left out."""
-    held = [name for name, source in found.items() if not source.unheld]
+    held = [name for name, source in found.items() if source.shape and not source.unheld]
     for name, source in found.items():
         if source.unheld and held:
             raise InvalidTypeError(
