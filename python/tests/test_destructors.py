@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import gc
 import importlib
+import os
 import sys
 import warnings
 from typing import Any, Callable
@@ -57,6 +58,11 @@ def stream(ctx: dtl.Context) -> Any:
     return streams.StreamContext._adopt_handle(library.context_dup(ctx._handle))
 
 
+def opened(module: str, kind: str, path: str) -> Any:
+    io: Any = importlib.import_module(f"dtl.io.{module}")
+    return getattr(io, kind)(path)
+
+
 #: Each makes one of what there is. Where there are other ranks, those in LEFT warn when they are dropped, and those in
 #: ENDED unless their context was closed.
 MAKERS: dict[str, Callable[[dtl.Context], Any]] = {
@@ -88,6 +94,8 @@ MAKERS: dict[str, Callable[[dtl.Context], Any]] = {
     "borrowed future": lambda ctx: dtl.Future.of(concurrent.futures.Future()),
     "future of a call": lambda ctx: dtl.async_reduce(vector(ctx)),
     "stream": stream,
+    "file that is read": lambda ctx: opened("flat", "LocalFile", __file__),
+    "store that is read": lambda ctx: opened("zarr_store", "_Opened", os.path.dirname(__file__)),
 }
 LEFT = {"context", "roles", "cart with a context"}
 ENDED = {"window", "window of an array", "counter", "lock"}

@@ -97,7 +97,7 @@ def test_a_reader_that_leaves_is_noticed(tmp_path: Path) -> None:
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with open("/dev/full", "wb") as full:
         code, _, err = run(2, tmp_path, "print('lost')\n", stdout=full)
-    assert code == 1
+    assert code in (1, 120)  # 120: a rank found its output closed when it flushed it at its end
     assert err.count(b"dtl run: standard output cannot be written: [Errno 28] No space left on device") == 1
 
 

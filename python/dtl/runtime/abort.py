@@ -121,19 +121,25 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
     text = "".join(traceback.format_exception(kind, error, where))
     try:
         hang_monitor.wait_for_exit_code(error)
-        with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed: not what matters now
-            sys.stdout.flush()
+        _flush_output()
         if not _printed_by_dtl_run(kind, where, text):
             sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in text.splitlines()))
         error._printed = True  # type: ignore[attr-defined]  # an exception of any class takes it
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
+            _flush_output()  # of what the hook has printed
         sys.stderr.flush()
         if issubclass(kind, KeyboardInterrupt):
             hang_monitor.interrupted(where)
         _drain(sys.stderr)
     finally:
         library.mpi_abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+
+def _flush_output() -> None:
+    """Write what the program has printed. An output that is missing, broken or closed is not what matters now."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stdout.flush()
 
 
 def _drain(stream: TextIO) -> None:
