@@ -133,7 +133,7 @@ class Column:
             self.orders += [] if order in self.orders else [order]
         # A dictionary may have a null, and its indices may be too narrow for a number that no text has.
         places = np.array(
-            [*(-1 if text is None else known.setdefault(text, len(known)) for text in texts), -1], np.int32
+            [-1 if text is None else known.setdefault(text, len(known)) for text in [*texts, None]], np.int32
         )
         indices = array.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
         found = places[indices]
