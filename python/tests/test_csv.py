@@ -27,6 +27,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_lines, "_SAMPLE", 40)
     monkeypatch.setattr(csv_lines, "_BLOCK", 64)
     monkeypatch.setattr(csv_rows, "_BLOCK", 16)
+    monkeypatch.setattr(csv_rows, "_STEP", 16)
     monkeypatch.setattr(csv_types, "_STEP", 20)
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from .formats import Array
 
-#: The bytes that are looked at at a time.
-_BLOCK = 1 << 20
+#: The bytes that are looked at at a time, and those that rows are counted in, which stay in the cache.
+_BLOCK, _STEP = 1 << 20, 1 << 18
 
 _LF, _CR, _QUOTE = 10, 13, 34
 
@@ -118,8 +118,8 @@ def count_rows(data: Array, lo: int, hi: int, returns: bool) -> int:
     Returns says whether CR alone counts as the end of a line.
     """
     rows = 1
-    for at in range(lo, hi, _BLOCK):
-        block = data[at : min(at + _BLOCK, hi)]
+    for at in range(lo, hi, _STEP):
+        block = data[at : min(at + _STEP, hi)]
         rows += int(np.count_nonzero(block == _LF))
         if returns:
             rows += int(np.count_nonzero((block[:-1] == _CR) & (block[1:] != _LF))) + int(block[-1] == _CR)

@@ -65,7 +65,7 @@ def _buffer(pa: Any, block: Any) -> Any:
     """
     begins_with_bom = bytes(block[: len(BOM)]) == BOM
     if isinstance(block, Range):
-        return pa.PythonFile(block.stream(), mode="r")
+        return block.stream(pa)
     return pa.BufferReader(b"\n" + bytes(block) if begins_with_bom else pa.py_buffer(np.asarray(block)))
 
 

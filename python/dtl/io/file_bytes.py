@@ -5,14 +5,14 @@ They are read and not mapped, as the process ends where it touches a map of a fi
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from ..exceptions import FileError
 from .flat import LocalFile
 from .formats import Array
-from .remote import RemoteFile, stream_of
+from .remote import RemoteFile
 from .steps import is_remote
 
 #: The bytes of a piece of a file elsewhere, which is kept.
@@ -49,9 +49,9 @@ class FileBytes:
         self._open().read_into(data, lo)
         return data
 
-    def stream(self, lo: int, hi: int) -> BinaryIO:
-        """Return a range of the bytes as a file."""
-        return stream_of(self._open(), lo, hi)
+    def file(self) -> Any:
+        """Return the open file."""
+        return self._open()
 
     def check(self) -> None:
         """Raise FileError where the file is not what it was when it was opened."""
@@ -81,18 +81,13 @@ class RemoteBytes(FileBytes):
             made[first - lo : last - lo] = self._blocks[number][first - start : last - start]
         return made
 
-    @property
-    def size(self) -> int:
-        """Return how many bytes there are, as open files do."""
-        return len(self)
-
     def read_into(self, data: Array, place: int) -> None:
         """Fill an array with the bytes from a place on, as open files do."""
         data[:] = self[place : place + len(data)]
 
-    def stream(self, lo: int, hi: int) -> BinaryIO:
-        """Return a range of the bytes as a file."""
-        return stream_of(self, lo, hi)
+    def file(self) -> Any:
+        """Return what is used like an open file."""
+        return self
 
 
 def bytes_of_file(path: str, keep: bool) -> FileBytes:
@@ -113,6 +108,28 @@ class Range:
         lo, hi, _ = index.indices(len(self))
         return self._data[self._lo + lo : self._lo + max(lo, hi)]
 
-    def stream(self) -> BinaryIO:
-        """Return the range as a file."""
-        return self._data.stream(self._lo, self._hi)
+    def stream(self, pa: Any) -> Any:
+        """Return the range as a file of Arrow's."""
+        return pa.PythonFile(_Pieces(pa, self._data.file(), self._lo, self._hi), mode="r")
+
+
+class _Pieces:
+    """A range of an open file as Arrow reads it, piece by piece.
+
+    The pieces are in memory of Arrow's, which it uses again: new memory of the system would take longer than the bytes.
+    """
+
+    closed = False
+
+    def __init__(self, pa: Any, file: Any, lo: int, hi: int) -> None:
+        self._pa, self._file, self._place, self._hi = pa, file, lo, hi
+
+    def read(self, size: int) -> Any:
+        """Return the next bytes, at most so many."""
+        piece = self._pa.allocate_buffer(min(size, self._hi - self._place))
+        self._file.read_into(np.frombuffer(piece, np.uint8), self._place)
+        self._place += piece.size
+        return piece
+
+    def close(self) -> None:
+        """Do nothing: the file may be read further."""
