@@ -140,11 +140,14 @@ def _exchanged(c: DistributedContainer, boxes: Iterable[Box], shares: Shares) ->
             yield Block((*at, lo + rows.local_offset), rows.local_view())
 
 
-def fill(op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]) -> None:
+def fill(
+    op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None], window: int = WINDOW
+) -> None:
     """Write to a container what is read. Collective, unless each rank's elements are a range of rows.
 
     It is read by a function of an index in the leading dimensions and an array, which it fills with the elements from
-    there on. The function tells the other ranks of its errors.
+    there on. The function tells the other ranks of its errors. Where ranks exchange what they read, a rank's part of a
+    window has so many bytes.
     """
     if in_order(c):
         if on_gpu(c):
@@ -154,9 +157,9 @@ def fill(op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Arra
         if view.size:
             read((c.local_offset,), view)
         return
-    with _Window(c, evenly(c.context.size)) as window:
-        for at, lo, hi in _boxes(c.shape, c.itemsize, WINDOW * c.context.size):
-            rows = window.of(at, hi - lo)
+    with _Window(c, evenly(c.context.size)) as made:
+        for at, lo, hi in _boxes(c.shape, c.itemsize, window * c.context.size):
+            rows = made.of(at, hi - lo)
             view = rows.local_view()
             if view.size:
                 read((*at, lo + rows.local_offset), view)

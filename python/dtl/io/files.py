@@ -341,7 +341,7 @@ def _read(
             if source.cheap and may_read_all(made):
                 fill_from_all(made, read)
             else:
-                fill(op, made, read)
+                fill(op, made, read, source.window)
         if source.sums is not None:
             with file_step(ctx, op, verb, path):
                 source.sum_share(ctx.rank, ctx.size)

@@ -62,6 +62,9 @@ class Source:
     #: Whether reading more than is wanted costs little: the same on every rank.
     cheap = False
 
+    #: The bytes of a rank's part of a window, where ranks exchange what they read: the same on every rank.
+    window = 2 << 20
+
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array of the file's dtype with the elements from an index in the leading dimensions on."""
         raise NotImplementedError

@@ -19,6 +19,8 @@ _PIECE, _GAP = 4 << 20, 16 << 10
 class FortranSource(Source):
     """An array from a byte of an open file on, in Fortran order. It closes the file."""
 
+    window = 32 << 20  # of more rows, whose elements are read in fewer and longer ranges
+
     def __init__(self, path: str, file: Any, offset: int, spec: Spec, crc: int | None = None) -> None:
         self.shape, self.dtype = spec
         self.crc = crc
