@@ -23,6 +23,13 @@ from dtl.io import checkpoint_folder
 from dtl.io.checkpoint_folder import FORMAT, VERSION, Reading, Writing
 
 
+@pytest.fixture
+def ctx(ctx: dtl.Context) -> Iterator[dtl.Context]:
+    """Return a context for one test. With it ends its stream's thread, beside which no rank goes on from a call."""
+    with ctx.dup() as own:
+        yield own
+
+
 def on_root(ctx: dtl.Context, make: Callable[[], Any]) -> Any:
     """Return on every rank what the first makes, when all have come here."""
     ctx.barrier()
