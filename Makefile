@@ -177,7 +177,7 @@ test-python: $(VENV)/.installed
 	DTL_FUSE=0 DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q -m "not jobs" $(FUSED_TESTS)
 
 # The tests that start programs of their own, which are asleep for most of the time, with the Python $(1).
-pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m jobs -n 4 --dist worksteal
+pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m jobs -n 3 --dist worksteal
 test-jobs: $(VENV)/.installed go
 	$(say) "pytest, programs that tests start, Open MPI"
 	@$(with_go) $(call pytest_jobs,$(PY))
