@@ -127,13 +127,14 @@ test-setup:
 	@$(MAKE) --no-print-directory go
 	@$(MAKE) --no-print-directory -j2 setup $(VENV)/.docs
 
+# Vet opens files by the names that Go's cache has of them, which with -trimpath may be those of a clone that is gone.
 lint: $(VENV)/.installed go
 	$(say) "ruff"
 	$(PY) -m ruff check .
 	$(say) "gofmt"
 	@$(with_go) bad=$$("$$(dirname "$$go")/gofmt" -l $(GO_PACKAGES)) && { test -z "$$bad" || { echo "gofmt would change: $$bad"; exit 1; }; }
 	$(say) "go vet ./..."
-	@$(with_go) go vet ./...
+	@$(with_go) go vet -trimpath=false ./...
 
 # The packages that share memory between goroutines run with the race detector, which makes their tests several times as
 # slow, so that the largest tables have fewer rows there; the others run without. In test-matrix, all run without. The
