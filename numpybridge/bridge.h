@@ -61,6 +61,9 @@ typedef struct {
  * returns the text's length; 0 if nobody knows. Takes the GIL. */
 int dtl_where(long thread, char *text, int size);
 
+/* dtl_where_was is dtl_where of a call with a root that this process made: that of a number, where ranks meet. */
+int dtl_where_was(uint64_t meets, uint64_t number, char *text, int size);
+
 /* dtl_interrupted runs the handlers of signals that have come, and says 1 if one raises. Takes the GIL. */
 int dtl_interrupted(void);
 

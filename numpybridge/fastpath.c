@@ -196,8 +196,11 @@ PyObject *short_vectorcall(PyObject *self, PyObject *const *args, size_t flagged
     if (__atomic_load_n(polls, __ATOMIC_RELAXED) != 0 && !state.forked)
         poll();
     PyObject *answer = attempt(s, args, PyVectorcall_NARGS(flagged), words);
-    if (answer != Py_NotImplemented)
-        return answer;
-    Py_DECREF(answer);
-    return PyObject_Vectorcall(s->prepare, args, flagged, words);
+    if (answer == Py_NotImplemented) {
+        Py_DECREF(answer);
+        answer = PyObject_Vectorcall(s->prepare, args, flagged, words);
+    }
+    if (s->root >= 0 && answer != NULL && PyVectorcall_NARGS(flagged) > 0 && PyObject_TypeCheck(args[0], &RanksType))
+        places_keep((RanksObject *)args[0]);
+    return answer;
 }

@@ -176,6 +176,9 @@ int meeting_reduce_in_slices(meeting *m, void *into);
 
 /* ---- fastpath_nodes.c ---- */
 
+/* nodes_place returns what core/comm.Ahead knows ranks on several nodes by: odd, unlike a board. */
+static inline uint64_t nodes_place(const dtl_nodes *n) { return (uint64_t)(uintptr_t)n | 1; }
+
 /* The same of ranks on several nodes: what the functions above do where there is no board. nodes_come says whether this rank soon has
  * what it waits for, and agrees, and nodes_may_join whether it may be called: if this rank goes on, somebody has to tell the others of it. */
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print);

@@ -10,14 +10,11 @@
  * leaves the wait to Go. */
 enum { PATIENCE = 20 * 1000, LONG_PATIENCE = 1000 * 1000 };
 
-/* place returns what core/comm.Ahead knows ranks on several nodes by: odd, unlike a board. */
-static uint64_t place(const dtl_nodes *n) { return (uint64_t)(uintptr_t)n | 1; }
-
 int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t print) {
     dtl_nodes *n = ranks->nodes;
     uint64_t nobody = 0;
     int64_t handle = ranks->handle.handle;
-    if (n == NULL || handle == 0 || tracing || !ahead_confirmed((const dtl_board *)place(n)) ||
+    if (n == NULL || handle == 0 || tracing || !ahead_confirmed((const dtl_board *)nodes_place(n)) ||
         __atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) != handle ||
         !__atomic_compare_exchange_n(&n->turn, &nobody, DTL_OUTSIDE_GO, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return 0;
@@ -107,7 +104,7 @@ int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *
     dtl_nodes_come(n, &s, &brought);
     if (wait_for_others(n) != DTL_NODES_OVER || dtl_nodes_outcome(n)->stated.differs != 0)
         return 0;
-    if (__atomic_load_n(&ahead->board, __ATOMIC_RELAXED) == place(n)) {
+    if (__atomic_load_n(&ahead->board, __ATOMIC_RELAXED) == nodes_place(n)) {
         __atomic_store_n(&ahead->thread, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&ahead->board, 0, __ATOMIC_RELEASE);
     }
@@ -118,5 +115,5 @@ int nodes_may_join(const meeting *m) {
     dtl_nodes *n = m->nodes;
     if (!without_meeting(m))
         return 1;
-    return n->awake && n->given != NULL && ahead_claim_place(place(n), m->rank, m->size);
+    return n->awake && n->given != NULL && ahead_claim_place(nodes_place(n), m->rank, m->size);
 }

@@ -6,8 +6,8 @@
 
 #include "module.h"
 
-/* Python's function that names the place a thread is at. */
-static PyObject *where;
+/* Python's functions that name the place a thread is at, and that of code and a line. */
+static PyObject *where, *name;
 
 /* The exception that a signal's handler raised while a call of a thread waited, which ends with it. Python's main thread
  * runs handlers, and no other. */
@@ -21,9 +21,11 @@ static int inside, ended;
 /* How often this thread is on its way into Python from Go: above 0, a handler that runs interrupts a call that waits. */
 static __thread int entered;
 
-void interrupts_setup(PyObject *where_) {
+void interrupts_setup(PyObject *where_, PyObject *name_) {
     Py_INCREF(where_);
+    Py_INCREF(name_);
     Py_XSETREF(where, where_);
+    Py_XSETREF(name, name_);
 }
 
 /* enter takes the interpreter's lock until leave, unless there is no interpreter any more. */
@@ -73,12 +75,9 @@ static void keep_raised(void) {
 
 static int was_raised(void) { return raised_type != NULL && raised_in == PyThread_get_thread_ident(); }
 
-int dtl_where(long thread, char *text, int size) {
-    PyGILState_STATE held;
+/* tell writes a place, which it takes over, and returns the text's length; 0 for NULL, where Python may have raised. */
+static int tell(PyObject *place, char *text, int size) {
     int length = 0;
-    if (!enter(&held))
-        return 0;
-    PyObject *place = where != NULL ? PyObject_CallFunction(where, "l", thread) : NULL;
     const char *utf8 = place != NULL ? PyUnicode_AsUTF8(place) : NULL;
     if (place == NULL && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError) &&
         !PyErr_ExceptionMatches(PyExc_RecursionError))
@@ -87,8 +86,27 @@ int dtl_where(long thread, char *text, int size) {
         length = snprintf(text, (size_t)size, "%s", utf8);
     PyErr_Clear();
     Py_XDECREF(place);
-    leave(held);
     return length < size ? length : size - 1;
+}
+
+int dtl_where(long thread, char *text, int size) {
+    PyGILState_STATE held;
+    if (!enter(&held))
+        return 0;
+    int length = tell(where != NULL ? PyObject_CallFunction(where, "l", thread) : NULL, text, size);
+    leave(held);
+    return length;
+}
+
+int dtl_where_was(uint64_t meets, uint64_t number, char *text, int size) {
+    PyGILState_STATE held;
+    int line = 0;
+    if (!enter(&held))
+        return 0;
+    PyObject *code = places_of(meets, number, &line);
+    int length = tell(code != NULL && name != NULL ? PyObject_CallFunction(name, "Oi", code, line) : NULL, text, size);
+    leave(held);
+    return length;
 }
 
 int dtl_interrupted(void) {

@@ -10,16 +10,16 @@
 #include "fastpath.h"
 
 PyDoc_STRVAR(setup_doc,
-"setup($module, sample, generic, make_error, where, make_array, /)\n--\n\n"
+"setup($module, sample, generic, make_error, where, name, make_array, /)\n--\n\n"
 "Tell the bridge an array of float64 and two dimensions, NumPy's scalar type, the function that makes an exception\n"
-"of an error's text, the one that names the place in the program that calls, and the one that makes an array of a\n"
-"Buffer whose format names the elements.");
+"of an error's text, the one that names the place in the program that calls, the one that names that of code and a\n"
+"line, and the one that makes an array of a Buffer whose format names the elements.");
 
 static PyObject *bridge_setup(PyObject *module, PyObject *args) {
-    PyObject *sample, *scalar_, *make, *where, *make_array;
-    if (!PyArg_ParseTuple(args, "OO!OOO:setup", &sample, &PyType_Type, &scalar_, &make, &where, &make_array))
+    PyObject *sample, *scalar_, *make, *where, *name, *make_array;
+    if (!PyArg_ParseTuple(args, "OO!OOOO:setup", &sample, &PyType_Type, &scalar_, &make, &where, &name, &make_array))
         return NULL;
-    interrupts_setup(where);
+    interrupts_setup(where, name);
     errors_setup(make);
     named_setup(make_array);
     ndarray_learn(sample);

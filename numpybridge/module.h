@@ -180,10 +180,18 @@ extern const char compute_doc[], fault_doc[];
 PyObject *bridge_compute(PyObject *module, PyObject *args);
 PyObject *bridge_fault(PyObject *module, PyObject *args);
 
+/* ---- places.c ---- */
+
+/* places_keep keeps where the program is, which has made a call with a root on ranks and may have gone on from it. */
+void places_keep(const RanksObject *ranks);
+
+/* places_of returns the code from which a call was made, and sets its line: that of a number, where ranks meet. NULL: nobody knows. */
+PyObject *places_of(uint64_t meets, uint64_t number, int *line);
+
 /* ---- interrupts.c ---- */
 
-/* interrupts_setup takes Python's function that names the place the calling thread is at. */
-void interrupts_setup(PyObject *where);
+/* interrupts_setup takes Python's functions that name the place the calling thread is at, and that of code and a line. */
+void interrupts_setup(PyObject *where, PyObject *name);
 
 /* raise_interruption raises what a signal's handler raised while the call of this thread waited, and says whether one did. */
 int raise_interruption(void);

@@ -179,7 +179,7 @@ func (c *Comm) explainAs(text string, mine error) error {
 		return errorOr(mine, err)
 	}
 	codes, texts := c.meeter.Explained()
-	err = agreement.Verdict(codes, texts, false)
+	err = agreement.Verdict(codes, texts, "")
 	if deadlock {
 		c.starts.Lose(first, err)
 	}
@@ -200,8 +200,8 @@ func (c *Comm) settle(text string, mine error) error {
 	if err != nil {
 		return errorOr(mine, err)
 	}
-	codes, texts, late, waiting, first := c.between.Settled()
-	verdict := agreement.Verdict(codes, texts, late)
+	codes, texts, when, waiting, first := c.between.Settled()
+	verdict := agreement.Verdict(codes, texts, when)
 	if waiting {
 		c.starts.Lose(first, verdict)
 	}

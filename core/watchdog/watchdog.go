@@ -31,6 +31,9 @@ var Program struct {
 	Where func() string
 	// WhereIs returns the place that a thread of the system is at; "" if it does not know.
 	WhereIs func(thread int) string
+	// WhereWas returns the place from which a call was made: that of a number, where ranks meet that go on from calls, which
+	// an address names. "" if it does not know any more.
+	WhereWas func(meets, number uint64) string
 	// Interrupted reports whether the user wants to end what the calling thread does.
 	Interrupted func() bool
 	// Report shows a text to the user.
@@ -61,10 +64,23 @@ func Place() string {
 	if Program.Where == nil {
 		return ""
 	}
-	if at := Program.Where(); at != "" {
-		return " at " + at
+	return behind(Program.Where())
+}
+
+// PlaceOf is Place of a call that this rank has gone on from.
+func PlaceOf(meets, number uint64) string {
+	if Program.WhereWas == nil {
+		return ""
 	}
-	return ""
+	return behind(Program.WhereWas(meets, number))
+}
+
+// behind is a place to append.
+func behind(place string) string {
+	if place == "" {
+		return ""
+	}
+	return " at " + place
 }
 
 // report shows a text to the user.

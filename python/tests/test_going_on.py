@@ -13,7 +13,7 @@ from programs import ranks, succeeded
 
 import dtl
 
-GONE_ON = "in an earlier call, from which this rank had gone on"
+GONE_ON = "in an earlier call, from which this rank had gone on at "
 
 
 class Stage:
@@ -138,6 +138,7 @@ def test_one_rank_differs(stage: Stage, what: str) -> None:
             dtl.broadcast(stage.a, np.ones(3) if stage.rank == 0 else None)
         dtl.allreduce(stage.b, 1)
 
+    place = f"test_going_on.py:{program.__code__.co_firstlineno + 5}: "
     for _ in range(3):
         everybody = heard(stage.b, program)
         text = everybody[stage.rank]
@@ -146,7 +147,7 @@ def test_one_rank_differs(stage: Stage, what: str) -> None:
             assert all(f"rank {stage.odd} called " in text for text in everybody), everybody
             others = "broadcast(3 elements of float64, root 0)", "broadcast(root 0)"
             assert all(any(f"called {other}" in text for other in others) for text in everybody), everybody
-            assert stage.rank > 0 or GONE_ON in text or "another root" in what
+            assert stage.rank > 0 or GONE_ON + place in text or "another root" in what
         stage.settle()
 
 

@@ -74,7 +74,7 @@ with dtl.Context() as ctx:
 """
 
 TO_ROOT = """
-import dtl
+import re, dtl
 
 def differ(ctx, odd, call):
     for _ in range(3):
@@ -84,7 +84,7 @@ def differ(ctx, odd, call):
         call(ctx)
         ctx.barrier()
     except dtl.CollectiveMismatchError as error:
-        return str(error).replace(" in an earlier call, from which this rank had gone on", "")
+        return re.sub(" in an earlier call, from which this rank had gone on( at [^ ]+:[0-9]+)?", "", str(error))
     return "no error"
 
 with dtl.Context() as ctx:

@@ -267,7 +267,7 @@ func TestRanksThatDiffer(t *testing.T) {
 					codes, texts := r.Explained()
 					assert.Equal(r.t, "scan", texts[odd])
 					assert.Equal(r.t, "sort", texts[(odd+1)%r.size])
-					err := Verdict(codes, texts, false)
+					err := Verdict(codes, texts, "")
 					if s.Code != 0 || codes[odd] != status.OK {
 						assert.EqualError(r.t, err, status.New(status.OutOfMemory, "rank %d: scan", odd).Error())
 					} else {

@@ -106,21 +106,18 @@ func doesNotCome(rank int, why, call string) error {
 }
 
 // Verdict returns the error of a rank that has not failed itself, from what each rank said: the first failure of another,
-// or that they called different things. That is one text on all ranks, but for those that are late: they had gone on from the call.
-func Verdict(codes []status.Code, texts []string, late bool) error {
-	when := whenLate(late)
+// or that they called different things. That is one text on all ranks, but for when: Gone, on those that had gone on.
+func Verdict(codes []status.Code, texts []string, when string) error {
 	if failed := slices.IndexFunc(codes, func(code status.Code) bool { return code != status.OK }); failed >= 0 {
 		return status.New(codes[failed], "rank %d%s: %s", failed, when, texts[failed])
 	}
 	return disagree(when, watchdog.ByRanks(texts, "called "))
 }
 
-// whenLate says that a rank had gone on from the call in which it disagrees with others, where it had.
-func whenLate(late bool) string {
-	if late {
-		return " in an earlier call, from which this rank had gone on"
-	}
-	return ""
+// whenGone says that this rank had gone on from the call in which it disagrees with others, and where that was in the program: a
+// call of a number, where the ranks meet that a Place names.
+func whenGone(place, number uint64) string {
+	return " in an earlier call, from which this rank had gone on" + watchdog.PlaceOf(place, number)
 }
 
 // disagree is the error of ranks that make different calls.

@@ -209,7 +209,7 @@ func (x *startTexts) verdict() (bool, error) {
 		x.by.unsettled--
 		x.room.Release()
 	}
-	return true, Verdict(codes, texts, false)
+	return true, Verdict(codes, texts, "")
 }
 
 func (c *messageStarts) lostFrom() uint64                      { return c.lost.Load() }

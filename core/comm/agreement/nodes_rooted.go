@@ -32,6 +32,7 @@ type settling struct {
 	codes   []status.Code // of all ranks, when it is over
 	texts   []string
 	late    bool // this rank had gone on from the call
+	number  uint64
 	waiting bool // a rank waits for a collective that does not block
 	first   uint64
 }
@@ -290,16 +291,19 @@ func (m *Nodes) goOnSettling() (bool, error) {
 		}
 		codes[rank], texts[rank] = t.code, t.text
 	}
-	s.codes, s.texts, s.first = codes, texts, x.leastStarted()
+	s.codes, s.texts, s.number, s.first = codes, texts, number, x.leastStarted()
 	m.settled, m.settling = s, nil
 	return true, m.startOver(number)
 }
 
-// Settled returns what each rank has called, when that is known, and whether this rank had gone on from the call in which they
-// differ. first is the first start that not all ranks have made, if one of them waits for a start.
-func (m *Nodes) Settled() (codes []status.Code, texts []string, late bool, waiting bool, first uint64) {
+// Settled returns what each rank has called, when that is known, and, if this rank had gone on from the call in which they
+// differ, that it had. first is the first start that not all ranks have made, if one of them waits for a start.
+func (m *Nodes) Settled() (codes []status.Code, texts []string, when string, waiting bool, first uint64) {
 	s := m.settled
-	return s.codes, s.texts, s.late, s.waiting, s.first
+	if s.late {
+		when = whenGone(m.at.Place(), s.number)
+	}
+	return s.codes, s.texts, when, s.waiting, s.first
 }
 
 // startOver ends all calls from one on in which the ranks differ, and counts on from a number to which nobody can have come.

@@ -249,7 +249,10 @@ func (m *Shared) told(number uint64) error {
 	if !yes {
 		return nil
 	}
-	when := whenLate(number > from || m.confirms)
+	when := ""
+	if number > from || m.confirms {
+		when = whenGone(m.board.Number(), from)
+	}
 	rank, code, why := m.board.Hear()
 	if status.Code(code) != status.Mismatch {
 		return watchdog.InVain(status.New(status.Code(code), "rank %d%s: %s", rank, when, why))

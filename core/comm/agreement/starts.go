@@ -187,7 +187,7 @@ func (s *Starts) verdict(seq uint64) error {
 			texts[rank] = "nothing yet"
 		}
 	}
-	return Verdict(codes, texts, false)
+	return Verdict(codes, texts, "")
 }
 
 // callOf says which call a post is of, or why its rank cannot make it.

@@ -1,3 +1,4 @@
+from types import CodeType
 from typing import Any, Callable, final
 
 from typing_extensions import disjoint_base
@@ -264,6 +265,7 @@ def setup(
     generic: type,
     make_error: Callable[[str], BaseException],
     where: Callable[[int], str],
+    name: Callable[[CodeType, int], str],
     make_array: Callable[[Any, bool], Any],
     /,
 ) -> None: ...

@@ -86,6 +86,11 @@ def place(thread: int = 0) -> str:
     return outside(frames.get(numbers.get(thread) or 0))
 
 
+def place_of(code: CodeType, line: int) -> str:
+    """Return the place of a line of the user's code; empty for code that is not the user's."""
+    return "" if code.co_filename.startswith(_INSIDE) else f"{os.path.basename(code.co_filename)}:{line}"
+
+
 class Site(NamedTuple):
     """Where in the program a call was made."""
 

@@ -25,7 +25,7 @@ from ..exceptions import (
     from_text,
 )
 from . import _dtl, log, named_types
-from .callsite import place
+from .callsite import place, place_of
 
 if TYPE_CHECKING:
     from . import _bridge
@@ -52,7 +52,7 @@ def _from_call(text: str) -> DTLError:
     return error
 
 
-_bridge.setup(np.zeros((2, 3)), np.generic, _from_call, place, named_types.array_of)
+_bridge.setup(np.zeros((2, 3)), np.generic, _from_call, place, place_of, named_types.array_of)
 if sys.version_info < (3, 10):
     from . import signals
 

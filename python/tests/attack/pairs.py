@@ -8,6 +8,7 @@ does not.
 from __future__ import annotations
 
 import random
+import re
 import sys
 import warnings
 from typing import Any
@@ -19,6 +20,8 @@ from jobs import drawn
 import dtl
 
 PAIRS = 1000
+
+GONE_ON = re.compile(r" in an earlier call, from which this rank had gone on( at [\w<>.]+:\d+)?")
 
 #: The most that a trial takes.
 SECONDS = 25.0
@@ -45,7 +48,7 @@ def main() -> None:
         name = other if home.rank else one
         function, words, keywords = table(objects)[name]
         ended = rank.raised(followed(function, words, keywords, objects.ctx, {one, other}))
-        ended = ended[0], ended[1].replace(" in an earlier call, from which this rank had gone on", "")
+        ended = ended[0], GONE_ON.sub("", ended[1])
         ended += _after(objects.ctx, starts(one) or starts(other), ended[0])
         log.at(f"the exchange after {what}")
         everybody = log.exchange(ended)
