@@ -234,10 +234,10 @@ def test_masks_refused(ctx: dtl.Context) -> None:
                 use()
     chosen = vec > 7
     for values, text in (
-        (np.arange(3), "3 values for the 4 elements"),
-        (np.arange(5), "5 values for the 4 elements"),
+        (np.arange(3), r"shape \(3,\) for what a mask selects, of shape \(4,\)"),
+        (np.arange(5), r"shape \(5,\) for what a mask selects, of shape \(4,\)"),
         (np.zeros((2, 2), int), r"shape \(2, 2\)"),
-        (vector(ctx, np.arange(5)), "5 values for the 4 elements"),
+        (vector(ctx, np.arange(5)), r"shape \(5,\) for what has shape \(4,\)"),
         (dtl.DistributedTensor(ctx, (2, 2), int), r"shape \(2, 2\)"),
     ):
         with pytest.raises(ARGUMENT, match=text):
@@ -249,7 +249,7 @@ def test_containers_of_another_shape_or_context(ctx: dtl.Context, alone: dtl.Con
     vec = vector(ctx, np.arange(SIZE))
     rows: tuple[tuple[Any, Any, type[dtl.DTLError], str], ...] = (
         (slice(3), vector(ctx, np.arange(4)), ARGUMENT, r"shape \(4,\) for what has shape \(3,\)"),
-        (3, vector(ctx, np.arange(1)), ARGUMENT, r"shape \(1,\) for what has shape \(\)"),
+        (3, vector(ctx, np.arange(2)), ARGUMENT, r"shape \(2,\) for what has shape \(\)"),
         ([1, 2], vector(ctx, np.arange(3)), ARGUMENT, r"shape \(3,\)"),
         (MASK, vector(ctx, np.arange(3)), ARGUMENT, r"shape \(3,\)"),
         (slice(4), dtl.DistributedTensor(ctx, (2, 2), int), ARGUMENT, r"shape \(2, 2\)"),

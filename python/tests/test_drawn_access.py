@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from divisions import DIVISIONS, assert_holds, division, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,85 @@ def keys(draw: Any, shape: tuple[int, ...]) -> Any:
     for _ in range(draw(st.integers(0, 2))):
         key.insert(draw(st.integers(0, len(key))), None)
     return key[0] if len(key) == 1 and draw(st.booleans()) else tuple(key)
+
+
+@st.composite
+def subscripts(draw: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Draw a tuple of everything that NumPy takes, whose index arrays and masks fit together."""
+    together = draw(st.sampled_from(((), (1,), (2,), (3, 1))))
+    chosen = int(np.prod(together)) if len(together) == 1 else 1
+    entries: list[Any] = []
+    d = 0
+    while d < len(shape):
+        kind = draw(st.sampled_from(("slice", "integer", "array", "list", "mask", "mask", "end")))
+        extents = shape[d : d + draw(st.integers(1, 2))] if kind == "mask" else shape[d : d + 1]
+        count = int(np.prod(extents))
+        if kind == "end":
+            break
+        if kind == "slice" or not count:
+            extents = shape[d : d + 1]
+            entries.append(draw(slices))
+        elif kind == "integer":
+            entries.append(draw(st.sampled_from((int, np.int16, np.array)))(draw(st.integers(-count, count - 1))))
+        elif kind == "mask":
+            mask = np.arange(count) < min(chosen, count)
+            entries.append(np.array(draw(st.permutations(mask.tolist()))).reshape(extents))
+        else:
+            places = st.integers(-count, count - 1)
+            size = int(np.prod(together))
+            array = np.array(draw(st.lists(places, min_size=size, max_size=size)), np.int64).reshape(together)
+            entries.append(array.tolist() if kind == "list" and together else array)
+        d += len(extents)
+    for extra in draw(st.lists(st.sampled_from((None, None, True, np.False_, np.array(True))), max_size=2)):
+        entries.insert(draw(st.integers(0, len(entries))), extra)
+    if draw(st.booleans()):
+        entries.insert(draw(st.integers(0, len(entries))), ...)
+    return tuple(entries)
+
+
+@st.composite
+def assigned(draw: Any, shape: tuple[int, ...], longer: bool) -> np.ndarray[Any, Any]:
+    """Draw what NumPy spreads over a shape."""
+    extents = tuple(draw(st.sampled_from((n, n, 1))) for n in shape)
+    if shape:
+        extents = draw(st.sampled_from((extents, extents[len(extents) // 2 :], *([(1, *extents)] if longer else []))))
+    return 500 + np.arange(np.prod(extents, dtype=int)).reshape(extents)
+
+
+@settings(max_examples=150)
+@given(st.data(), st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple))
+def test_any_subscript(ctx: dtl.Context, data: st.DataObject, shape: tuple[int, ...]) -> None:
+    """Arrays, masks, truth values, integers and slices around an ellipsis, perhaps one that stands for no dimension."""
+    whole = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    made = tensor(ctx, whole, data.draw(divided(ctx.size, shape)))
+    key = data.draw(subscripts(shape))
+    try:
+        expected = whole[key]
+    except IndexError:
+        with pytest.raises(IndexError):
+            made[key]
+        with pytest.raises(IndexError):
+            made[key] = 1
+        return
+    given_key = tuple(
+        vector(ctx, entry) if isinstance(entry, np.ndarray) and entry.ndim == 1 and data.draw(st.booleans()) else entry
+        for entry in key
+    )
+    assert_got(made[given_key], expected)
+    value = data.draw(assigned(expected.shape, len(key) > 1))  # no more dimensions than one mask selects
+    part = tensor(ctx, value, data.draw(divided(ctx.size, value.shape))) if value.ndim else value
+    repeated = whole[key].size != len(np.unique(whole[key]))  # of which any of a container may stay
+    whole[key] = 7 if repeated else value
+    made[given_key] = 7 if repeated else data.draw(st.sampled_from((value, part)))
+    assert_holds(made, whole)
+
+
+def assert_got(got: Any, expected: Any) -> None:
+    """Check what a subscript selected: a container, or what every rank has."""
+    if isinstance(got, dtl.DistributedContainer):
+        assert_holds(got, expected)
+    else:
+        np.testing.assert_array_equal(got, expected)
 
 
 @given(st.data(), st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple))

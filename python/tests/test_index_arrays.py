@@ -174,9 +174,9 @@ def test_values_that_do_not_fit(ctx: dtl.Context) -> None:
     for key, value in (
         ([0, 1], np.ones((3, 5), np.int64)),
         (mask, np.ones((2, 5), np.int64)),
-        (mask, np.ones((1, 1, 5), np.int64)),
+        (mask, np.ones((2, 1, 5), np.int64)),
         (mask, np.ones((int(ROWS.sum()), 4), np.int64)),
-        (mask, dtl.asarray(ctx, np.ones(int(ROWS.sum()), np.int64))),
+        (mask, dtl.asarray(ctx, np.ones(int(ROWS.sum()) - 1, np.int64))),
         (mask, dtl.asarray(ctx, np.ones((2, 5), np.int64))),
     ):
         with pytest.raises(dtl.InvalidArgumentError):

@@ -9,8 +9,9 @@ import numpy as np
 from .._native import slow_paths
 from .._native.callsite import by_user
 from ..containers.base import DistributedContainer, check_alike, check_container
+from ..containers.broadcasting import spread_over
 from ..containers.indexing import assignment
-from ..containers.indexing.regions import copy_all, whole_region
+from ..containers.indexing.regions import copy_all
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import LibraryLike
@@ -214,7 +215,7 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     check_container("src", src)
     check_container("dst", dst)
     dst._check_open()
-    copy_all(assignment.converted(dst, whole_region(dst.shape), src), dst)
+    copy_all(assignment.converted(dst, spread_over(src, dst.shape)), dst)
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:

@@ -20,7 +20,7 @@ from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
-from .host_copies import by_host, on_device
+from .host_copies import by_host, called, on_device
 from .indexing.regions import move_all
 from .layout import BLOCK, REPLICATED, Division
 from .ufuncs import check_alike, moves, operand, refusal, result_dtypes
@@ -131,6 +131,23 @@ def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
     made = _made(a, shape, a.dtype, _division([a], shape))
     made.local_view()[...] = _host_part(*_brought("broadcast_to", a, made), made)  # of another shape, so no container
     return made
+
+
+def spread_over(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return a container as NumPy spreads a value that is assigned to what has a shape. Collective if it spreads."""
+    if value.shape == shape:
+        return value
+    extents = value.shape
+    while len(extents) > len(shape) and extents[0] == 1:
+        extents = extents[1:]
+    try:
+        if np.broadcast_shapes(extents, shape) != shape:
+            raise ValueError
+    except ValueError:
+        raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}") from None
+    if extents != value.shape:
+        value = value[(0,) * (value.ndim - len(extents))]
+    return value if extents == shape else called(spread_to, (value, shape), {}, "setitem")
 
 
 def _sample(value: Any) -> Any:

@@ -46,18 +46,20 @@ class Indexed(DistributedContainer):
       NumPy's shape. If all rows are selected, they stay where they are, and nothing is communicated.
     - ``c[mask]``: a container of the elements where the mask is true. The mask is a NumPy array of bool that is the
       same on every rank, or a container of bool, divided in any way.
-    - ``c[True]``, ``c[False]``: a container with a new first dimension, of extent 1 or 0.
+    - ``c[True]``, ``c[False]``: a container with a new first dimension, of extent 1 or 0. Beside other entries, they
+      are index arrays of one or no index, as in NumPy.
     - ``c["age"]``, ``c[["age", "name"]]`` of records: a container of a field, or of records of some fields.
     - ``t[mask]``, with a mask of the first dimensions, as in ``t[t[:, 0] > 0]``: a container of the rows, with any
       partition. ``t[mask, 0]``, ``t[mask, :2]``, ``t[i, :2]``: of some columns of them.
-    - ``t[:, i]``, with a container of integers or bool behind a slice, whose elements are collected on every rank.
+    - ``t[:, i]``, ``t[i, j, :]``, ``t[mask, j]``: with containers of integers or bool in any other place, whose
+      elements are collected on every rank.
 
     The result has the partition policy and block size of the container, and its grid if no dimension that the grid
     divides is removed. Instead of local sizes, or of a grid that loses a dimension, it has blocks of dimension 0.
 
-    You can assign a scalar; an array that is the same on every rank, which is broadcast; or a container of the shape
-    that is assigned to, divided in any way. If a container of indices has an index twice, one of the values is kept.
-    Values are cast by NumPy's rule "same_kind", but integers do not wrap around.
+    You can assign a scalar; an array that is the same on every rank; or a container, divided in any way. They are
+    broadcast. If a container of indices has an index twice, one of the values is kept. Values are cast by
+    NumPy's rule "same_kind", but integers do not wrap around.
     """
 
     @overload
@@ -108,15 +110,16 @@ class Indexed(DistributedContainer):
             two_steps.assign(self, *split, value)
             return
         chosen = read(self, key)
+        value = assignment.given(self, chosen, value)
         if isinstance(chosen, Gathered):
             assign_at(self, chosen.indices, value, chosen.rows)
             return
         if isinstance(value, DistributedContainer):
-            value = assignment.converted(self, chosen, value)
+            value = assignment.converted(self, value)
         else:
             value = fitting("values", value, self._dtype)
             if not isinstance(chosen, Where):
-                value = spread("values", value, assignment.selected_shape(chosen))
+                value = spread("values", value, assignment.selected_shape(self, chosen))
         assignment.assign_selected(self, chosen, value)
 
     def __iter__(self) -> NoReturn:

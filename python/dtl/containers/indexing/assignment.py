@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..._lazy import spread_to, to_host
+from ..._lazy import spread_over, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting
 from ...exceptions import InvalidArgumentError
@@ -17,36 +15,41 @@ from ..indices import from_start, last_occurrences
 from . import beside_slices, masks, parts
 from .beside_slices import Mixed
 from .regions import Region, assign, move
-from .subscript import Mask, Points, Selection, Where
+from .subscript import Gathered, Mask, Points, Selection, Where
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def selected_shape(chosen: Points | Mask | Region | Mixed) -> tuple[int, ...]:
+def selected_shape(of: DistributedContainer, chosen: Points | Mask | Region | Mixed | Gathered) -> tuple[int, ...]:
     """Return the shape of what is assigned to."""
+    if isinstance(chosen, Gathered):
+        return (*chosen.indices.shape, *(of.shape[1:] if chosen.rows else ()))
     return chosen.shape if isinstance(chosen, (Region, Mixed)) else chosen.indices.shape
 
 
-def converted(to: DistributedContainer, chosen: Selection, value: DistributedContainer) -> DistributedContainer:
-    """Return the container that is assigned, with its elements as the other's type. Collective if it is spread."""
+def given(to: DistributedContainer, chosen: Selection | Gathered, value: Any) -> Any:
+    """Return a container in the shape of what it is assigned to; its element, on every rank, if it has one alone.
+
+    Anything else is returned as it is. Collective if it is spread.
+    """
+    if not isinstance(value, DistributedContainer):
+        return value
+    _check_ranks(to, value)
+    shape = None if isinstance(chosen, Where) else selected_shape(to, chosen)
+    if value.shape != shape and value.global_size == 1:
+        return value[(0,) * value.ndim]  # type: ignore[index]
+    return value if shape is None else spread_over(value, shape)
+
+
+def _check_ranks(to: DistributedContainer, value: DistributedContainer) -> None:
     value._check_open()
     if value.context.size != to.context.size:
         raise InvalidArgumentError(f"a container on {value.context.size} ranks for one on {to.context.size}")
-    if isinstance(chosen, Where):
-        rest = to.shape[chosen.mask.ndim :]
-        if value.ndim != 1 + len(rest) or value.shape[1:] != rest:
-            beside = f" and then {rest}" if rest else ""
-            raise InvalidArgumentError(
-                f"a container of shape {value.shape} for what a mask selects; it must have 1 dimension{beside}"
-            )
-    elif value.shape != selected_shape(chosen):
-        shape = selected_shape(chosen)
-        try:
-            if np.broadcast_shapes(value.shape, shape) != shape:
-                raise ValueError
-        except ValueError:
-            raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}") from None
-        value = spread_to(value, shape)
+
+
+def converted(to: DistributedContainer, value: DistributedContainer) -> DistributedContainer:
+    """Return a container with its elements as the other's type. Collective."""
+    _check_ranks(to, value)
     if value.dtype == to.dtype:
         return value
     elements = fitting("values", to_host("setitem", value), to.dtype)

@@ -30,12 +30,12 @@ class Mixed(NamedTuple):
     """Index arrays that spread against each other, and slices.
 
     The dimensions of the arrays together come where the first of them stands, or first of all where something stands
-    between them, as in NumPy.
+    between them, even ``...`` for no dimension, as in NumPy.
     """
 
     of: tuple[int, ...]  # the shape of the container
-    entries: tuple[Any, ...]  # one for each of its dimensions, and Nones
-    arrays: dict[int, Array]  # for each dimension that has one; of one shape, none negative
+    entries: tuple[Any, ...]  # one for each of its dimensions, Nones, and what stands for no dimension
+    arrays: dict[int, Array]  # for each dimension that has one, and for NEW_AXIS; of one shape, none negative
     axes: tuple[Axis, ...]
     place: int  # how many axes come before the dimensions of the arrays
 
@@ -60,7 +60,7 @@ class Mixed(NamedTuple):
     def joint(self) -> Array:
         """The container's index in C order of each tuple of indices of the arrays, where the others are 0."""
         strides = self._strides()
-        return sum(array * strides[d] for d, array in self.arrays.items())
+        return sum(array * (0 if d == NEW_AXIS else strides[d]) for d, array in self.arrays.items())
 
     def _strides(self) -> Array:
         return np.cumprod([1, *self.of[:0:-1]], dtype=np.int64)[::-1]
@@ -91,15 +91,14 @@ class Mixed(NamedTuple):
 
 
 def arranged(
-    shape: tuple[int, ...], entries: list[Any], arrays: dict[int, Array], axes: list[Axis], before: list[int]
+    shape: tuple[int, ...], entries: list[Any], arrays: dict[int, Array], axes: list[Axis], place: int
 ) -> Mixed:
-    """Return entries of which some are arrays and integers, with the number of axes before each of these."""
+    """Return entries of which some are arrays and integers, whose dimensions together come behind so many axes."""
     try:
         together = np.broadcast_arrays(*arrays.values())
     except ValueError:
         shapes = ", ".join(str(np.shape(array)) for array in arrays.values())
         raise BoundsError(f"index arrays of shapes {shapes} do not fit together") from None
-    place = before[0] if before[0] == before[-1] else 0
     return Mixed(shape, tuple(entries), dict(zip(arrays, together)), tuple(axes), place)
 
 
@@ -112,9 +111,9 @@ def select(of: Any, chosen: Mixed) -> Any:
     kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
     made = kind._created(of.context, chosen.shape, of.dtype, divided, of._placement)
     if stays and of._placement is Placement.DEVICE:
-        parts.take_places(made, of, parts.local_places(of)[(slice(None), *chosen.entries[1:])])
+        parts.take_places(made, of, parts.local_places(of)[chosen.entries])
     elif stays:
-        made.local_view()[...] = of.local_view()[(slice(None), *chosen.entries[1:])]
+        made.local_view()[...] = of.local_view()[chosen.entries]
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
         elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
@@ -148,6 +147,8 @@ def rows(of: Any, indices: Any) -> Any:
 def assign(of: Any, chosen: Mixed, values: Array) -> None:
     """Assign values, the same on every rank: one, or as many as are selected, in C order. Collective."""
     agree(of.context, "setitem", f"{chosen} with values with fingerprint {fingerprint(values)}")
+    if not math.prod(chosen.shape):
+        return
     to, selected = _own(of, chosen)
     own = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
     if of._placement is Placement.DEVICE:
@@ -179,6 +180,8 @@ def _own(of: Any, chosen: Mixed) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     inside: Array = np.ones(chosen.together, bool)
     places: dict[int, Array] = {}
     for d, array in chosen.arrays.items():
+        if d == NEW_AXIS:
+            continue
         own = of.local_indices(d)
         at: Array = np.searchsorted(own, array)
         at[at == len(own)] = 0

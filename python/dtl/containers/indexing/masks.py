@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._lazy import to_host
+from ..._lazy import spread_over, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, spread
 from ...comm import collectives
@@ -50,7 +50,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
     if isinstance(value, DistributedContainer):
         agree(of.context, "setitem", f"a container of {value.shape} where another is true")
         indices, counts = selected(mask)
-        _check_count(value.shape[0], sum(counts))
+        value = spread_over(value, (sum(counts), *rest))
         kind = value._owning_class() if value.ndim == 1 else value._tensor_class
         divided = Division(Partition.EXPLICIT, 0, counts)
         fitted = kind._created(of.context, value.shape, of.dtype, divided, of._placement, True)
@@ -64,13 +64,9 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         )
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
-    if value.ndim == 1 + len(rest) and len(value) == 1:
-        value = value[0]  # spreads over the rows
-    one_for_all = value.ndim <= len(rest) or value.size == 1
-    if not one_for_all and (value.ndim > 1 + len(rest) or (rest and value.shape[1:] != rest)):
-        shape = ", ".join(map(str, ("*", *rest)))
-        raise InvalidArgumentError(f"values of shape {value.shape} for what a mask selects, of shape ({shape})")
-    if one_for_all:
+    while value.ndim > len(rest) and len(value) == 1:
+        value = value[0]  # spreads over the elements or rows
+    if value.ndim <= len(rest):
         if value.size == 1:
             value = value.reshape(())
         else:
@@ -79,7 +75,11 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         _assign_own(of, mask, value)
         return
     indices, counts = selected(mask)
-    _check_count(len(value), sum(counts))
+    try:
+        value = np.broadcast_to(value, (sum(counts), *rest))
+    except ValueError:
+        shape = (sum(counts), *rest)
+        raise InvalidArgumentError(f"values of shape {value.shape} for what a mask selects, of shape {shape}") from None
     start = sum(counts[: of.context.rank])
     given = np.ascontiguousarray(value[start : start + len(indices)])
     if by_kernel(of, mask):
@@ -135,11 +135,6 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
     moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask._placement, True)
     move_all(moved, mask)
     return moved
-
-
-def _check_count(given: int, selected: int) -> None:
-    if given != selected:
-        raise InvalidArgumentError(f"{given} values for the {selected} elements that the mask selects")
 
 
 def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:

@@ -57,14 +57,15 @@ def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     if any([isinstance(entry, DistributedContainer) for entry in entries]):
         if len(entries) == 1 and entries[0].dtype.kind not in "iu":
             return _where(of, entries[0])
+        gathered = _gathered(of, entries)
+        if gathered is not None:
+            return gathered
         entries = with_arrays(entries)
-    if any([isinstance(entry, DistributedContainer) for entry in entries]):
-        return _gathered(of, entries)
     read_entries = [_entry(entry) for entry in entries]
     if len(entries) == 1 and _is_mask(read_entries[0]) and read_entries[0].ndim >= of.ndim:
         return _mask(of, read_entries[0])
     full = _complete(read_entries, of.shape)
-    if all(isinstance(entry, (int, np.ndarray)) for entry in full):
+    if all(isinstance(entry, (int, np.ndarray)) or entry is Ellipsis for entry in full):
         return Points(np.asarray(_combined(full, of.shape)))
     if any(isinstance(entry, np.ndarray) for entry in full):
         return _mixed(full, of.shape)
@@ -73,9 +74,11 @@ def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
 
 def truth_value(key: Any) -> bool | None:
     """Return what a mask without dimensions says; None if a subscript is none."""
-    if key.__class__ in (bool, np.bool_) or (isinstance(key, np.ndarray) and key.ndim == 0 and key.dtype == np.bool_):
-        return bool(key)
-    return None
+    return bool(key) if _is_truth_value(key) else None
+
+
+def _is_truth_value(key: Any) -> bool:
+    return key.__class__ in (bool, np.bool_) or (_is_mask(key) and key.ndim == 0)
 
 
 def _chooses_nothing(of: DistributedContainer, entry: Any) -> bool:
@@ -89,7 +92,9 @@ def _entry(entry: Any) -> Any:
     """Return an entry as None, Ellipsis, a slice, an int or an array."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
-    if isinstance(entry, (bool, np.bool_, str, bytes, DistributedContainer)):
+    if _is_truth_value(entry):
+        return np.asarray(entry)
+    if isinstance(entry, (str, bytes, DistributedContainer)):
         raise _no_index(entry)
     if isinstance(entry, Sequence) or (hasattr(entry, "__array__") and np.ndim(entry)):
         return index_array(entry)
@@ -150,33 +155,39 @@ def _where(of: DistributedContainer, mask: DistributedContainer) -> Where:
     return Where(moved_to("mask", mask, of) if mask.ndim == of.ndim else mask)
 
 
-def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered:
-    """Return what containers of integers, index arrays and integers select together. Collective."""
+def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered | None:
+    """Return what containers of integers select: with index arrays and integers, one by one, or alone, whole rows.
+
+    None if the entries are something else. Collective.
+    """
+    if any([isinstance(entry, DistributedContainer) and entry.dtype.kind not in "iu" for entry in entries]):
+        return None
     whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in entries[1:])
-    if of.ndim > 1 and whole and len(entries) <= of.ndim + (Ellipsis in entries[1:]):
+    first = isinstance(entries[0], DistributedContainer)
+    if first and of.ndim > 1 and whole and len(entries) <= of.ndim + (Ellipsis in entries[1:]):
         return Gathered(_checked(entries[0], 0, of.shape), rows=True)
-    if len(entries) != of.ndim:
-        raise BoundsError(f"{len(entries)} indices for {of.ndim} dimensions; beside a container there is one for each")
-    if of.ndim == 1:
-        return Gathered(_checked(entries[0], 0, of.shape))
+    given = [entry if isinstance(entry, DistributedContainer) else _entry(entry) for entry in entries]
+    given = [entry for entry in given if entry is not Ellipsis]
+    if len(given) != of.ndim or not all(_is_index(entry) for entry in given):
+        return None
     linear: Any = 0
     for d, extent in enumerate(of.shape):
-        index = _checked(entries[d], d, of.shape)
-        linear = linear * extent + (index + (index < 0) * extent)
+        index = _checked(given[d], d, of.shape)
+        linear = index if of.ndim == 1 else linear * extent + (index + (index < 0) * extent)
     return Gathered(linear)
+
+
+def _is_index(entry: Any) -> bool:
+    """Say whether a read entry selects along one dimension by integers."""
+    return isinstance(entry, (int, DistributedContainer)) or (isinstance(entry, np.ndarray) and not _is_mask(entry))
 
 
 def _checked(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
     """Return a container of integers, an index array or an integer that is inside a dimension. Collective."""
     extent = shape[d]
     if not isinstance(entry, DistributedContainer):
-        index = _entry(entry)
-        if not isinstance(index, (int, np.ndarray)) or _is_mask(index):
-            raise InvalidTypeError("beside a container, indices are containers of integers, arrays and integers")
-        check_bounds(index, d, shape)
-        return index
-    if entry.dtype.kind not in "iu":
-        raise InvalidTypeError(f"a container of {entry.dtype} is no index beside others; it must hold integers")
+        check_bounds(entry, d, shape, arrays_too=True)
+        return entry
     entry._check_open()
     given = entry.astype(np.int64, copy=False)
     if given.global_size and bool(((given < -extent) | (given >= extent)).any()):
@@ -185,7 +196,11 @@ def _checked(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
 
 
 def _complete(entries: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Return one entry for each dimension, and the Nones: what ... stands for is written out, as are masks."""
+    """Return one entry for each dimension, the Nones, and masks without dimensions; what ... stands for is written out.
+
+    A mask becomes an index array for each of its dimensions. Where ... stands for no dimension, it is kept: NumPy
+    sees what is before it and what is behind it as apart.
+    """
     ndim = len(shape)
     given = sum(entry.ndim if _is_mask(entry) else entry is not None and entry is not Ellipsis for entry in entries)
     dots = [at for at, entry in enumerate(entries) if entry is Ellipsis]
@@ -194,11 +209,12 @@ def _complete(entries: list[Any], shape: tuple[int, ...]) -> list[Any]:
     if len(dots) > 1:
         raise BoundsError("an index has ... more than once")
     at = dots[0] if dots else len(entries)
+    between = [slice(None)] * (ndim - given) or entries[at : at + 1]
     full: list[Any] = []
     d = 0
-    for entry in [*entries[:at], *[slice(None)] * (ndim - given), *entries[at + 1 :]]:
-        if _is_mask(entry):
-            if entry.shape != shape[d : d + entry.ndim]:
+    for entry in [*entries[:at], *between, *entries[at + 1 :]]:
+        if _is_mask(entry) and entry.ndim:
+            if any(n not in (0, extent) for n, extent in zip(entry.shape, shape[d:])):
                 raise BoundsError(
                     f"a mask of shape {entry.shape} for a container of shape {shape}, from dimension {d} on"
                 )
@@ -206,40 +222,51 @@ def _complete(entries: list[Any], shape: tuple[int, ...]) -> list[Any]:
             d += entry.ndim
         else:
             full.append(entry)
-            d += entry is not None
+            d += entry is not None and entry is not Ellipsis and not _is_mask(entry)
     return full
 
 
 def _mixed(entries: list[Any], shape: tuple[int, ...]) -> Mixed:
-    """Return what index arrays and integers select beside slices and Nones."""
+    """Return what index arrays, integers and masks without dimensions select beside slices and Nones."""
     arrays: dict[int, Array] = {}
     axes: list[Axis] = []
-    before: list[int] = []
+    places: list[int] = []
+    before = 0
     d = 0
-    for entry in entries:
+    for place, entry in enumerate(entries):
         if entry is None:
             axes.append(Axis(NEW_AXIS, 0, 1, 1, True))
-            continue
-        if isinstance(entry, slice):
+        elif isinstance(entry, slice):
             axes.append(_slice(entry, d, shape[d]))
-        else:
-            check_bounds(entry, d, shape, arrays_too=True)
-            arrays[d] = from_start(np.asarray(entry), shape[d])
-            before.append(len(axes))
-        d += 1
-    return arranged(shape, entries, arrays, axes, before)
+            d += 1
+        elif entry is not Ellipsis:
+            before = before if places else len(axes)
+            places.append(place)
+            if not _is_mask(entry):
+                check_bounds(entry, d, shape, arrays_too=True)
+                arrays[d] = from_start(np.asarray(entry), shape[d])
+                d += 1
+    truths = [bool(entry) for entry in entries if _is_mask(entry)]
+    if truths:  # they select all or nothing of a new dimension of one
+        arrays[NEW_AXIS] = np.zeros(int(all(truths)), np.int64)
+    side_by_side = places[-1] - places[0] == len(places) - 1
+    return arranged(shape, entries, arrays, axes, before if side_by_side else 0)
 
 
 def _combined(entries: list[Any], shape: tuple[int, ...]) -> Array:
     """Return the index in C order of each element that integers and index arrays select together."""
-    for d, entry in enumerate(entries):
+    indices = [entry for entry in entries if entry is not Ellipsis and not _is_mask(entry)]
+    for d, entry in enumerate(indices):
         check_bounds(entry, d, shape)
-    if len(shape) == 1:
-        return np.asarray(entries[0], np.int64)
+    truths = [bool(entry) for entry in entries if _is_mask(entry)]
+    if len(shape) == 1 and not truths:
+        return np.asarray(indices[0], np.int64)
+    if truths:
+        indices.append(np.zeros(int(all(truths)), np.int64))
     try:
-        together = np.broadcast_arrays(*entries)
+        together = np.broadcast_arrays(*indices)
     except ValueError:
-        shapes = ", ".join(str(np.shape(entry)) for entry in entries)
+        shapes = ", ".join(str(np.shape(entry)) for entry in indices)
         raise BoundsError(f"index arrays of shapes {shapes} do not fit together") from None
     linear = np.zeros(together[0].shape, np.int64)
     for index, extent in zip(together, shape):
@@ -258,6 +285,8 @@ def check_bounds(entry: Any, d: int, shape: tuple[int, ...], arrays_too: bool = 
 def _region(entries: list[Any], shape: tuple[int, ...]) -> Region:
     axes, d = [], 0
     for entry in entries:
+        if entry is Ellipsis:
+            continue
         if entry is None:
             axes.append(Axis(NEW_AXIS, 0, 1, 1, True))
             continue

@@ -16,7 +16,9 @@ def rows_first(key: Any) -> tuple[DistributedContainer, tuple[Any, ...]] | None:
     if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[0], DistributedContainer):
         return None
     rows, rest = key[0], key[1:]
-    if not all(_is_slice(entry) or isinstance(entry, (int, np.integer)) for entry in rest):
+    if not all(
+        _is_slice(entry) or (isinstance(entry, (int, np.integer)) and entry.__class__ is not bool) for entry in rest
+    ):
         return None
     return (rows, rest) if rows.dtype.kind == "b" or any(_is_slice(entry) for entry in rest) else None
 
@@ -40,9 +42,7 @@ def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: An
 
 
 def with_arrays(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return entries with arrays, on every rank, for the containers that stand behind a slice. Collective."""
-    if isinstance(entries[0], DistributedContainer) or not any(_is_slice(entry) for entry in entries):
-        return entries
+    """Return entries with arrays, on every rank, for the containers among them. Collective."""
     return tuple(_everywhere(entry) if isinstance(entry, DistributedContainer) else entry for entry in entries)
 
 
@@ -58,6 +58,10 @@ def _everywhere(indices: Any) -> Any:
 
 def _is_slice(entry: Any) -> bool:
     return entry is None or entry is Ellipsis or isinstance(entry, slice)
+
+
+def _is_integer(entry: Any) -> bool:
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
 
 
 def _is_whole(rest: tuple[Any, ...], dims: int) -> bool:
