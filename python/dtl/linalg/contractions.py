@@ -276,6 +276,7 @@ def contracted(subscripts: str, operands: Sequence[Any]) -> Any:
     if any(map(is_half, operands)):
         return multiplied_in_float32(lambda *wider: contracted(subscripts, wider), *operands)
     known = next(value for value in operands if isinstance(value, DistributedContainer))
+    dtype = np.result_type(*(value.dtype for value in operands))
     with local_step(known.context, "einsum"):
         terms, result = read(subscripts, [value.shape for value in operands])
         path = _path(terms, result, operands)
@@ -286,7 +287,7 @@ def contracted(subscripts: str, operands: Sequence[Any]) -> Any:
         for k in sorted(chosen, reverse=True):
             del values[k], terms[k]
         wanted = result if not values else _needed([term for _, term in parts], terms, result)
-        new = _pair(known, parts, wanted)
+        new = _pair(known, parts, wanted, dtype)
         for value, _ in parts:
             if any(value is each for each in made):
                 value.close()
@@ -294,7 +295,9 @@ def contracted(subscripts: str, operands: Sequence[Any]) -> Any:
             made.append(new)
         values.append(new if isinstance(new, DistributedContainer) else np.asarray(new))
         terms.append(wanted)
-    return values[0] if isinstance(values[0], DistributedContainer) else values[0][()]
+    if isinstance(values[0], DistributedContainer):
+        return values[0]
+    return everywhere(known, values[0]) if result else values[0][()]
 
 
 def read(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str], str]:
@@ -319,6 +322,8 @@ def read(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str],
     spread = "".join(free[:widest][::-1])
     every = "".join(terms)
     if arrow:
+        if spread and "..." not in result:
+            raise InvalidArgumentError(f"output of {subscripts!r} has no ... for the dimensions that ... stands for")
         result = result.replace("...", spread)
     else:
         result = spread + "".join(sorted(letter for letter in set(every) - set(spread) if every.count(letter) == 1))
@@ -326,9 +331,19 @@ def read(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str],
         raise InvalidArgumentError(
             f"einstein sum subscripts string has output {result!r}, which its input does not give"
         )
+    _check_extents(subscripts, terms, shapes)
+    return terms, result
+
+
+def _check_extents(subscripts: str, terms: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> None:
+    """Refuse operands whose extents of a letter differ: within one, or between two where neither is 1."""
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes):
         for letter, extent in zip(term, shape):
+            if shape[term.index(letter)] != extent:
+                raise InvalidArgumentError(
+                    f"operand of {subscripts!r} has extents {shape[term.index(letter)]} and {extent} for {letter!r}"
+                )
             known = sizes.setdefault(letter, extent)
             if known == 1:
                 sizes[letter] = extent
@@ -336,7 +351,6 @@ def read(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str],
                 raise InvalidArgumentError(
                     f"operands of {subscripts!r} have extents {known} and {extent} for {letter!r}"
                 )
-    return terms, result
 
 
 def _path(terms: Sequence[str], result: str, operands: Sequence[Any]) -> list[tuple[int, ...]]:
@@ -365,14 +379,13 @@ def _needed(parts: Sequence[str], rest: Sequence[str], result: str) -> str:
     return "".join(dict.fromkeys(letter for term in parts for letter in term if letter in later))
 
 
-def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str) -> Any:
-    """Return the sum of products of one or two operands. Collective if one is a container."""
+def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> Any:
+    """Return the sum of products of one or two operands as elements of a dtype. Collective if one is a container."""
     ctx = known.context
     parts = [_without_ones(value, term, parts) for value, term in parts]
-    dtype = np.result_type(*(value.dtype for value, _ in parts))
     if not any(isinstance(value, DistributedContainer) for value, _ in parts):
         return _local([value for value, _ in parts], [term for _, term in parts], wanted, dtype)
-    product = _as_matrices(parts, wanted)
+    product = _as_matrices(parts, wanted, dtype)
     if product is not None:
         return product
     letter = _divided_letter(parts, wanted)
@@ -430,7 +443,8 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
     formula = f"{','.join(terms)}->{wanted}"
     arrays = [value.astype(dtype, copy=False) for value in values]
     inner = set(terms[0]) & set(terms[-1]) - set(wanted)
-    if len(values) == 2 and [len(set(term)) for term in (*terms, wanted)] == [2, 2, 2] and len(inner) == 1:
+    matrices = all(len(term) == len(set(term)) == 2 for term in (*terms, wanted))
+    if len(values) == 2 and matrices and len(inner) == 1:
         x, y = (array if term[d] in inner else array.T for array, term, d in zip(arrays, terms, (1, 0)))
         product = np.asarray(by_user(np.matmul, (x, y), {}))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
@@ -508,7 +522,7 @@ def _own(value: Any, term: str, letter: str, mine: Array) -> Array:
     return part
 
 
-def _as_matrices(parts: list[tuple[Any, str]], wanted: str) -> Any:
+def _as_matrices(parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> Any:
     """Return the product of two large matrices by SUMMA; None if it is no such product. Collective."""
     if len(parts) != 2 or min(value.nbytes for value, _ in parts) < _LARGE:
         return None
@@ -525,7 +539,6 @@ def _as_matrices(parts: list[tuple[Any, str]], wanted: str) -> Any:
         (a, left), (b, right) = (b, right), (a, left)
     if left[1] != inner and right[0] == inner and _is_along(a, 0) and _is_along(b, 0):
         return None  # the products of the rows that each rank has are added up
-    dtype = np.result_type(a.dtype, b.dtype)
     x, y = (a if left[1] == inner else transposed(a, (1, 0))), (b if right[0] == inner else transposed(b, (1, 0)))
     product = summa.product(summa.owned(x), y, dtype)
     for made, given in ((x, a), (y, b)):

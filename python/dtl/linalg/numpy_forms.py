@@ -142,14 +142,13 @@ def einsum(*operands: Any, dtype: Any = None, casting: Any = "safe", optimize: A
     Whatever optimize is, more than two operands are multiplied two at a time.
     """
     subscripts, *given = operands if isinstance(operands[0], str) else _formula(operands)
+    given = [c if isinstance(c, DistributedContainer) else np.asarray(c) for c in given]
+    to = np.result_type(*(c.dtype for c in given)) if dtype is None else np.dtype(dtype)
+    for c in given:
+        if not np.can_cast(c.dtype, to, casting):
+            raise InvalidTypeError(f"einsum: elements of {c.dtype} may not be cast to {to} ({casting})")
     if dtype is not None:
-        given = [c if isinstance(c, DistributedContainer) else np.asarray(c) for c in given]
-        for c in given:
-            if not np.can_cast(c.dtype, dtype, casting):
-                raise InvalidTypeError(
-                    f"einsum: elements of {c.dtype} may not be cast to {np.dtype(dtype)} ({casting})"
-                )
-        given = [c.astype(dtype) for c in given]
+        given = [c.astype(to) for c in given]
     return contractions.einsum(subscripts, *given)
 
 
