@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host
+from .._lazy import by_host, spread_over
 from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
 from .._native.values import filling, fingerprint
 from ..containers.base import DistributedContainer, check_container
@@ -602,7 +602,8 @@ def tril(a: Any, k: int = 0) -> Any:
     Parameters
     ----------
     a
-        A container with at least two dimensions. The copy has its partition.
+        A container. The copy has its partition. Of one dimension, it is spread to the rows of a square matrix first,
+        as ``numpy.tril`` does, which is collective.
     k
         The diagonal: 0 is the main one, positive numbers are above it, negative ones below.
 
@@ -610,8 +611,6 @@ def tril(a: Any, k: int = 0) -> Any:
     ------
     InvalidTypeError
         If a is not a container, or k is not an integer.
-    InvalidArgumentError
-        If a has one dimension.
 
     Examples
     --------
@@ -637,7 +636,7 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     check_container("a", a)
     offset = diagonal_number("k", k)
     if a.ndim < 2:
-        raise InvalidArgumentError(f"{name}: a has shape {a.shape}; it must have 2 dimensions or more")
+        return _triangle(name, spread_over(a, (a.shape[0], a.shape[0])), offset, lower)
     if a.placement_policy is Placement.DEVICE:
         return by_host(name, _triangle, (name, a, offset, lower), {})
     made = a.copy()

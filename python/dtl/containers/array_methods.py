@@ -27,8 +27,9 @@ _fill = late(".algorithms.fill", "fill")
 _repeat = late(".algorithms.taking", "repeat")
 _take = late(".algorithms.taking", "take")
 _swapaxes = late(".algorithms.manipulation", "swapaxes")
-_diagonal = late(".linalg", "diagonal")
-_trace = late(".linalg", "trace")
+_diagonal = late(".linalg.numpy_forms", "diagonal")
+_trace = late(".linalg.numpy_forms", "trace")
+_written = late(".algorithms.results", "written")
 _searchsorted = late(".algorithms.ordered", "searchsorted")
 
 
@@ -159,10 +160,17 @@ class ArrayMethods:
         """Return a copy with two dimensions exchanged. Collective; see :func:`dtl.permute_dims`."""
         return _swapaxes(self, axis1, axis2)
 
-    def diagonal(self, offset: int = 0) -> Any:
-        """Return a copy of a matrix's diagonal. Collective; see :func:`dtl.linalg.diagonal`."""
-        return _diagonal(self, offset=offset)
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """Return a copy of the diagonal of two dimensions. Collective; as ``ndarray.diagonal``.
 
-    def trace(self, offset: int = 0) -> Any:
-        """Return the sum of a matrix's diagonal. Collective; see :func:`dtl.linalg.trace`."""
-        return _trace(self, offset=offset)
+        :func:`dtl.linalg.diagonal` is of the last two.
+        """
+        return _diagonal(self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+        """Return the sum of the diagonal of two dimensions. Collective; as ``ndarray.trace``.
+
+        :func:`dtl.linalg.trace` is of the last two.
+        """
+        made = _trace(self, offset, axis1, axis2, dtype)
+        return made if out is None else _written("trace", made, out)

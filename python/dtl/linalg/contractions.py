@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
+from .._native.arguments import integer
 from .._native.callsite import by_user
 from .._native.values import fingerprint
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
@@ -212,18 +213,17 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
     known = _known("vecdot", x1, x2)
     with local_step(known.context, "vecdot"):
         given = _operands((x1, x2))
-        least = min(value.ndim for value in given)
-        (d,) = dimensions(axis, least) if axis >= 0 else (axis,)
-        if d < -least:
-            raise InvalidArgumentError(f"axis {axis} is out of bounds for array of dimension {least}")
-        if d >= 0:
-            d -= least
-        if given[0].shape[d] != given[1].shape[d]:
+        places = [dimensions(integer("axis", axis), value.ndim)[0] for value in given]
+        if given[0].shape[places[0]] != given[1].shape[places[1]]:
             raise InvalidArgumentError(
                 f"vecdot: shapes {given[0].shape} and {given[1].shape} differ in the extents along axis {axis}"
             )
-    tail = string.ascii_lowercase[: -d - 1]
-    formula = f"...z{tail},...z{tail}->...{tail}"
+    others = string.ascii_lowercase[: max(value.ndim for value in given) - 1]
+    terms = []
+    for value, place in zip(given, places):
+        rest = others[len(others) - value.ndim + 1 :]
+        terms.append(f"{rest[:place]}Z{rest[place:]}")
+    formula = f"{','.join(terms)}->{others}"
     _share(known, "vecdot", formula, given)
     if given[0].dtype.kind == "c":
         given[0] = np.conjugate(given[0])

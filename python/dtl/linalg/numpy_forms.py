@@ -20,12 +20,13 @@ from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from . import contractions, diagonals, operands, orthogonal
+from . import contractions, diagonals, operands, orthogonal, stacks
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
 from .norms import norm
 from .operands import inexact, real
 from .orthogonal import lstsq
+from .products import dot
 from .squares import inv, solve
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -33,7 +34,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 @algorithm
 def inner(a: Any, b: Any) -> Any:
-    """Return the sums of products along the last dimensions of both."""
+    """Return the sums of products along the last dimensions of both; a number multiplies each element."""
+    if not np.ndim(a) or not np.ndim(b):
+        return dot(a, b)
     return tensordot(a, b, (-1, -1))
 
 
@@ -166,19 +169,37 @@ def _formula(operands: tuple[Any, ...]) -> list[Any]:
 @algorithm
 def matvec(x1: Any, x2: Any) -> Any:
     """Return the products of matrices and vectors."""
-    return contracted("...ij,...j->...i", together(x1, x2))
+    matrices, vectors = together(x1, x2)
+    _check_product("matvec", matrices, -1, vectors)
+    return contracted("...ij,...j->...i", (matrices, vectors))
 
 
 @algorithm
 def vecmat(x1: Any, x2: Any) -> Any:
     """Return the products of vectors, conjugated, and matrices."""
-    left, right = together(x1, x2)
-    return contracted("...i,...ij->...j", (np.conjugate(left) if left.dtype.kind == "c" else left, right))
+    vectors, matrices = together(x1, x2)
+    _check_product("vecmat", matrices, -2, vectors)
+    return contracted("...i,...ij->...j", (np.conjugate(vectors) if vectors.dtype.kind == "c" else vectors, matrices))
+
+
+def _check_product(op: str, matrices: Any, summed: int, vectors: Any) -> None:
+    """Refuse operands of too few dimensions, or whose extents along the summed one differ: none of these spreads."""
+    check_container("the matrices", matrices)
+    check_container("the vectors", vectors)
+    if matrices.ndim < 2 or matrices.shape[summed] != vectors.shape[-1]:
+        text = f"{op}: matrices of shape {matrices.shape} and vectors of shape {vectors.shape} not aligned"
+        raise InvalidArgumentError(text)
 
 
 @algorithm
 def cond(x: Any, p: Any = None) -> Any:
-    """Return the condition number of a matrix, by the norm of an order."""
+    """Return the condition number of a matrix, or of each of a stack, by the norm of an order."""
+    if not (p is None or p in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)):
+        raise InvalidArgumentError(f"Invalid norm order {p!r} for matrices.")
+    if stacks.is_stack(x):
+        if not x.shape[-2] or not x.shape[-1]:
+            raise LinAlgError("cond is not defined on empty arrays")
+        return stacks.each("cond", f"order {p!r}", (x,), lambda part: np.linalg.cond(part, p))
     if p is None or (not isinstance(p, str) and p in (2, -2)):
         number = orthogonal.cond(x)
         with np.errstate(divide="ignore"):
@@ -207,9 +228,17 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
 
 @algorithm
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:  # noqa: N803
-    """Return how many singular values are not zero."""
+    """Return how many singular values are not zero: of a matrix, or of each of a stack. A vector is one row."""
+    if tol is not None and rtol is not None:
+        raise InvalidArgumentError("`tol` and `rtol` can't be both set.")
+    check_container("A", A)
+    if A.ndim < 2:
+        return int(np.any(A))
     _check_hermitian(A, hermitian)
-    return orthogonal.matrix_rank(A, tol, rtol=rtol)
+    if _is_one(tol) and _is_one(rtol):
+        return orthogonal.matrix_rank(A, tol, rtol=rtol)
+    values = orthogonal.svdvals(A)
+    return np.count_nonzero(values > (_least(values, rtol) if tol is None else _for_each("tol", tol)), axis=-1)
 
 
 @algorithm
@@ -219,7 +248,27 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         raise InvalidArgumentError("`rtol` and `rcond` can't be both set.")
     _check_hermitian(a, hermitian)
     limit = rcond if rtol is np._NoValue else rtol
-    return orthogonal.pinv(a, 1e-15 if limit is None and rtol is np._NoValue else limit)
+    if _is_one(limit):
+        return orthogonal.pinv(a, 1e-15 if limit is None and rtol is np._NoValue else limit)
+    u, s, vh = orthogonal.svd(np.conjugate(a), False)
+    weights = np.where(s > _least(s, limit), 1 / np.where(s > 0, s, 1), 0).astype(s.dtype)
+    return np.matmul(np.swapaxes(vh, -1, -2), weights[..., np.newaxis] * np.swapaxes(u, -1, -2))
+
+
+def _is_one(limit: Any) -> bool:
+    """Say whether a limit is none, or one number for all matrices."""
+    return limit is None or np.ndim(limit) == 0
+
+
+def _for_each(name: str, limit: Any) -> Any:
+    """Return limits, one for each matrix, beside the singular values of these."""
+    given: Any = limit if isinstance(limit, DistributedContainer) else input_array(name, limit)
+    return given[..., np.newaxis]
+
+
+def _least(values: Any, limit: Any) -> Any:
+    """Return up to where singular values count as zero, by limits relative to the largest of each matrix."""
+    return _for_each("rtol", limit) * np.max(values, axis=-1, keepdims=True, initial=0)
 
 
 @algorithm

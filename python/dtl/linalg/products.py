@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from .._lazy import by_host_copies
+from .._native.arguments import input_array
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.half_precision import is_half, multiplied_in_float32
+from ..algorithms.manipulation import ravel
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
@@ -78,8 +80,10 @@ def dot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
 def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
     """Return the inner product of all elements of two containers, the first's conjugated. Collective.
 
-    Parameters, result and errors are those of :func:`dot`, but for the shape, which is any.
+    Parameters, result and errors are those of :func:`dot`, but for the shapes, which are any of as many elements.
     """
+    if getattr(a, "shape", ()) != getattr(b, "shape", ()):
+        a, b = (ravel(c) if isinstance(c, DistributedContainer) else np.ravel(c) for c in (a, b))
     return _inner("vdot", a, b, 1, reproducible)
 
 
@@ -88,7 +92,9 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
         number, known = (a, b) if _is_number(a) else (b, a)
         check_container("a", known)
         share(known, name, f"the number {number!r}")
-        return np.multiply(a, b)
+        factor = np.asarray(number)
+        dtype = np.result_type(factor.dtype, known.dtype)  # a Python number is a float64 or int64 here, as in NumPy
+        return known.astype(dtype, copy=False) * factor.astype(dtype)[()]
     if placed and reproducible:
         return by_host_copies(_product, (name, a, b, conjugate, reproducible), {}, name)
     return _product(name, a, b, conjugate, reproducible)
@@ -179,6 +185,7 @@ def matmul(a: Any, b: Any) -> Any:
     """
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
+    a, b = (input_array(name, c) if isinstance(c, (list, tuple)) else c for name, c in (("a", a), ("b", b)))
     if is_half(a) or is_half(b):
         return multiplied_in_float32(matmul, a, b)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -188,12 +195,7 @@ def matmul(a: Any, b: Any) -> Any:
             check_container(name, value)
             value._check_open()
             value._check_numbers("matmul")
-        inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
-        if a.shape[-1] != inner:
-            raise InvalidArgumentError(
-                f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-                f"(n?,k),(k,m?)->(n?,m?) (size {inner} is different from {a.shape[-1]})"
-            )
+        _check_inner(a, b)
         dtype = np.result_type(a.dtype, b.dtype)
     share(a, "matmul", also=(b,))
     if a.ndim == 1 and b.ndim == 1:
@@ -204,6 +206,16 @@ def matmul(a: Any, b: Any) -> Any:
         return summa.product(summa.owned(a), b, dtype)
     matrix, line, side = (a, b, 1) if b.ndim == 1 else (b, a, 0)
     return summa.with_vector(summa.owned(matrix), line, side, dtype)
+
+
+def _check_inner(a: Any, b: Any) -> None:
+    """Refuse operands whose extents differ along the dimension that is summed over: none of these spreads."""
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise InvalidArgumentError(
+            f"matmul: shapes {a.shape} and {b.shape} not aligned: {a.shape[-1]} elements of each row, and {inner} of "
+            "each column"
+        )
 
 
 def _formula(a: Any, b: Any) -> str:
@@ -219,5 +231,6 @@ def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
         array = b if known is a else a
         if array.dtype.kind not in "biufc" or not array.ndim:
             raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")
+        _check_inner(a, b)
     share(known, "matmul", f"an array with fingerprint {fingerprint(array)} of shape {array.shape}")
     return contracted(_formula(a, b), (a, b))
