@@ -13,6 +13,7 @@ from on_a_device import holds, made
 from oracle import DTYPES, values
 
 import dtl
+from dtl.containers import kernels
 
 #: As they may with a real driver; and what NumPy says of the same elements on the host.
 pytestmark = [
@@ -173,6 +174,19 @@ def test_where_of_several_types(ctx: dtl.Context) -> None:
         row = np.arange(3.0)
         holds(dtl.where(a > 5, a, row), np.where(floats > 5, floats, row))
         holds(dtl.where(row > 1, a, b), np.where(row > 1, floats, ints))
+
+
+def test_other_errors_than_of_missing_kernels_are_raised(ctx: dtl.Context) -> None:
+    dtype = np.dtype(np.float64)
+    with made(ctx, np.arange(3.0)) as a, made(ctx, np.zeros(3)) as target:
+        closed = a.copy()
+        closed.close()
+        with pytest.raises(dtl.InvalidHandleError):
+            kernels.compute("add", dtype, (closed, 1.0), target)
+        for call in (lambda: a + closed, lambda: closed - a, lambda: np.add(a, target, out=closed)):
+            with pytest.raises(dtl.InvalidHandleError):
+                call()
+        assert kernels.compute("no such operator", dtype, (a, 1.0), target) is None
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -15,7 +15,7 @@ from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
 from .._native.library import bridge
 from .._native.objects import Owner
-from ..exceptions import InvalidArgumentError
+from ..exceptions import UNSUPPORTED, InvalidArgumentError
 from ..policies import Placement
 from .base import DistributedContainer
 from .broadcasting import Placed, checked_shape, cut, own_indices, owns, place
@@ -165,7 +165,7 @@ def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     for value in (*inputs, out):
         if isinstance(value, DistributedContainer):
             first = value if first is None else first
-            if not are_alike(first, value) or value._placement is not _DEVICE or not owns(value):
+            if not (value._handle and are_alike(first, value) and value._placement is _DEVICE and owns(value)):
                 return None
             key.append(value._dtype)
         elif value is None or value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):
@@ -460,6 +460,8 @@ def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target
                 there = converted(there, dtype)
                 if there is None:
                     return None
+            if isinstance(there, DistributedContainer):
+                there._check_open()  # the handle of a closed one would stand for a number
             held.append(there)
             handles[n] = there._handle
         name = np.frombuffer(operator.encode(), np.uint8)
@@ -467,7 +469,9 @@ def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target
             words = np.concatenate([words, cuts.ravel()])
         bridge.call(bridge.ELEMENTWISE, target, name, None, stored_number(dtype), target.ndim, 0, 0, handles, words)
         return target
-    except InvalidArgumentError:
+    except InvalidArgumentError as error:
+        if error.code != UNSUPPORTED:
+            raise
         return None  # there is no such kernel
 
 
