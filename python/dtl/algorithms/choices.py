@@ -259,7 +259,7 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]
 def block(arrays: Any) -> Any:
     """Return containers put together as their nesting in lists says: the innermost along the last dimension."""
     depth = _depth(arrays)
-    leaves = together(*_leaves(arrays))
+    leaves = together(*_leaves(arrays), numbers=True)
     for c in leaves:
         check_container("arrays", c)
     ndim = max(depth, *(c.ndim for c in leaves))

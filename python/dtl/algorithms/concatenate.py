@@ -17,7 +17,7 @@ from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of
 from .exchange import share
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, reshaped
-from .operands import together
+from .operands import is_number, together
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector, OneDimensional
@@ -28,23 +28,25 @@ if TYPE_CHECKING:
 _MOST_PARTS = 1 << 20
 
 
-def _containers(name: str, arrays: Any) -> list[Any]:
-    """Return the containers that are joined, all of one dtype."""
+def _containers(name: str, arrays: Any, numbers: bool = False) -> list[Any]:
+    """Return the containers that are joined, all of one dtype; numbers among them are containers of one element."""
     if isinstance(arrays, DistributedContainer) or not isinstance(arrays, Sequence):
         raise InvalidTypeError(f"{name}: arrays must be a list or tuple of containers, not {type(arrays).__name__}")
-    given = together(*arrays)
+    given = together(*arrays, numbers=numbers)
     if not given:
         raise InvalidArgumentError(f"{name}: need at least one array")
     for c in given:
         check_open(c)
         if c.context is not given[0].context:
             raise InvalidArgumentError(f"{name}: the containers belong to different contexts")
-    dtype = np.result_type(*(c.dtype for c in given))
+    dtype = common_dtype(arrays, given)
     return [c.astype(dtype, copy=False) for c in given]
 
 
-def _is_scalar(value: Any) -> bool:
-    return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
+def common_dtype(arrays: Any, given: list[Any]) -> np.dtype[Any]:
+    """Return the dtype in which NumPy joins operands, given in containers too: Python's numbers take that of others."""
+    dtype: np.dtype[Any] = np.result_type(*(of if is_number(of) else c.dtype for of, c in zip(arrays, given)))
+    return dtype
 
 
 @overload
@@ -89,9 +91,7 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
     ...     print(dtl.concat([a, b]).gather_to(), np.concatenate([b, b]).gather_to())
     [0. 1. 2. 1. 1.] [1. 1. 1. 1.]
     """
-    if axis is None and isinstance(arrays, (list, tuple)):
-        arrays = [np.reshape(each, 1) if _is_scalar(each) else each for each in arrays]
-    given = _containers("concat", arrays)
+    given = _containers("concat", arrays, numbers=axis is None)
     if axis is None:
         given, axis = [reshaped(c, (c.global_size,)) for c in given], 0
     first = given[0]

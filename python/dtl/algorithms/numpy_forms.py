@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import by_host_copies, late
+from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.values import fingerprint
@@ -18,15 +18,13 @@ from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
-from .axis_reductions import redivided, rows_over_ranks
-from .concatenate import concat, split
-from .concatenate import stack as stacked
+from .axis_reductions import dimensions, redivided, rows_over_ranks
+from .concatenate import concat
 from .creation import asarray, full, zeros, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
 from .exchange import share
 from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
-from .manipulation import meshgrid as grid_of
 from .operands import together
 from .ordered import searchsorted as places_in
 from .statistics import max as greatest
@@ -53,10 +51,9 @@ def ndim(a: Any) -> int:
     return dims
 
 
-def size(a: Any, axis: int | None = None) -> int:
-    """Return the number of elements, or the extent of a dimension."""
-    number: int = a.global_size if axis is None else a.shape[axis]
-    return number
+def size(a: Any, axis: Any = None) -> int:
+    """Return the number of elements, or the extent of a dimension, or how many elements several dimensions have."""
+    return math.prod(a.shape[d] for d in dimensions(axis, a.ndim))
 
 
 def isrealobj(x: Any) -> bool:
@@ -75,13 +72,16 @@ def _types(values: tuple[Any, ...]) -> list[Any]:
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Return the dtype that NumPy gives values of several."""
-    dtype: np.dtype[Any] = np.result_type(*_types(arrays_and_dtypes))
+    try:
+        dtype: np.dtype[Any] = np.result_type(*_types(arrays_and_dtypes))
+    except TypeError as error:
+        raise InvalidTypeError(f"np.result_type: {error}") from None
     return dtype
 
 
 def common_type(*arrays: Any) -> Any:
     """Return the type of floats that is common to several."""
-    return np.common_type(*(np.empty(0, kind) for kind in _types(arrays)))
+    return np.common_type(*(np.empty(0, a.dtype) if isinstance(a, DistributedContainer) else a for a in arrays))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
@@ -200,105 +200,6 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return moveaxis(a, of, to - 1 if of < to else to)
 
 
-def atleast_1d(*arys: Any) -> Any:
-    """Return containers, which have one dimension at least."""
-    return arys[0] if len(arys) == 1 else tuple(arys)
-
-
-def atleast_2d(*arys: Any) -> Any:
-    """Return containers with two dimensions at least."""
-    made = tuple(reshape(a, (1, *a.shape)) if a.ndim == 1 else a for a in arys)
-    return made[0] if len(made) == 1 else made
-
-
-def atleast_3d(*arys: Any) -> Any:
-    """Return containers with three dimensions at least."""
-    made = tuple(_three(a) for a in arys)
-    return made[0] if len(made) == 1 else made
-
-
-def _three(a: Any) -> Any:
-    if a.ndim > 2:
-        return a
-    return reshape(a, (1, *a.shape, 1) if a.ndim == 1 else (*a.shape, 1))
-
-
-def concatenate(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """Join along a dimension."""
-    return concat(_cast(arrays, dtype, casting), axis)
-
-
-def stack(arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """Join along a new dimension."""
-    return stacked(_cast(arrays, dtype, casting), axis)
-
-
-def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """Join along dimension 0."""
-    return concat([atleast_2d(a) for a in _cast(together(*tup), dtype, casting)], 0)
-
-
-def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
-    """Join along dimension 1, and vectors along the one that they have."""
-    given = _cast(together(*tup), dtype, casting)
-    return concat(given, 0 if given and given[0].ndim == 1 else 1)
-
-
-def dstack(tup: Any) -> Any:
-    """Join along dimension 2."""
-    return concat([_three(a) for a in together(*tup)], 2)
-
-
-def column_stack(tup: Any) -> Any:
-    """Join along dimension 1, vectors being columns."""
-    return concat([reshape(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1)
-
-
-def _cast(arrays: Any, dtype: Any, casting: Any) -> Any:
-    """Return what is joined, in the dtype that is asked for."""
-    if dtype is None and casting in ("same_kind", "unsafe"):
-        return arrays
-    given = together(*arrays)
-    return [_as(a, result_type(*given) if dtype is None else dtype, casting) for a in given]
-
-
-def _as(a: Any, dtype: Any, casting: Any) -> Any:
-    return a.astype(dtype, casting, copy=False) if isinstance(a, DistributedContainer) else a
-
-
-def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    """Spread containers against each other."""
-    given = together(*args)
-    for a in given:
-        check_container("args", a)
-    extents = tuple(np.broadcast_shapes(*(a.shape for a in given)))
-    return tuple(by_host_copies(spread_to, (a, extents), {}, "broadcast_arrays") for a in given)
-
-
-def hsplit(ary: Any, indices_or_sections: Any) -> Any:
-    """Split along dimension 1, and a vector along the one that it has."""
-    return split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
-
-
-def vsplit(ary: Any, indices_or_sections: Any) -> Any:
-    """Split along dimension 0."""
-    if ary.ndim < 2:
-        raise InvalidArgumentError("vsplit only works on arrays of 2 or more dimensions")
-    return split(ary, indices_or_sections, 0)
-
-
-def dsplit(ary: Any, indices_or_sections: Any) -> Any:
-    """Split along dimension 2."""
-    if ary.ndim < 3:
-        raise InvalidArgumentError("dsplit only works on arrays of 3 or more dimensions")
-    return split(ary, indices_or_sections, 2)
-
-
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
-    """Join two, of which one may be an array, the same on every rank."""
-    return concat([np.atleast_1d(arr), np.atleast_1d(values)] if axis is None else [arr, values], axis)
-
-
 def _indices(obj: Any, extent: int) -> Any:
     """Return what is inserted before, or deleted, as indices from 0 on: an integer, or an array of them."""
     if isinstance(obj, DistributedContainer):
@@ -337,11 +238,6 @@ def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Return where values belong in a vector that is sorted, or that indices sort."""
     return places_in(a if sorter is None else taken(a, sorter), v, side)
-
-
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """Return the coordinates of the points of a grid, which are copies in any case."""
-    return grid_of(*xi, indexing=indexing, sparse=sparse)
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:

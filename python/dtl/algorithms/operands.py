@@ -10,16 +10,18 @@ from ..containers.base import DistributedContainer
 from .creation import asarray
 
 
-def together(*operands: Any) -> list[Any]:
+def together(*operands: Any, numbers: bool = False) -> list[Any]:
     """Return operands as containers, where one of them is one. Collective where another is not.
 
     An array, or a nested sequence, is the same on every rank, as asarray checks, and becomes a container that is
-    divided as the first one is. What is neither stays, to be refused by name.
+    divided as the first one is. So does a number, which gets one dimension, if numbers are operands. What is neither
+    stays, to be refused by name.
     """
     known = next((c for c in operands if isinstance(c, DistributedContainer)), None)
     if known is None:
         return list(operands)
-    return [asarray(known.context, each, like=known) if _is_array(each) else each for each in operands]
+    given = [np.reshape(each, 1) if numbers and is_number(each) else each for each in operands]
+    return [asarray(known.context, each, like=known) if _is_array(each) else each for each in given]
 
 
 def _is_array(value: Any) -> bool:
@@ -27,3 +29,8 @@ def _is_array(value: Any) -> bool:
     if isinstance(value, DistributedContainer):
         return False
     return (isinstance(value, (list, tuple)) or hasattr(value, "__array__")) and np.ndim(value) > 0
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number, or an array of no dimensions."""
+    return np.isscalar(value) or (isinstance(value, np.ndarray) and not value.ndim)

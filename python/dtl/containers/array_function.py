@@ -53,11 +53,12 @@ _HOMES = {
     ".algorithms.unique_forms": "unique unique_values unique_counts",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
-    ".algorithms.numpy_forms": "concatenate stack take sort argsort shape ndim size copy fliplr flipud rot90 vstack "
-    "hstack dstack column_stack atleast_1d atleast_2d atleast_3d broadcast_arrays hsplit vsplit dsplit rollaxis "
-    "ediff1d append delete ptp average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
+    ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
+    "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
+    ".algorithms.numpy_forms": "take sort argsort shape ndim size copy fliplr flipud rot90 rollaxis ediff1d delete ptp "
+    "average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
     "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
-    "trapz cov corrcoef array_equiv copyto searchsorted meshgrid insert resize astype "
+    "trapz cov corrcoef array_equiv copyto searchsorted insert resize astype "
     "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
@@ -147,6 +148,7 @@ _ABSENT: dict[str, tuple[Any, ...]] = {
     "dtype": (None,),
     "casting": ("same_kind",),
     "device": (None, "cpu"),
+    "copy": (True, None),
     "sorter": (None,),
     "shape": (None,),
 }

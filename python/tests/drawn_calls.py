@@ -1,0 +1,192 @@
+"""Calls of NumPy's functions that create, join and shape arrays, with arguments that are drawn at random.
+
+Any array among the arguments may be a container. What a number of draws gives is the same on every rank.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+from older_numpy import VERSION
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+DTYPES = ("f8", "f8", "f4", "i8", "i8", "i4", "i2", "u1", "u8", "?", "c16", "f2", "c8")
+MOVED = ("S3", "U2", "M8[D]", "m8[s]")
+
+
+class Call(NamedTuple):
+    """A function, and what it is called with."""
+
+    function: Callable[..., Any]
+    words: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+class Draw(random.Random):
+    """Draws arguments."""
+
+    def shape(self, ndim: int | None = None) -> tuple[int, ...]:
+        """Return extents, of which a few are 0."""
+        dims = ndim if ndim is not None else self.choice([1, 1, 1, 2, 2, 2, 3])
+        return tuple(self.choice([1, 2, 3, 3, 4, 5] if self.random() < 0.9 else [0, 1]) for _ in range(dims))
+
+    def array(self, shape: Any = None, dtypes: Any = DTYPES) -> Array:
+        """Return small numbers of any type, seldom with one that is special."""
+        extents = self.shape() if shape is None else tuple(shape)
+        dtype = np.dtype(dtypes if isinstance(dtypes, str) else self.choice(dtypes))
+        count = int(np.prod(extents, dtype=int))
+        numbers = np.array([self.choice([0, 1, 2, 3, 5, 7, -1, -2]) for _ in range(count)], np.int64)
+        if dtype.kind in "uSU":
+            numbers = np.abs(numbers)
+        made = numbers.astype(dtype)
+        if dtype.kind == "c":
+            made += (1j * numbers[::-1]).astype(dtype)
+        if dtype.kind == "f" and count and self.random() < 0.15:
+            made[self.randrange(count)] = self.choice([np.nan, np.inf, -np.inf, 1.5, -0.5])
+        return made.reshape(extents)
+
+    def number(self) -> Any:
+        """Return a number of Python's or NumPy's, or an array of no dimensions."""
+        numbers = [0, 1, 2, -1, 1.5, -2.0, True, 1j, np.float32(2), np.int8(3), np.float64(1.5), 300, np.uint8(2)]
+        return self.choice([*numbers, np.array(2.5), np.array(3)])
+
+    def some(self, **drawn: Callable[[], Any]) -> dict[str, Any]:
+        """Return some of the keywords."""
+        return {name: draw() for name, draw in drawn.items() if self.random() < 0.35}
+
+    def axis(self, ndim: int, none: bool = True) -> Any:
+        """Return a dimension, seldom one that there is not."""
+        if self.random() < 0.05:
+            return self.choice([ndim, -ndim - 1])
+        return self.choice([*range(-ndim, ndim), *([None] if none else [])])
+
+    def dtype(self) -> Any:
+        return self.choice(["f8", "f4", "i8", "i4", "u1", "?", "c16", "f2", float, int, complex, np.float32, np.int8])
+
+    def casting(self) -> str:
+        return self.choice(["no", "equiv", "safe", "same_kind", "unsafe"])
+
+    def operands(self) -> list[Any]:
+        """Return arrays, lists and numbers, most of which can be joined."""
+        extents = self.shape(self.choice([1, 1, 2, 2, 3]))
+        made: list[Any] = []
+        for _ in range(self.randint(1, 4)):
+            own = list(extents)
+            if self.random() < 0.3:
+                own[self.randrange(len(own))] = self.randint(0, 4)
+            kind = self.random()
+            made.append(self.number() if kind < 0.15 else self.array(own) if kind < 0.9 else self.array(own).tolist())
+        return made
+
+
+def concatenate(d: Draw) -> Call:
+    given = d.operands()
+    return Call(
+        np.concatenate,
+        (d.choice([list, tuple])(given),),
+        d.some(axis=lambda: d.axis(np.ndim(given[0]) or 1), dtype=d.dtype, casting=d.casting),
+    )
+
+
+def concatenate_into(d: Draw) -> Call:
+    given = [d.array(d.shape(1)) for _ in range(d.randint(1, 3))]
+    out = d.array([sum(map(len, given)) + (d.random() < 0.1)])
+    return Call(
+        np.concatenate, (given,), {"out": out, **d.some(axis=lambda: d.choice([0, -1, None]), casting=d.casting)}
+    )
+
+
+def stack(d: Draw) -> Call:
+    extents = d.shape()
+    given = [d.array(extents) for _ in range(d.randint(1, 4))]
+    if d.random() < 0.2:
+        given[0] = d.choice([d.number(), d.array(extents).tolist()])
+    return Call(
+        np.stack, (given,), d.some(axis=lambda: d.axis(len(extents) + 1, False), dtype=d.dtype, casting=d.casting)
+    )
+
+
+def rows_and_columns(d: Draw) -> Call:
+    function = d.choice([np.hstack, np.vstack, np.dstack, np.column_stack])
+    typed = function in (np.hstack, np.vstack)
+    return Call(function, (d.operands(),), d.some(dtype=d.dtype, casting=d.casting) if typed else {})
+
+
+def append(d: Draw) -> Call:
+    given = d.array()
+    other = d.choice([d.number(), [1, 2, 3], d.array(given.shape), d.array()])
+    both = (given, other) if d.random() < 0.8 else (other, given)
+    return Call(np.append, both, d.some(axis=lambda: d.axis(given.ndim)))
+
+
+def block(d: Draw) -> Call:
+    height, width = d.randint(1, 3), d.randint(1, 3)
+    table = [[d.array((height, width)), d.array((height, 2))], [d.array((2, width)), d.array((2, 2))]]
+    lines = [[d.array(d.shape(1)), 1.5], [d.array(d.shape(1)), [1, 2]]]
+    return Call(
+        np.block, (d.choice([table, d.operands(), lines[:1], lines[1:], [[each] for each in d.operands()]]),), {}
+    )
+
+
+def broadcast_arrays(d: Draw) -> Call:
+    extents = d.shape()
+    given: list[Any] = []
+    for _ in range(d.randint(1, 4)):
+        own = [extent if d.random() < 0.6 else 1 for extent in extents][d.randrange(len(extents)) :]
+        given.append(d.choice([d.array(own), d.array(own), d.array(own).tolist(), d.number()]))
+    return Call(np.broadcast_arrays, (*given, d.array(extents)), d.some(subok=lambda: False))
+
+
+def meshgrid(d: Draw) -> Call:
+    given = [d.choice([d.array(d.shape(1)), d.array(), d.number(), [1.5, 2]]) for _ in range(d.randint(1, 3))]
+    yes_or_no = lambda: d.random() < 0.5  # noqa: E731 - one of several draws
+    return Call(
+        np.meshgrid,
+        tuple(given),
+        d.some(indexing=lambda: d.choice(["xy", "ij", "zz"]), sparse=yes_or_no, copy=yes_or_no),
+    )
+
+
+def atleast(d: Draw) -> Call:
+    given = [d.choice([d.array(), d.array(dtypes=MOVED), d.number(), [[1, 2], [3, 4]]]) for _ in range(d.randint(1, 3))]
+    return Call(d.choice([np.atleast_1d, np.atleast_2d, np.atleast_3d]), tuple(given), {})
+
+
+def questions(d: Draw) -> Call:
+    a = d.array(dtypes=(*DTYPES, *MOVED))
+    functions = [np.result_type, np.iscomplexobj, np.isrealobj, np.shape, np.ndim, np.min_scalar_type, np.common_type]
+    function = d.choice(functions)
+    if function is np.common_type:
+        return Call(function, tuple(d.array() for _ in range(d.randint(1, 3))), {})
+    if function is np.result_type:
+        return Call(
+            function, (*(d.choice([d.array(), d.dtype(), d.number()]) for _ in range(d.randint(0, 3))), d.array()), {}
+        )
+    return Call(function, (a,), {})
+
+
+def size(d: Draw) -> Call:
+    a = d.array()
+    several = d.random() < 0.5 and VERSION >= "2.4.0"
+    return Call(np.size, (a, tuple(range(a.ndim))[: d.randint(0, 3)] if several else d.axis(a.ndim)), {})
+
+
+CALLS: dict[str, Callable[[Draw], Call]] = {
+    draw.__name__: draw
+    for draw in (
+        concatenate,
+        concatenate_into,
+        stack,
+        rows_and_columns,
+        append,
+        block,
+        broadcast_arrays,
+        meshgrid,
+        atleast,
+        questions,
+        size,
+    )
+}
