@@ -13,7 +13,7 @@ from test_numbers_axes import grids, tensor
 
 import dtl
 from dtl import linalg
-from dtl.linalg import LinAlgError
+from dtl.linalg import LinAlgError, squares
 
 KINDS = ("float64", "float32", "complex128", "int64")
 
@@ -238,8 +238,6 @@ def test_solutions_and_inverses(ctx: dtl.Context, n: int, kind: str) -> None:
 
 
 def test_solutions_of_every_division(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.linalg import squares
-
     monkeypatch.setattr(squares, "_SMALL", 4)
     whole, right = well(70, "float64"), numbers((70,))
     for how, name in zip(itertools.cycle(hows(ctx, 70)), [*DIVISIONS, *DIVISIONS]):
@@ -251,8 +249,6 @@ def test_solutions_of_every_division(ctx: dtl.Context, monkeypatch: pytest.Monke
 
 
 def test_solutions_without_scipy(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.linalg import squares
-
     monkeypatch.setattr(squares, "_factor_panel", squares._factor_by_halves)
     monkeypatch.setattr(squares, "_SMALL", 4)
     for n in (5, 64, 150):
@@ -275,6 +271,54 @@ def test_singular_matrices(ctx: dtl.Context, n: int) -> None:
     assert linalg.det(a) == 0
     assert linalg.slogdet(a) == (0, -np.inf)
     refused(lambda: linalg.cholesky(a), LinAlgError, 100, "not positive definite")
+
+
+@pytest.mark.parametrize("n", [3, 300])
+def test_tiny_pivots_are_not_zero(ctx: dtl.Context, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(squares, "_SMALL", 2)
+    if ctx.size == 1:
+        pytest.skip("NumPy, which computes on one rank, exchanges rows, and underflows; runs on several ranks")
+    tiny = 2.0**-540
+    whole = np.eye(n)
+    whole[0, 0] = whole[2, 2] = tiny
+    whole[2, 0] = 1
+    right, solution = np.ones(n), np.ones(n)
+    right[0], solution[2] = tiny, 0
+    for exponent in (-400, 0, 400):  # all that follows is exact
+        a = tensor(ctx, np.ldexp(whole, exponent))
+        solved = linalg.solve(a, vector(ctx, right, "BLOCK"))
+        np.testing.assert_array_equal(gathered(solved), np.ldexp(solution, -exponent))
+        sign, logarithm = linalg.slogdet(a)
+        assert sign == 1
+        assert np.isclose(logarithm, (n * exponent - 1080) * np.log(2), rtol=1e-12)
+    inverse = np.eye(n)
+    inverse[0, 0] = inverse[2, 2] = 1 / tiny
+    inverse = np.ldexp(inverse, -exponent)
+    inverse[2, 0] = -(2.0 ** (1080 - exponent))
+    np.testing.assert_array_equal(gathered(linalg.inv(a)), inverse)
+    lower = np.diag(np.full(n, 2.0**-26)) + np.diag(np.ones(n - 1), -1)
+    lower[0, 0] = 2.0**-500
+    np.testing.assert_array_equal(gathered(linalg.cholesky(tensor(ctx, lower @ lower.T))), lower)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("far", [-1, 1])
+def test_matrices_near_the_ends_of_the_range(
+    ctx: dtl.Context, kind: str, far: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(squares, "_SMALL", 4)
+    n = 150
+    whole = well(n, kind)
+    most = np.finfo(kind).maxexp - 20
+    power = np.dtype(kind).type(2.0 ** (far * most))
+    a = tensor(ctx, whole * power)
+    for scale in (1, power):
+        right = whole @ np.ones((n, 2), kind) * scale
+        close(linalg.solve(a, tensor(ctx, right)) * (power / scale), np.ones((n, 2), kind), kind)
+    close(linalg.inv(a) * power, np.linalg.inv(whole), kind)
+    sign, logarithm = np.linalg.slogdet(whole)
+    close(linalg.slogdet(a).sign, sign, kind)
+    close(linalg.slogdet(a).logabsdet / n, (logarithm + n * far * most * logarithm.dtype.type(np.log(2))) / n, kind)
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])

@@ -44,6 +44,9 @@ _DEALT = Division(Partition.BLOCK_CYCLIC, _ROWS)
 
 _SINGULAR = "Singular matrix"
 
+#: As LAPACK, which does not warn. Where warnings are errors, they would raise on some ranks only.
+_silently = np.errstate(all="ignore")
+
 
 class SlogdetResult(NamedTuple):
     """What ``slogdet`` returns."""
@@ -208,12 +211,14 @@ def _determinant(a: Any, op: str) -> tuple[Any, Any]:
         sign, logarithm = on_root(a.context, op, lambda: tuple(np.linalg.slogdet(whole.astype(dtype, copy=False))))
         return sign, logarithm
     with _copied(a, dtype) as work:
+        power = _scale_to_one(work)
         factors = _factor(work, None)
     magnitudes = np.abs(factors.diagonal)
     if factors.singular:
         return dtype.type(0), real(dtype).type(-np.inf)
     sign = dtype.type(factors.sign) * np.prod(factors.diagonal / magnitudes)
-    return sign, np.log(magnitudes).sum()
+    logarithm = np.log(magnitudes).sum()
+    return sign, logarithm + logarithm.dtype.type(power * len(magnitudes) * math.log(2))
 
 
 @overload
@@ -298,6 +303,32 @@ def _copied(a: Any, dtype: Any, turned: bool = False) -> DistributedContainer:
     return made if a.dtype == dtype else made.astype(dtype)
 
 
+def _scale_to_one(c: DistributedContainer) -> int:
+    """Divide floats by a power of two if the largest is far from one; return its exponent, or 0. Collective.
+
+    Subnormal pivots have few digits, and OpenBLAS does not divide by them; products of large elements overflow.
+    """
+    parts = _reals(c.local_view())
+    largest = collectives.allgather(c.context, np.abs(parts).max(initial=0)).max()
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+    if abs(exponent) <= np.finfo(parts.dtype).maxexp // 2:
+        return 0
+    _scale(parts, -exponent)
+    return exponent
+
+
+@_silently
+def _scale(floats: Array, power: int) -> None:
+    """Multiply floats by a power of two, in place."""
+    if power:
+        parts = _reals(floats)
+        np.ldexp(parts, power, out=parts)
+
+
+def _reals(floats: Array) -> Array:
+    return floats.view(real(floats.dtype))
+
+
 def _conjugate(c: DistributedContainer) -> None:
     if c.dtype.kind == "c":
         view = c.local_view()
@@ -316,10 +347,12 @@ def _eliminated(a: Any, right: DistributedContainer, dtype: Any, op: str) -> Any
     """Return the solution of a right side that is dealt out in blocks of rows, and is overwritten. Collective."""
     rows = right.local_view().reshape(right.local_shape[0], math.prod(right.shape[1:]))
     with _copied(a, dtype) as work:
+        power = _scale_to_one(right) - _scale_to_one(work)
         factors = _factor(work, rows)
         if factors.singular:
             raise LinAlgError(_SINGULAR)
         _substitute(work, rows)
+    _scale(rows, power)
     made = container_of(a, right.shape, dtype, BLOCK)
     put_rows(made, factors.order[right.local_indices(0)], right.local_view())
     return made
@@ -334,6 +367,7 @@ class _Factors(NamedTuple):
     singular: bool
 
 
+@_silently
 def _factor(work: DistributedContainer, right: Any) -> _Factors:
     """Make of a matrix a the factors L and U of a P = L U, in place: L below, U, with ones on its diagonal, above.
 
@@ -352,10 +386,10 @@ def _factor(work: DistributedContainer, right: Any) -> _Factors:
         if ctx.rank == owner:
             block = view[start:end, lo:]
             swaps = _factor_panel(block)
-            lower = np.tril(block[:, : hi - lo])
+            lower = block[:, : hi - lo]
             ends = np.diagonal(lower)
             if width:
-                right[start:end] = np.linalg.solve(lower, right[start:end]) if ends.all() else 0
+                _substitute_forward(lower, right[start:end])
             parts = [swaps, ends, block.reshape(-1)]
             packed = np.concatenate([*parts, right[start:end].reshape(-1)] if width else parts).astype(view.dtype)
         packed = collectives.broadcast(ctx, packed, owner)
@@ -434,6 +468,23 @@ def _swap(rows: Array, swaps: Array) -> None:
     rows[:, changed] = rows[:, moved[changed]]
 
 
+def _substitute_forward(lower: Array, right: Array) -> None:
+    """Multiply the rows of a right side by the inverse of a lower triangle, without exchanging rows.
+
+    LAPACK's solver of square matrices exchanges them, and the pivots then underflow that are small beside the elements
+    below them.
+    """
+    height = len(lower)
+    if height == 1:
+        right /= lower[0, 0]
+        return
+    half = height // 2
+    _substitute_forward(lower[:half, :half], right[:half])
+    right[half:] -= lower[half:, :half] @ right[:half]
+    _substitute_forward(lower[half:, half:], right[half:])
+
+
+@_silently
 def _substitute(work: DistributedContainer, right: Array) -> None:
     """Multiply the rows of a right side by the inverse of U. Collective."""
     ctx, n = work.context, work.shape[0]
@@ -452,6 +503,7 @@ def _substitute(work: DistributedContainer, right: Array) -> None:
             right[:start] -= view[:start, lo:hi] @ found
 
 
+@_silently
 def _cholesky(work: DistributedContainer) -> None:
     """Make of a matrix its lower triangular factor, in place. Collective."""
     ctx, n = work.context, work.shape[0]
@@ -470,8 +522,9 @@ def _cholesky(work: DistributedContainer) -> None:
         corner = collectives.broadcast(ctx, corner, owner)
         if np.isnan(corner).any():
             raise LinAlgError("Matrix is not positive definite")
-        left = np.linalg.solve(corner.conj(), view[end:, lo:hi].T).T
-        view[end:, lo:hi] = left
+        solved = view[end:, lo:hi].T.copy()
+        _substitute_forward(corner.conj(), solved)
+        left = view[end:, lo:hi] = solved.T
         if hi == n:
             break
         all_left = np.empty((n - hi, hi - lo), view.dtype)
