@@ -163,7 +163,7 @@ def check_places(a: Any, kth: Any, axis: Any, kind: Any = "introselect") -> None
         raise InvalidArgumentError(f"select kind must be 'introselect' (got {kind!r})")
     extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
     for place in np.atleast_1d(kth).tolist():
-        if not -extent <= integer("kth", place) < extent:
+        if not -extent <= integer("kth", place) < extent and a.global_size:  # of none, any will do
             raise InvalidArgumentError(f"kth(={place}) out of bounds ({extent})")
 
 

@@ -155,14 +155,16 @@ def isclose(a: Owned, b: Any, rtol: float = ..., atol: float = ..., equal_nan: b
 def isclose(a: Any, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Any: ...
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Return which elements are equal within tolerances. Collective if operands have to move."""
-    return elementwise("np.isclose", lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), (a, b))
+    if np.ndim(rtol) == np.ndim(atol) == 0:
+        return elementwise("np.isclose", lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), (a, b))
+    return elementwise("np.isclose", lambda x, y, r, t: np.isclose(x, y, r, t, equal_nan), (a, b, rtol, atol))
 
 
 @algorithm
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Return whether all elements are equal within tolerances, as ``np.allclose`` does. Collective."""
-    a, b = together(a, b)
-    if not isinstance(b, DistributedContainer):
+    a, b, rtol, atol = together(a, b, rtol, atol)
+    if not any(isinstance(value, DistributedContainer) for value in (b, rtol, atol)):
         check_container("a", a)
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 

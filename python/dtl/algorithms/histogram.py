@@ -9,11 +9,16 @@ import numpy as np
 from .._lazy import by_host_copies
 from .._native.arguments import integer, listed
 from .._native.library import bridge
+from .._native.values import fingerprint
+from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
+from .exchange import share
 from .half_precision import is_half
+from .numpy_forms import laid_out_as
 from .operands import together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -38,7 +43,7 @@ def histogram(
     density
         Return a probability density instead of counts: its integral over the bins is 1.
     weights
-        A container of real numbers with the partition of a: each element counts as much as its weight.
+        A container of numbers with the partition of a: each element counts as much as its weight.
 
     Returns
     -------
@@ -51,7 +56,7 @@ def histogram(
     Raises
     ------
     InvalidTypeError
-        If a or weights is not a container, or is complex; or if bins is a name, which would need all elements in one
+        If a or weights is not a container, or a is complex; or if bins is a name, which would need all elements in one
         place.
     InvalidArgumentError
         If the edges do not ascend, if there are no bins, if the range is not finite, or if weights has another
@@ -77,22 +82,49 @@ def histogram(
 
 
 def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any) -> tuple[Array, Array]:
-    edges = edges_of(a, bins, range)
-    a = a.astype(np.float32) if is_half(a) else a  # whose edges are of float16, as NumPy's
-    uniform, dense = np.ndim(bins) == 0, bool(density)
+    limits = ends_of(a, bins, range)
+    edges = _edges(a, bins, limits)
+    uniform = np.ndim(bins) == 0
     heavy, kind = _weights(a, weights)
-    out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
-    numbers = np.ascontiguousarray(edges, np.float64)
-    handle = 0 if heavy is None else heavy._handle
-    bridge.call(bridge.HISTOGRAM, a, numbers, out, handle, int(uniform), 0, 0)
-    counts = out if kind is None else out.astype(kind)
-    if dense:
+    if _is_exact_alone(a, edges) or (kind is not None and kind.kind == "c"):
+        given = (a, bins if uniform else edges, limits, weights)
+        counts = by_host_copies(_counted, given, {}, "histogram") if placed else _counted(*given)
+    else:
+        # The edges of float16 are NumPy's; the core counts by float64.
+        counted = a.astype(np.float32) if is_half(a) else a
+        out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
+        numbers = np.ascontiguousarray(edges, np.float64)
+        handle = 0 if heavy is None else heavy._handle
+        bridge.call(bridge.HISTOGRAM, counted, numbers, out, handle, int(uniform), 0, 0)
+        counts = out if kind is None else out.astype(kind)
+    if density:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
     return counts, edges
 
 
+def _is_exact_alone(a: Any, edges: Array) -> bool:
+    """Say whether elements or edges are integers that float64, by which the core counts, may not tell apart."""
+    return a.dtype.kind in "iu" and a.dtype.itemsize == 8 and bool((np.abs(edges.astype(np.float64)) >= 2**53).any())
+
+
+def _counted(a: Any, bins: Any, limits: Any, weights: Any) -> Array:
+    """Return what NumPy counts of each rank's part, added up. Collective."""
+    heavy = None if weights is None else laid_out_as(weights, a).local_view().reshape(-1)
+    words = f"{fingerprint(np.asarray(bins))}, {'no' if limits is None else fingerprint(np.array(limits))}"
+    share(a, "histogram", f"bins and limits with fingerprints {words}", also=() if weights is None else (weights,))
+    counts = np.histogram(a.local_view().reshape(-1), bins, limits, weights=heavy)[0]
+    if a.partition_policy is Partition.REPLICATED and a.context.rank:
+        counts = np.zeros_like(counts)
+    return np.asarray(reductions.allreduce(a.context, np.ascontiguousarray(counts)))
+
+
 def edges_of(a: Any, bins: Any, range: Any) -> Array:
     """Return the edges of bins, from those of all elements where the call does not say them. Collective."""
+    return _edges(a, bins, ends_of(a, bins, range))
+
+
+def ends_of(a: Any, bins: Any, range: Any) -> Any:
+    """Return the first and the last edge of bins that are a number; None of no elements, and of edges. Collective."""
     check_container("a", a)
     if not is_half(a):
         a._check_numbers("histogram")
@@ -105,37 +137,35 @@ def edges_of(a: Any, bins: Any, range: Any) -> Array:
         raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
     if isinstance(bins, str):
         raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
-    limits = _limits(range) if np.ndim(bins) == 0 else None
-    if np.ndim(bins) == 0 and limits is None and a.global_size:
-        limits = (statistics.min(a), statistics.max(a))
-    edges = _edges(a, bins, limits)
-    if len(edges) < 2:
-        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
-    return edges
+    if np.ndim(bins):
+        return None
+    limits = _limits(range)
+    return (statistics.min(a), statistics.max(a)) if limits is None and a.global_size else limits
 
 
 def _limits(given: Any) -> Any:
+    """Return the ends of a range as they are, for their dtype counts in that of the edges."""
     if given is None:
         return None
     try:
         low, high = listed(given)
-        return float(low), float(high)
+        float(low), float(high)
     except (TypeError, ValueError):
         raise InvalidTypeError(f"range must be two numbers, not {given!r}") from None
+    return low, high
 
 
 def _edges(a: DistributedContainer, bins: Any, limits: Any) -> Array:
-    """Return the edges as NumPy makes them of the least and the greatest element."""
-    ends = np.zeros(0, a.dtype) if limits is None else np.array(limits)
-    if a.dtype.kind == "f" and np.ndim(bins) == 0:
-        ends = ends.astype(a.dtype) if limits is not None and isinstance(limits[0], np.generic) else ends
-    span = None if limits is None or isinstance(limits[0], np.generic) else limits
+    """Return the edges as NumPy makes them for elements between two limits."""
     try:
-        return np.histogram_bin_edges(np.zeros(0, a.dtype) if span is not None else ends, bins, span)
+        edges = np.asarray(np.histogram_bin_edges(np.zeros(0, a.dtype), bins, limits))
     except TypeError as error:
         raise InvalidTypeError(f"bins {bins!r}: {error}") from None
     except (ValueError, IndexError) as error:
         raise InvalidArgumentError(f"bins {bins!r}: {error}") from None
+    if len(edges) < 2:
+        raise InvalidArgumentError(f"bins {bins!r}: {len(edges)} edges; there must be at least 2")
+    return edges
 
 
 def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
@@ -144,10 +174,10 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
         return None, None
     check_container("weights", weights)
     weights._check_open()
-    if weights.dtype.kind == "c":
-        raise InvalidTypeError(f"weights are of {weights.dtype}; they must be real")
     if weights.shape != a.shape:
         raise InvalidArgumentError("weights should have the same shape as a.")
+    if weights.dtype.kind == "c":
+        return None, weights.dtype
     return weights.astype(np.float64, copy=False), weights.dtype
 
 
@@ -202,6 +232,8 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     a._check_numbers("bincount")
     a._check_open()
     length = integer("minlength", minlength)
-    heavy, _ = _weights(a, weights)
+    heavy, kind = _weights(a, weights)
+    if kind is not None and kind.kind == "c":
+        raise InvalidTypeError(f"weights are of {kind}; they must be real")
     handle = 0 if heavy is None else heavy._handle
     return np.asarray(bridge.call(bridge.BINCOUNT, a, None, None, handle, length, 0, 0))

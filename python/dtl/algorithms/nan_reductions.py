@@ -20,7 +20,7 @@ from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import filled, neutral
 from .scan import cumprod, cumsum
-from .select import checked_q, halfway, nothing, quantile, quantiles_along, weighted
+from .select import checked_q, medians, middle, nothing, quantile, quantiles_along, weighted
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -306,7 +306,28 @@ def nanmedian(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
     check_container("a", a)
-    return halfway(nanquantile, a, axis, keepdims)
+    a._check_open()
+    dims = dimensions(axis, a.ndim)
+    if not all(a.shape[d] for d in dims):
+        return statistics.mean(a, axis, keepdims=keepdims)
+    if a.dtype.kind != "f" or len(dims) < a.ndim:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
+            found = medians("nanmedian", a, axis, keepdims, np.nanmedian, nanquantile)
+        if len(dims) < a.ndim and a.dtype.kind == "f" and statistics.any(np.isnan(found)):
+            warn("All-NaN slice encountered", RuntimeWarning)
+        return found
+    if a.dtype == np.float16:
+        return in_float32(nanmedian, a, axis, keepdims=keepdims)
+    share(a, "nanmedian", "keepdims" if keepdims else "")
+    flat = a if a.ndim == 1 else ravel(a)
+    numbers = flat[~np.isnan(flat)]
+    if numbers.global_size:
+        found = middle(numbers)
+    else:
+        warn("All-NaN slice encountered", RuntimeWarning)
+        found = nothing((), a.dtype)
+    return found.reshape((1,) * a.ndim) if keepdims else found[()]
 
 
 def _reduced(
@@ -325,7 +346,9 @@ def _reduced(
     if where is not None:
         numbers = np.logical_and(numbers, where)
     if name not in ("min", "max", "argmin", "argmax"):
-        return function(a, axis, keepdims=keepdims, **{**options, "where": numbers})
+        with np.errstate(divide="ignore", invalid="ignore"):  # of no numbers, as NumPy
+            value = function(a, axis, keepdims=keepdims, **{**options, "where": numbers})
+        return _with_freedom(value, numbers, axis, keepdims, options.get("ddof", 0))
     if where is not None and initial is None:
         raise InvalidArgumentError(f"nan{name}: where needs initial, the result where nothing is chosen")
     chosen = filled(a, numbers, neutral(name[-3:], a.dtype))
@@ -343,3 +366,18 @@ def _reduced(
             warn("All-NaN slice encountered", RuntimeWarning)
         return filled(value, left, nothing((), value.dtype))
     return value if np.all(left) else nothing(np.shape(value), value.dtype)[()]
+
+
+def _with_freedom(value: Any, numbers: Any, axis: Any, keepdims: Any, ddof: Any) -> Any:
+    """Return variances, NaN where so many degrees of freedom are lost that none is left. Collective."""
+    if not ddof > 0:
+        return value
+    left = statistics.sum(numbers, axis, keepdims=keepdims) > ddof
+    if isinstance(value, DistributedContainer):
+        if not statistics.all(left):
+            warn("Degrees of freedom <= 0 for slice.", RuntimeWarning)
+        return filled(value, left, np.nan)
+    if np.all(left):
+        return value
+    warn("Degrees of freedom <= 0 for slice.", RuntimeWarning)
+    return nothing(np.shape(value), value.dtype)[()]

@@ -134,16 +134,17 @@ def _ranges(a: Any) -> Any:
 
 # ---- Convolutions ----
 
-#: NumPy takes modes by number, by name, and by the name's first letter in any case.
+#: NumPy takes modes by name, and by their number.
 _MODES = ("valid", "same", "full")
 
 
 def _mode(mode: Any) -> str:
     if isinstance(mode, str):
-        for name in _MODES:
-            if mode and name[0] == mode[0].lower():
-                return name
-    elif isinstance(mode, (int, np.integer)) and 0 <= mode < len(_MODES):
+        if mode in _MODES:
+            return mode
+    elif isinstance(mode, bool) or not isinstance(mode, (int, np.integer)):
+        raise InvalidTypeError(f"mode must be 'valid', 'same' or 'full', not {mode!r} of type {type(mode).__name__}")
+    elif 0 <= mode < len(_MODES):
         return _MODES[operator.index(mode)]
     raise InvalidArgumentError(f"mode must be one of 'valid', 'same', or 'full', not {mode!r}")
 

@@ -340,6 +340,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     before, a, after = together(prepend, a, append)
     check_container("a", a)
     dim = dimension(axis, a.ndim)
+    if n == 0:
+        return differences(a, 0, dim)
     parts = [_as_long(each, a, dim) for each in (before, a, after) if each is not None]
     return differences(concat(parts, dim) if len(parts) > 1 else a, n, dim)
 
@@ -381,10 +383,29 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     for number, condition in enumerate(condlist):
         if getattr(condition, "dtype", np.bool_) != np.bool_:
             raise InvalidTypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-    result = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        result = choose(condition, choice, result)
+    *given, default = together(*condlist, *choicelist, default)
+    conditions, choices = given[: len(condlist)], given[len(condlist) :]
+    dtype = _type_of_any([*choices, default])
+    result = np.asarray(default).astype(dtype)[()] if np.ndim(default) == 0 else default
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        result = choose(condition, _in_dtype(choice, dtype), result)
     return result
+
+
+def _type_of_any(values: list[Any]) -> np.dtype[Any]:
+    """Return the dtype that holds any of several values, of which Python's numbers count by their kind."""
+    given = [v if type(v) in (int, float, complex) else _types((v,))[0] for v in values]
+    given = [np.asarray(v) if isinstance(v, (str, bytes)) else v for v in given]
+    try:
+        return result_type(*given)
+    except TypeError as error:
+        raise InvalidTypeError(f"choicelist and default value do not have a common dtype: {error}") from None
+
+
+def _in_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(value, DistributedContainer):
+        return value.astype(dtype, copy=False)
+    return np.asarray(value).astype(dtype)[()]
 
 
 # ---- Numbers ----
@@ -434,19 +455,19 @@ def weights_along(a: Any, weights: Any, axis: Any) -> Any:
 
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     """Return the integral by the trapezoidal rule."""
-    if x is not None:
-        y, x = together(y, x)
+    y, x = together(y, x)
     check_container("y", y)
     dim = dimension(axis, y.ndim)
     before = (slice(None),) * dim
     both = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
     if x is None:
-        return total(dx * both / 2.0, dim)
-    steps = differences(x) if isinstance(x, DistributedContainer) else np.diff(x)
-    if np.ndim(x) == 1:
-        shaped = tuple(-1 if d == dim else 1 for d in range(y.ndim))
-        steps = reshape(steps, shaped) if isinstance(steps, DistributedContainer) else steps.reshape(shaped)
-    return total(steps * both / 2.0, dim)
+        return total(dx * both / 2.0, axis)
+    if np.ndim(x) == 0:
+        raise InvalidArgumentError("x is a number; it must have at least one dimension")
+    steps = differences(x, 1, 0 if x.ndim == 1 else axis)
+    if x.ndim == 1:
+        steps = reshape(steps, tuple(steps.shape[0] if d == dim else 1 for d in range(y.ndim)))
+    return total(steps * both / 2.0, axis)
 
 
 trapz = trapezoid

@@ -18,7 +18,7 @@ def written(name: str, value: Any, out: Any) -> Any:
     for elements that may not be cast by the rule "same_kind"; ValueError for another shape.
     """
     whole = isinstance(value, DistributedContainer)
-    kind: Any = DistributedContainer if whole else np.ndarray
+    kind: Any = DistributedContainer if whole else (DistributedContainer, np.ndarray) if np.ndim(value) else np.ndarray
     if not isinstance(out, kind):
         wanted = "a container" if whole else "a NumPy array, the same on every rank"
         raise InvalidTypeError(f"{name}: out is of type {type(out).__name__}; it must be {wanted}")

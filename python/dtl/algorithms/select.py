@@ -248,21 +248,50 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     3.0
     """
     check_container("c", c)
-    return halfway(quantile, c, axis, keepdims)
+    c._check_open()
+    return medians("median", c, axis, keepdims, np.median, quantile)
 
 
-def halfway(quantiles: Callable[..., Any], c: Any, axis: Any, keepdims: bool) -> Any:
-    """Return the median, given a function for quantiles: of spans of time the mean of two, as NumPy. Collective."""
-    if c.dtype.kind == "M":  # whose mean needs their sum
-        c._check_numbers("median")
-    if not all(c.shape[d] for d in dimensions(axis, c.ndim)):
+def medians(
+    name: str, c: Any, axis: Any, keepdims: bool, function: Callable[..., Any], quantiles: Callable[..., Any]
+) -> Any:
+    """Return medians, given what NumPy and this package have for them along dimensions, and for quantiles. Collective.
+
+    A median is the mean of the two elements in the middle: of opposite infinities NaN, and of opposite extremes 0.
+    """
+    if c.dtype == np.float16:
+        return in_float32(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
+    if c.dtype.kind != "m":
+        c._check_numbers(name)
+    dims = dimensions(axis, c.ndim)
+    if not all(c.shape[d] for d in dims):
         return mean(c, axis, keepdims=keepdims)
     if c.dtype.kind == "b":
         c = c.astype(np.uint8)
-    if c.dtype.kind != "m":
-        return quantiles(c, 0.5, axis, keepdims=keepdims)
-    low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))
-    return (low + high) / 2
+    if c.dtype.kind == "m":
+        low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))
+        return (low + high) / 2
+    if c.dtype.kind == "c":
+        raise InvalidTypeError(f"elements of {c.dtype} have no {name}")
+    share(c, name, f"axis {dims}" + (", keepdims" if keepdims else ""))
+    if len(dims) == c.ndim:
+        found = middle(c)
+        return found.reshape((1,) * c.ndim) if keepdims else found[()]
+
+    def along(part: Array, q: Any, *, axis: Any, keepdims: bool, **_: Any) -> Any:
+        return function(part, axis=axis, keepdims=keepdims)
+
+    return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along)
+
+
+def middle(c: Any) -> Array:
+    """Return the median of all elements, which are numbers. Collective."""
+    places = np.array([[(c.global_size - 1) // 2], [c.global_size // 2]])
+    low, high, broken = _elements(c, places)
+    dtype = c.dtype if c.dtype.kind == "f" else np.dtype(np.float64)
+    if broken:
+        return nothing((), dtype)
+    return np.asarray(np.mean(low if low == high else np.concatenate([low, high]))).astype(dtype)
 
 
 def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:

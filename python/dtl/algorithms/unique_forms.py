@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -83,21 +83,3 @@ def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_co
     _, index, inverse, counts = unique_all(records)
     values = moveaxis(reshape(take(rows, index, 0), (len(index), *front.shape[1:])), 0, dim)
     return _asked(values, (return_index, index), (return_inverse, inverse), (return_counts, counts))
-
-
-def unique_values(x: Any) -> Any:
-    """Return the distinct elements, sorted."""
-    return distinct(x)
-
-
-def unique_counts(x: Any) -> Any:
-    """Return the distinct elements, sorted, and how often each occurs."""
-    values, counts = unique(x, return_counts=True)
-    return UniqueCounts(values, counts)
-
-
-class UniqueCounts(NamedTuple):
-    """What NumPy's function of the same name returns."""
-
-    values: Any
-    counts: Any

@@ -50,9 +50,9 @@ _HOMES = {
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
     "ravel_multi_index unravel_index block",
     ".algorithms.padding": "pad",
-    ".algorithms.unique_forms": "unique unique_values unique_counts",
+    ".algorithms.unique_forms": "unique",
     ".io.numpy_forms": "save savez",
-    ".array_standard.adapters": "unique_all unique_inverse cumulative_sum cumulative_prod",
+    ".array_standard.adapters": "unique_all unique_counts unique_inverse unique_values cumulative_sum cumulative_prod",
     ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
     "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
     ".algorithms.numpy_forms": "take sort argsort shape ndim size copy fliplr flipud rot90 rollaxis ediff1d delete ptp "

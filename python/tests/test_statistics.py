@@ -1,0 +1,134 @@
+"""Counts, order statistics and choices where NumPy's answer is easily missed: NumPy's result on every partition."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from divisions import assert_holds, division
+from numpy_calls import same
+
+import dtl
+
+_NS = 1_700_000_000_000_000_000 + np.array([0, 1, 2, 3, 255, 256])  # nanoseconds since 1970
+_WIDE = _NS[0] + np.array([0, 1023, 5000, 5001, 9000, 20_001])
+_EDGES = _NS[0] + np.array([0, 1, 2, 300])
+_U = np.array([2**63, 2**63 + 1, 2**64 - 1], np.uint64)
+_BIG = np.finfo(float).max
+_LARGEST = np.iinfo(np.int64).max
+_NAN = np.array([1.0, np.nan, 2.0, np.nan, 1.0])
+_TABLE = np.array([[1.0, np.nan, 3.0], [1.0, 2.0, 4.0]])
+_MASK = np.array([True, False])
+_F4, _U1, _I1 = np.array([0.5, 0.25], "f4"), np.array([3, 4], "u1"), np.array([1, 2], "i1")
+_ONES, _ZEROS = np.ones(6), np.zeros(6)
+
+Case = Callable[..., Any]
+
+#: What is special, the call, and its arrays, in the place of which containers come.
+CASES: list[tuple[str, Case, list[Any]]] = [
+    ("histogram of int64", lambda a: np.histogram(a, _EDGES), [_NS]),
+    ("histogram of int64 in equal bins", lambda a: np.histogram(a, 7), [_WIDE]),
+    ("histogram of int64 in a range", lambda a: np.histogram(a, 4, (int(_WIDE[1]), int(_WIDE[4]))), [_WIDE]),
+    ("histogram of int64 with weights", lambda a, w: np.histogram(a, _EDGES, weights=w), [_NS, np.arange(6.0)]),
+    ("histogram of int64, density", lambda a: np.histogram(a, _EDGES, density=True), [_NS]),
+    ("histogram of uint64", lambda a: np.histogram(a, _U), [_U]),
+    ("histogram up to the largest", lambda a: np.histogram(a, [0, _LARGEST - 1, _LARGEST]), [_NS * 0 + _LARGEST - 1]),
+    ("histogram with complex weights", lambda a, w: np.histogram(a, 3, weights=w), [_ONES, _ONES * 1j]),
+    ("histogram of halves", lambda a: np.histogram(a, 1, (np.float32(1.0000001), 2)), [np.ones(3, "f2")]),
+    ("edges in the type of a range", lambda a: np.histogram(a, 2, (np.float64(0.1), 2)), [np.ones(3, "f4")]),
+    ("isclose, tolerances", lambda a, b, t: np.isclose(a, b, atol=t), [_ZEROS, _ONES, np.arange(6) / 2]),
+    ("isclose, an array of tolerances", lambda a: np.isclose(a, _ONES, _ONES / 2, np.arange(6) / 3), [_ZEROS]),
+    ("isclose, tolerances alone", lambda t: np.isclose(_ZEROS, _ONES, atol=t), [np.arange(6) / 2]),
+    ("isclose, more dimensions", lambda a, t: np.isclose(a, 1, atol=t), [_ZEROS, np.array([[0.5], [2.0]])]),
+    ("allclose, tolerances", lambda a, b, t: np.allclose(a, b, rtol=t), [_ZEROS, _ONES, np.arange(6) / 2]),
+    ("allclose, an array of tolerances", lambda a: np.allclose(a, 1, atol=[1, 1, 1, 2, 2, 2]), [_ZEROS]),
+    ("median of opposite extremes", np.median, [np.array([-_BIG, _BIG])]),
+    ("median of infinities", np.median, [np.array([-np.inf, np.inf, np.inf, 3])]),
+    ("median of opposite infinities", np.median, [np.array([-np.inf, np.inf])]),
+    ("median of integers", np.median, [np.array([_LARGEST, _LARGEST, 3, 2])]),
+    ("medians of rows", lambda a: np.median(a, axis=1), [np.array([[-_BIG, _BIG], [np.inf, np.inf]])]),
+    ("medians of columns", lambda a: np.median(a, axis=0, keepdims=True), [np.array([[-np.inf, 1], [np.inf, np.nan]])]),
+    ("nanmedian", np.nanmedian, [np.array([-_BIG, np.nan, _BIG])]),
+    ("nanmedians", lambda a: np.nanmedian(a, axis=1), [np.array([[-_BIG, np.nan, _BIG], [np.inf, np.inf, 1]])]),
+    ("nanvar without freedom", lambda a: np.nanvar(a, ddof=2), [np.array([1.0, 2.0])]),
+    ("nanstd without freedom", lambda a: np.nanstd(a, axis=1, ddof=2), [_TABLE]),
+    ("nanstd, dimensions kept", lambda a: np.nanstd(a, keepdims=True, ddof=9), [_TABLE]),
+    ("partition of nothing", lambda a: np.partition(a, 3), [np.zeros((0, 2))]),
+    ("argpartition of nothing", lambda a: np.argpartition(a, 0), [np.zeros(0)]),
+    ("select, a float beside", lambda m, f, i: np.select([m, ~m], [f, i], 0.5), [_MASK, _F4, _I1]),
+    ("select, an integer beside", lambda m, u: np.select([m, ~m], [u, m], 7), [_MASK, _U1]),
+    ("select, arrays beside", lambda m: np.select([m, np.array([True, True])], [_U1, _I1]), [_MASK]),
+    ("select, a container as a choice", lambda i: np.select([_MASK, ~_MASK], [_U1, i], 3), [_I1]),
+    ("select, rows", lambda m, t: np.select([m], [t], [[1], [2]]), [_MASK, _TABLE[:, :2]]),
+    ("trapezoid, x of columns", lambda y, x: _trapezoid(y, x, axis=0), [np.ones((3, 4)), np.array([[0.0], [1], [3]])]),
+    ("trapezoid, x of rows", lambda y, x: _trapezoid(y, x, axis=1), [_TABLE, np.array([[0.0, 1, 3]])]),
+    ("diff of no order", lambda a: np.diff(a, n=0, append=0, prepend=[1, 2]), [np.array([1, 2, 3])]),
+    ("convolve by number", lambda a: np.convolve(a, [1.0, 2.0], 1), [_NAN]),
+]
+if hasattr(np, "unique_all"):
+    CASES += [
+        ("unique_values, NaN", np.unique_values, [_NAN]),
+        ("unique_counts, NaN", np.unique_counts, [_NAN]),
+        ("unique_inverse, NaN", lambda a: np.unique_inverse(a).values, [_NAN]),
+        ("unique_all, NaN", lambda a: tuple(np.unique_all(a)[k] for k in (0, 3)), [_NAN]),
+        ("unique, equal NaN", lambda a: np.unique(a, return_counts=True), [_NAN]),
+    ]
+
+
+def _trapezoid(*args: Any, **kwargs: Any) -> Any:
+    return getattr(np, "trapezoid" if hasattr(np, "trapezoid") else "trapz")(*args, **kwargs)
+
+
+@pytest.mark.parametrize(("call", "arrays"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+def test_as_numpy(ctx: dtl.Context, call: Case, arrays: list[Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        want = call(*arrays)
+        for name in ("block", "cyclic", "replicated"):
+            made = call(*(_held(ctx, array, name) for array in arrays))
+            pairs = zip(made, want) if isinstance(want, tuple) else [(made, want)]
+            for got, of in pairs:
+                same(got, of, everywhere=isinstance(got, np.ndarray))
+
+
+def _held(ctx: dtl.Context, array: Any, name: str) -> Any:
+    c = dtl.asarray(ctx, array)
+    if array.ndim == 1 or name != "cyclic":
+        c.redistribute(**division(name, array.shape[0], ctx.size))
+    return c
+
+
+WRONG: list[tuple[str, Case, type[Exception], str]] = [
+    ("tolerances of another length", lambda v: np.allclose(v, _ONES, atol=np.ones(2)), ValueError, "could not be"),
+    ("the first letter of a mode", lambda v: np.convolve(v, [1.0], "f"), ValueError, "mode must be one of"),
+    ("a mode of no kind", lambda v: np.correlate(v, v, None), TypeError, "mode must be"),
+    ("a mode of a number", lambda v: np.correlate(v, v, 3), ValueError, "mode must be one of"),
+    ("a range of text", lambda v: np.histogram(v, 2, ("a", "b")), TypeError, "range must be two numbers"),
+    ("no common dtype", lambda v: np.select([v > 0], [v], np.datetime64(3, "s")), TypeError, "common dtype"),
+    ("x of no dimension", lambda v: _trapezoid(v, 3), ValueError, "at least one dimension"),
+    ("an output of another shape", lambda v: np.max(v, keepdims=True, out=v), ValueError, "out has shape"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_wrong_arguments(ctx: dtl.Context, call: Case, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        call(dtl.ones(ctx, 6))
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "argmax", "mean", "any"])
+def test_a_container_for_the_kept_dimensions_of_all_elements(ctx: dtl.Context, name: str) -> None:
+    array = np.array([[1.0, 3.0], [2.0, 0.0]])
+    want = getattr(np, name)(array, keepdims=True)
+    out = dtl.zeros(ctx, (1, 1), want.dtype)
+    assert getattr(np, name)(dtl.asarray(ctx, array), keepdims=True, out=out) is out
+    assert_holds(out, want)
+
+
+def test_warnings(ctx: dtl.Context) -> None:
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom"):
+        np.nanvar(dtl.asarray(ctx, [1.0, np.nan]), ddof=1)
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        np.nanmedian(dtl.asarray(ctx, [np.nan]))
