@@ -10,7 +10,7 @@ import numpy as np
 from .._lazy import by_host, spread_over
 from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
 from .._native.values import filling, fingerprint
-from ..containers.base import DistributedContainer, check_container
+from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -482,7 +482,7 @@ def asarray(
         array = array.astype(dtype)
     agree(ctx, "asarray", f"an array with fingerprint {fingerprint(array)}")
     made = _made(ctx, array.shape, array.dtype, (partition, block_size, grid), placement, execution, like)
-    made._set_part(array[np.ix_(*(made.local_indices(d) for d in range(array.ndim)))])
+    made._set_part(own_elements(made, array))
     made._end_write("asarray")
     return made
 

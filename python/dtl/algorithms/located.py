@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native.library import bridge
 from ..comm.collectives import allgather
-from ..containers.base import DistributedContainer, linear_indices
+from ..containers.base import DistributedContainer, linear_indices, own_elements
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
@@ -158,8 +158,7 @@ def put_rows(of: Any, indices: Any, value: Any) -> bool:
     elif value.size == 1:
         given._fill_part(value.reshape(1))
     else:
-        mine = np.ix_(*(given.local_indices(d) for d in range(given.ndim)))
-        given._set_part(np.ascontiguousarray(np.broadcast_to(value, given.shape)[mine]))
+        given._set_part(np.ascontiguousarray(own_elements(given, np.broadcast_to(value, given.shape))))
     same = not isinstance(value, DistributedContainer) and value.size == 1
     _rows_at(of, indices).put(given, same=same)
     return True

@@ -215,24 +215,25 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Any:
     a
         A container, the same on every rank.
     shape
-        The extents. Their product is the number of elements. One of them may be -1, and is then computed.
+        The extents. Their product is the number of elements. One of them may be -1, and is then computed. ``()`` is
+        that of one element.
     order
         In which order the elements are read, and placed in the result: "C", the last index changing fastest, which
         "A" also means; or "F", the first, which transposes both a and the result.
 
     Returns
     -------
-    container
+    container or scalar
         If dimension 0 keeps its extent, and no other dimension is divided, the result is divided as a is, and nothing
         is communicated. Otherwise, it is divided by blocks of dimension 0; if a is too, each rank sends only the
-        elements that it does not keep.
+        elements that it does not keep. Of no dimensions, the element itself, a NumPy scalar on every rank.
 
     Raises
     ------
     InvalidTypeError
         If a is not a container, or an extent is not an integer.
     InvalidArgumentError
-        If the shape has another number of elements, or no dimension, or if the order is unknown. On every rank.
+        If the shape has another number of elements, or if the order is unknown. On every rank.
     CollectiveMismatchError
         If the ranks pass different containers or shapes.
 
@@ -248,6 +249,8 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Any:
     if order not in ("C", "F", "A"):
         raise InvalidArgumentError(f"order must be one of 'C', 'F' or 'A' (got {order!r})")
     share(a, "reshape", f"shape {extents}" + (", order F" if order == "F" else ""))
+    if not extents:
+        return a[(0,) * a.ndim]
     if order == "F":
         return permute_dims(reshaped(permute_dims(a), extents[::-1]))
     return reshaped(a, extents)
@@ -306,8 +309,6 @@ def _extents(shape: Any, size: int) -> tuple[int, ...]:
     extents = integers("shape", shape)
     missing = [d for d, extent in enumerate(extents) if extent == -1]
     known = math.prod(extent for extent in extents if extent != -1)
-    if not extents:
-        raise InvalidArgumentError("shape () has no dimensions; a container has 1 or more")
     if len(missing) == 1 and known > 0 and size % known == 0:
         extents = tuple(size // known if extent == -1 else extent for extent in extents)
     if any(extent < 0 for extent in extents) or math.prod(extents) != size:

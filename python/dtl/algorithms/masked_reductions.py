@@ -9,7 +9,7 @@ import numpy as np
 from .._lazy import late
 from .._native.callsite import warn
 from .._native.values import fingerprint
-from ..containers.base import DistributedContainer, check_container
+from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
@@ -115,7 +115,7 @@ def _beside(a: Any, where: Any) -> Any:
         raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}") from None
     share(a, "where", f"with fingerprint {fingerprint(where)}", anywhere=True)
     mask = a._like(np.dtype(np.bool_))
-    mask._set_part(np.ascontiguousarray(whole[np.ix_(*(a.local_indices(d) for d in range(a.ndim)))]))
+    mask._set_part(np.ascontiguousarray(own_elements(a, whole)))
     return mask
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
-from .._native.values import fingerprint
+from .._native.values import fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import compare_arrays, elementwise, spread_to
+from ..containers.broadcasting import compare_arrays, elementwise, spread_over, spread_to
 from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
@@ -574,15 +574,23 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """Write elements to a container."""
+    """Write elements to a container, as those of its dtype before any are chosen."""
     check_container("dst", dst)
+    src = as_array(src)
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise InvalidArgumentError(f"casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {casting!r}")
     given = src.dtype if isinstance(src, (DistributedContainer, np.ndarray, np.generic)) else None
     if given is not None and not np.can_cast(given, dst.dtype, casting):
         raise InvalidTypeError(f"np.copyto: elements of {given} do not become {dst.dtype} with casting {casting!r}")
-    values = src if where is True else choose(where, src, dst)
-    if isinstance(values, DistributedContainer):
-        dst[...] = spread_to(values, dst.shape).astype(dst.dtype)
+    if isinstance(src, DistributedContainer):
+        values = spread_over(src, dst.shape).astype(dst.dtype, copy=False)
     else:
+        elements = np.asarray(src).astype(dst.dtype) if casting == "unsafe" else fitting("src", src, dst.dtype)
+        many = spread("src", elements, dst.shape)
+        values = many[0] if len(many) == 1 else many.reshape(dst.shape)
+    if np.ndim(where):
+        values = choose(where, values, dst)
+    if np.ndim(where) or where:
         dst[...] = values
 
 

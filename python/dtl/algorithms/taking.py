@@ -22,7 +22,7 @@ from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import located, statistics
 from .axis_reductions import container_of
 from .exchange import share
-from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, reshape
+from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, ravel, reshape
 from .operands import together
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def take_along_axis(a: DistributedTensor, indices: Any, axis: int = ...) -> Dist
 def take_along_axis(a: Any, indices: Any, axis: int = ...) -> Any: ...
 @algorithm
 @computed_on_devices
-def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
+def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     """Return, for each entry of a container of indices, the element at that index along a dimension. Collective.
 
     Parameters
@@ -223,7 +223,7 @@ def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     indices
         A container of integers with as many dimensions as a. Its extents are those of a, except along axis.
     axis
-        The dimension.
+        The dimension; None takes elements by their index in C order, of indices of one dimension.
 
     Returns
     -------
@@ -247,8 +247,12 @@ def take_along_axis(a: Any, indices: Any, axis: int = -1) -> Any:
     check_open(a)
     check_container("indices", indices)
     indices._check_open()
-    dim = dimension(axis, a.ndim)
     check_integers(indices.dtype)
+    if axis is None:
+        if indices.ndim != 1:
+            raise InvalidArgumentError("when axis=None, `indices` must have a single dimension.")
+        a = ravel(a)
+    dim = 0 if axis is None else dimension(axis, a.ndim)
     a, indices = _spread_beside(a, indices, dim)
     check_placements("take_along_axis", (a, indices))
     share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)

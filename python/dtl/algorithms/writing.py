@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import by_host_copies, check_placements, to_host
+from .._lazy import check_placements, spread_over, to_host
 from .._native.library import bridge
 from .._native.values import fingerprint, fitting, spread
-from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.broadcasting import spread_to
+from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.indexing import masks, parts
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..exceptions import InvalidArgumentError
@@ -23,6 +22,7 @@ from .exchange import share
 from .fill import fill
 from .manipulation import dimension, ravel, reshape
 from .numpy_forms import laid_out_as
+from .operands import together
 from .scan import cumsum
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -47,12 +47,14 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     check_container("a", a)
     a._check_open()
     check_placements("put", (a, ind, v))
+    if _are_none(a, "put", v):
+        return
     extent = a.global_size
     if isinstance(ind, DistributedContainer):
         check_integers(ind.dtype)
         share(a, "put", f"mode {mode}", also=(ind,), anywhere=True)
         own = _placed(to_host("put", ind).astype(np.int64).reshape(-1), extent, mode)
-        values = _again(a, v, linear_indices(ind).reshape(-1), ind.global_size)
+        values = _again(a, v, linear_indices(ind).reshape(-1))
         if ind.partition_policy is Partition.REPLICATED and a.context.rank:
             own, values = own[:0], values[:0]
         bridge.call(bridge.PUT, a, own, a._for_core(values), 0, 0, 0, 0)
@@ -64,16 +66,22 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}", anywhere=True)
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
-    values = _again(a, v, mine, len(places))
+    values = _again(a, v, mine)
     bridge.call(bridge.PUT, a, np.ascontiguousarray(places[mine]), a._for_core(values), 0, 0, 0, 0)
 
 
-def _again(a: Any, v: Any, places: Array, count: int) -> Array:
+def _are_none(a: Any, op: str, values: Any) -> bool:
+    """Say whether there are no values to write, which is no error of most calls. Collective if there are none."""
+    none = not (values.global_size if isinstance(values, DistributedContainer) else np.size(values))
+    if none:
+        share(a, op, "no values", anywhere=True)
+    return none
+
+
+def _again(a: Any, v: Any, places: Array) -> Array:
     """Return the values for some places among those that are written to, which repeat. Collective."""
     if isinstance(v, DistributedContainer):
-        wanted = np.ascontiguousarray(places % max(v.global_size, 1), np.int64)
-        if not v.global_size and count:
-            raise InvalidArgumentError("there are no values")
+        wanted = np.ascontiguousarray(places % v.global_size, np.int64)
         got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
         values = fitting("v", got, a.dtype)
         if v.dtype != a.dtype:
@@ -81,9 +89,7 @@ def _again(a: Any, v: Any, places: Array, count: int) -> Array:
         return values
     values = fitting("v", v, a.dtype).reshape(-1)
     share(a, "put", f"values with fingerprint {fingerprint(values)}", anywhere=True)
-    if not values.size and count:
-        raise InvalidArgumentError("there are no values")
-    return np.ascontiguousarray(values[places % max(values.size, 1)])
+    return np.ascontiguousarray(values[places % values.size])
 
 
 @algorithm
@@ -93,12 +99,15 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     check_container("a", a)
     a._check_open()
     check_placements("putmask", (a, mask, values))
+    _check_size(a, mask)
+    if _are_none(a, "putmask", values):
+        return
     if a._placement is Placement.DEVICE:
         _write_on_device("putmask", a, mask, values, in_turn=False)
         return
     chosen = _mask_of(a, mask)
     places = linear_indices(a)[chosen]
-    a.local_view()[chosen] = _again(a, values, places, a.global_size)
+    a.local_view()[chosen] = _again(a, values, places)
 
 
 @algorithm
@@ -108,6 +117,11 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     check_container("arr", arr)
     arr._check_open()
     check_placements("place", (arr, mask, vals))
+    _check_size(arr, mask)
+    if _are_none(arr, "place", vals):
+        if np.any(mask):
+            raise InvalidArgumentError("there are no values for the elements where the mask is true")
+        return
     if arr._placement is Placement.DEVICE:
         _write_on_device("place", arr, mask, vals, in_turn=True)
         return
@@ -116,7 +130,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     true.local_view()[...] = chosen
     number = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr)
     places = number.local_view()[chosen] - 1
-    arr.local_view()[chosen] = _again(arr, vals, places, arr.global_size)
+    arr.local_view()[chosen] = _again(arr, vals, places)
 
 
 def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> None:
@@ -127,20 +141,20 @@ def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> 
         chosen = _mask_of(a, mask).reshape(-1)
         indices = linear_indices(a).reshape(-1)[chosen]
         numbers = np.cumsum(np.asarray(mask, np.bool_))[indices] - 1 if in_turn else indices
-        parts.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers, a.global_size))
+        parts.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers))
     a._end_write(op)
 
 
 def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
     """Write where a mask is true that is on the GPU, too, laid out alike. Collective."""
     if not isinstance(values, DistributedContainer) and np.size(values) == 1:
-        parts.put_where(a, mask, _again(a, values, np.zeros(1, np.int64), a.global_size))
+        parts.put_where(a, mask, _again(a, values, np.zeros(1, np.int64)))
         return
     indices, counts = masks.selected(mask)
     numbers = indices
     if in_turn:
         numbers = sum(counts[: a.context.rank]) + np.arange(len(indices))
-    given = _again(a, values, numbers, a.global_size)
+    given = _again(a, values, numbers)
     if masks.by_kernel(a, mask):
         parts.put_where(a, mask, given)
     else:
@@ -156,9 +170,15 @@ def _shaped_as(a: Any, mask: DistributedContainer) -> Any:
     """Return a mask of as many elements in the shape of a container. Collective where it has another one."""
     if mask.shape == a.shape:
         return mask
-    if mask.global_size != a.global_size:
-        raise InvalidArgumentError("the mask and the container must be the same size")
     return reshape(mask, a.shape)
+
+
+def _check_size(a: Any, mask: Any) -> None:
+    size = mask.global_size if isinstance(mask, DistributedContainer) else np.size(mask)
+    if size != a.global_size:
+        raise InvalidArgumentError(
+            f"the mask and the container must be the same size: they have {size} and {a.global_size} elements"
+        )
 
 
 def _mask_of(a: Any, mask: Any) -> Array:
@@ -167,8 +187,6 @@ def _mask_of(a: Any, mask: Any) -> Array:
         chosen: Array = laid_out_as(_shaped_as(a, mask), a).local_view() != 0
         return chosen
     given = np.asarray(mask)
-    if given.size != a.global_size:
-        raise InvalidArgumentError("the mask and the container must be the same size")
     share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}", anywhere=True)
     return np.asarray(given.reshape(-1)[linear_indices(a)], np.bool_)
 
@@ -178,6 +196,7 @@ def _mask_of(a: Any, mask: Any) -> Array:
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Write for each entry of indices a value to the element of that index along a dimension."""
     check_container("arr", arr)
+    indices = together(arr, indices)[1]
     check_container("indices", indices)
     arr._check_open()
     check_integers(indices.dtype)
@@ -185,10 +204,12 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     dim = None if axis is None else dimension(axis, arr.ndim)
     if dim is None and indices.ndim != 1:
         raise InvalidArgumentError("when axis=None, `indices` must have a single dimension.")
-    if dim is not None and (
-        indices.ndim != arr.ndim or any(indices.shape[d] != arr.shape[d] for d in range(arr.ndim) if d != dim)
-    ):
-        raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
+    if dim is not None:
+        same = indices.ndim == arr.ndim
+        lines = tuple(indices.shape[dim] if same and d == dim else n for d, n in enumerate(arr.shape))
+        if not same or any(n not in (1, extent) for n, extent in zip(indices.shape, lines)):
+            raise InvalidArgumentError(f"indices of shape {indices.shape} for shape {arr.shape} along axis {dim}")
+        indices = spread_over(indices, lines)
     also = (indices, values) if isinstance(values, DistributedContainer) else (indices,)
     share(arr, "put_along_axis", f"axis {axis}", also=also, anywhere=True)
     if located.lines(arr, indices) and _put_there(arr, indices, values, dim):
@@ -198,8 +219,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if dim is None:
         places = _placed(entries, arr.global_size, "raise")
     for d, extent in enumerate(arr.shape if dim is not None else ()):
-        lines = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
-        places = places * extent + (_placed(entries, extent, "raise") if d == dim else lines)
+        others = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
+        places = places * extent + (_placed(entries, extent, "raise") if d == dim else others)
     places = np.broadcast_to(places, indices.local_shape)
     given = _beside_indices(arr, indices, values)
     if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
@@ -213,10 +234,8 @@ def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
     if not isinstance(values, DistributedContainer):
         whole = fitting("values", values, a.dtype)
         spread("values", whole, indices.shape)
-        own = np.ix_(*(indices.local_indices(d) for d in range(indices.ndim)))
-        return np.ascontiguousarray(np.broadcast_to(whole, indices.shape)[own]).reshape(-1)
-    if values.shape != indices.shape:
-        values = by_host_copies(spread_to, (values, indices.shape), {}, "put_along_axis")
+        return np.ascontiguousarray(own_elements(indices, np.broadcast_to(whole, indices.shape))).reshape(-1)
+    values = spread_over(values, indices.shape)
     laid = laid_out_as(values, indices)
     mine = laid.to_numpy() if laid._placement is Placement.DEVICE else laid.local_view()
     return fitting("values", mine, a.dtype).reshape(-1)

@@ -452,3 +452,18 @@ def linear_indices(of: DistributedContainer, dims: range | None = None) -> np.nd
     for d in range(of.ndim) if dims is None else dims:
         total = total[..., np.newaxis] * of.shape[d] + of.local_indices(d)
     return total
+
+
+def own_elements(of: DistributedContainer, whole: Any, dims: range | None = None) -> Any:
+    """Return this rank's elements of an array that is as a container, or as some dimensions of it, in shape.
+
+    It is a view where they are side by side. ``np.ix_`` copies, and takes fewer dimensions than an array has.
+    """
+    for place, d in enumerate(range(of.ndim) if dims is None else dims):
+        mine = of.local_indices(d)
+        start = int(mine[0]) if len(mine) else 0
+        if np.array_equal(mine, np.arange(start, start + len(mine))):
+            whole = whole[(*[slice(None)] * place, slice(start, start + len(mine)))]
+        else:
+            whole = whole.take(mine, axis=place)
+    return whole

@@ -18,7 +18,7 @@ from ...comm import collectives
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition, Placement
 from ...runtime.agreement import agree
-from ..base import DistributedContainer, linear_indices
+from ..base import DistributedContainer, linear_indices, own_elements
 from ..layout import BLOCK, Division
 from . import parts
 from .regions import move_all
@@ -70,8 +70,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         if value.size == 1:
             value = value.reshape(())
         else:
-            own = np.ix_(*[of.local_indices(d) for d in range(mask.ndim, of.ndim)])
-            value = spread("values", value, rest).reshape(rest)[own]
+            value = own_elements(of, spread("values", value, rest).reshape(rest), range(mask.ndim, of.ndim))
         _assign_own(of, mask, value)
         return
     indices, counts = selected(mask)
