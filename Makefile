@@ -409,6 +409,15 @@ test-types: $(VENV)/.installed
 	$(say) "stubtest"
 	$(PY) -m mypy.stubtest dtl --mypy-config-file pyproject.toml --allowlist python/tests/stubtest_allowed.txt
 
+# What the tests of other packages call of NumPy, recorded and replayed with containers, in an environment with these packages.
+.PHONY: test-replay replay
+REPLAY_SECONDS = 600
+test-replay:
+	@$(MAKE) --no-print-directory replay VENV=_build/venv-replay EXTRAS=replay
+replay: $(VENV)/.installed
+	$(say) "calls of NumPy in other packages' tests, 1 and 3 ranks"
+	timeout -k 10 $(LIMIT) $(PY) python/tests/replay --seconds $(REPLAY_SECONDS) --seed $(SEED)
+
 # The array API consortium's own suite, https://github.com/data-apis/array-api-tests, from a checkout with its submodule:
 # SUITE names it, EXAMPLES says how many each test draws, and the file of what does not pass says why.
 EXAMPLES = 20
