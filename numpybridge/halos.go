@@ -8,7 +8,7 @@ import (
 )
 
 // haloMake makes a halo around a container and returns its handle. The input has three numbers for each dimension:
-// ghosts before, ghosts after, and 1 for a circle, else 0.
+// ghosts before, ghosts after, and the number of a mode.
 func haloMake(c *Call) error {
 	numbers, err := c.integers()
 	if err != nil {
@@ -20,7 +20,7 @@ func haloMake(c *Call) error {
 	l := list{numbers}
 	margins := make([]halo.Margin, len(numbers)/3)
 	for d := range margins {
-		margins[d] = halo.Margin{Before: l.one(), After: l.one(), Periodic: l.one() != 0}
+		margins[d] = halo.Margin{Before: l.one(), After: l.one(), Mode: halo.Mode(l.one())}
 	}
 	return c.container(func(of container.Container) error {
 		h, err := container.NewHalo(of, margins)

@@ -60,7 +60,7 @@ func NewHalo(of Container, margins []halo.Margin) (*Halo, error) {
 	}
 	call := comm.Call{Op: op, Text: func() string { return describeMargins(margins) }}
 	for _, m := range margins {
-		call.Same = append(call.Same, m.Before, m.After, truth(m.Periodic))
+		call.Same = append(call.Same, m.Before, m.After, int64(m.Mode))
 	}
 	a, ok := of.(*Array)
 	if !ok {
@@ -134,9 +134,7 @@ func describeMargins(margins []halo.Margin) string {
 	texts := make([]string, len(margins))
 	for d, m := range margins {
 		texts[d] = tuple([]int64{m.Before, m.After})
-		if m.Periodic {
-			texts[d] += " periodic"
-		}
+		texts[d] += m.Mode.String()
 	}
 	return "width " + strings.Join(texts, ", ")
 }

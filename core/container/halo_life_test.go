@@ -19,7 +19,7 @@ import (
 func ring(t *testing.T, on *runtime.Context, n int64) (*container.Array, *container.Halo) {
 	t.Helper()
 	v := made(t, on, n, container.Division{})
-	h, err := container.NewHalo(v, margins(1, true, 1, 1))
+	h, err := container.NewHalo(v, margins(1, halo.Wrap, 1, 1))
 	if err != nil {
 		t.Error(err)
 		panic(err)
@@ -44,7 +44,7 @@ func TestElementsStayWhenRoomIsMade(t *testing.T) {
 			v := made(t, on, 10, container.Division{})
 			fillTens(t, v)
 			for width := range int64(4) {
-				h, err := container.NewHalo(v, margins(1, true, width, width/2))
+				h, err := container.NewHalo(v, margins(1, halo.Wrap, width, width/2))
 				assert.NoError(t, err)
 				holds(t, v, func(g int64) int64 { return 10 * g })
 				assert.NoError(t, h.Close())
@@ -67,16 +67,16 @@ func TestViewsHinderRoom(t *testing.T) {
 				view, err = h.View()
 				assert.NoError(t, err)
 			}
-			_, err = container.NewHalo(v, margins(1, false, 1, 2))
+			_, err = container.NewHalo(v, margins(1, halo.Constant, 1, 2))
 			assert.ErrorIs(t, err, status.ViewsOut)
 			assert.ErrorContains(t, err, "1 view of the container is out")
 			assert.NoError(t, h.Exchange(), "nothing has changed")
-			same, err := container.NewHalo(v, margins(1, false, 0, 1))
+			same, err := container.NewHalo(v, margins(1, halo.Constant, 0, 1))
 			assert.NoError(t, err, "it shares the room")
 			if view.Storage != nil {
 				view.Storage.Release()
 			}
-			wider, err := container.NewHalo(v, margins(1, false, 1, 2))
+			wider, err := container.NewHalo(v, margins(1, halo.Constant, 1, 2))
 			assert.NoError(t, err)
 			assert.NoError(t, wider.Exchange())
 			for _, h := range []*container.Halo{h, same, wider} {
@@ -98,7 +98,7 @@ func TestHalosAndSpansGetStale(t *testing.T) {
 					return v.Redistribute(container.Division{Kind: partition.KindCyclic}, 0)
 				},
 				func(v *container.Array) error {
-					h, err := container.NewHalo(v, margins(1, true, 1, 2))
+					h, err := container.NewHalo(v, margins(1, halo.Wrap, 1, 2))
 					assert.NoError(t, h.Close())
 					return err
 				},
@@ -176,12 +176,12 @@ func TestHalosThatCrossOver(t *testing.T) {
 		onRanks(t, n, func(on *runtime.Context) {
 			v, h := ring(t, on, 11)
 			for range 47 {
-				other, err := container.NewHalo(v, margins(1, true, 1, 1))
+				other, err := container.NewHalo(v, margins(1, halo.Wrap, 1, 1))
 				assert.NoError(t, err)
 				assert.NoError(t, other.Close())
 			}
 			w, k := ring(t, on, 7)
-			wide, err := container.NewHalo(w, margins(1, false, 1, 1))
+			wide, err := container.NewHalo(w, margins(1, halo.Constant, 1, 1))
 			assert.NoError(t, err)
 			order := []*container.Halo{h, k, wide}
 			if on.Rank()%2 == 1 {
@@ -223,25 +223,27 @@ func TestHalosThatCannotBe(t *testing.T) {
 				code    status.Code
 				text    string
 			}{
-				{"span", span, margins(1, false, 1, 1), status.Unsupported, "a span has no halo"},
-				{"cyclic", cyclic, margins(1, false, 1, 1), status.Unsupported, "redistribute"},
-				{"closed", gone, margins(1, false, 1, 1), status.InvalidHandle, "the container is closed"},
-				{"dimensions", v, margins(2, false, 1, 1), status.InvalidArgument, "2 widths for 1 dimensions"},
-				{"negative", v, margins(1, false, 1, -2), status.InvalidArgument, "width -2 of dimension 0 is negative"},
-				{"turns", v, margins(1, true, 0, 651), status.InvalidArgument, "width 651 of dimension 0 goes more than 64 times around its extent 10"},
-				{"no address", v, margins(1, false, 1<<62, 1<<62), status.OutOfMemory, "has no address"},
-				{"no memory", v, margins(1, false, 1<<58, 0), status.OutOfMemory, ""},
+				{"span", span, margins(1, halo.Constant, 1, 1), status.Unsupported, "a span has no halo"},
+				{"cyclic", cyclic, margins(1, halo.Constant, 1, 1), status.Unsupported, "redistribute"},
+				{"closed", gone, margins(1, halo.Constant, 1, 1), status.InvalidHandle, "the container is closed"},
+				{"dimensions", v, margins(2, halo.Constant, 1, 1), status.InvalidArgument, "2 widths for 1 dimensions"},
+				{"negative", v, margins(1, halo.Constant, 1, -2), status.InvalidArgument, "width -2 of dimension 0 is negative"},
+				{"turns", v, margins(1, halo.Wrap, 0, 651), status.InvalidArgument, "width 651 of dimension 0 goes more than 64 times around its extent 10"},
+				{"wide edge", v, margins(1, halo.Edge, 0, 1<<21), status.InvalidArgument, "width 2097152 of dimension 0 is more than 1048576"},
+				{"no mode", v, margins(1, 9, 0, 1), status.InvalidArgument, "mode 9 of dimension 0 outside [0, 5)"},
+				{"no address", v, margins(1, halo.Constant, 1<<62, 1<<62), status.OutOfMemory, "has no address"},
+				{"no memory", v, margins(1, halo.Constant, 1<<58, 0), status.OutOfMemory, ""},
 			} {
 				_, err := container.NewHalo(row.of, row.margins)
 				assert.ErrorIs(t, err, row.code, row.name)
 				assert.ErrorContains(t, err, row.text, row.name)
 			}
 			if n > 1 {
-				_, err := container.NewHalo(v, margins(1, false, int64(on.Rank()/(n-1)), 1))
+				_, err := container.NewHalo(v, margins(1, halo.Constant, int64(on.Rank()/(n-1)), 1))
 				assert.ErrorIs(t, err, status.Mismatch)
 				assert.ErrorContains(t, err, "called halo(width (1, 1))")
 			}
-			h, err := container.NewHalo(v, margins(1, false, 1, 1))
+			h, err := container.NewHalo(v, margins(1, halo.Constant, 1, 1))
 			assert.NoError(t, err, "nothing is left of the refused ones")
 			assert.NoError(t, h.Exchange())
 			assert.NoError(t, h.Close())
@@ -261,16 +263,16 @@ func TestMessagesAreFew(t *testing.T) {
 		margins     []halo.Margin
 		most, least int // of any rank
 	}{
-		{"line", 4, []int64{40}, nil, margins(1, false, 1, 1), 2, 1},
-		{"circle of two", 2, []int64{40}, nil, margins(1, true, 1, 1), 1, 1},
-		{"one side", 4, []int64{40}, nil, margins(1, false, 1, 0), 1, 0},
-		{"no ghosts", 4, []int64{40}, nil, margins(1, true, 0, 0), 0, 0},
-		{"over two parts", 6, []int64{12}, nil, margins(1, false, 4, 4), 4, 2},
-		{"grid", 9, []int64{9, 9}, []int64{3, 3}, margins(2, false, 1, 1), 8, 3},
-		{"grid without ends", 9, []int64{9, 9}, []int64{3, 3}, margins(2, true, 2, 2), 8, 8},
-		{"grid of three dimensions", 27, []int64{6, 6, 6}, []int64{3, 3, 3}, margins(3, false, 1, 1), 26, 7},
-		{"large faces on both sides", 2, []int64{1 << 13}, nil, margins(1, true, 1<<11, 1<<11), 2, 2},
-		{"alone", 1, []int64{5, 5}, nil, margins(2, true, 1, 1), 0, 0},
+		{"line", 4, []int64{40}, nil, margins(1, halo.Constant, 1, 1), 2, 1},
+		{"circle of two", 2, []int64{40}, nil, margins(1, halo.Wrap, 1, 1), 1, 1},
+		{"one side", 4, []int64{40}, nil, margins(1, halo.Constant, 1, 0), 1, 0},
+		{"no ghosts", 4, []int64{40}, nil, margins(1, halo.Wrap, 0, 0), 0, 0},
+		{"over two parts", 6, []int64{12}, nil, margins(1, halo.Constant, 4, 4), 4, 2},
+		{"grid", 9, []int64{9, 9}, []int64{3, 3}, margins(2, halo.Constant, 1, 1), 8, 3},
+		{"grid without ends", 9, []int64{9, 9}, []int64{3, 3}, margins(2, halo.Wrap, 2, 2), 8, 8},
+		{"grid of three dimensions", 27, []int64{6, 6, 6}, []int64{3, 3, 3}, margins(3, halo.Constant, 1, 1), 26, 7},
+		{"large faces on both sides", 2, []int64{1 << 13}, nil, margins(1, halo.Wrap, 1<<11, 1<<11), 2, 2},
+		{"alone", 1, []int64{5, 5}, nil, margins(2, halo.Wrap, 1, 1), 0, 0},
 	} {
 		onRanks(t, row.ranks, func(on *runtime.Context) {
 			c, err := container.New(on, container.Spec{Family: "tensor", Shape: row.shape, Type: dtype.Float64,

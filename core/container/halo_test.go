@@ -59,8 +59,8 @@ func expected(margins []halo.Margin, extents []container.Extents, at []int64, el
 	for d, m := range margins {
 		e := extents[d]
 		global := e.Offset + at[d] - m.Before
-		if m.Periodic && e.Global > 0 {
-			global = (global%e.Global + e.Global) % e.Global
+		for m.Mode != halo.Constant && e.Global > 0 && (global < 0 || global >= e.Global) {
+			global = nearer(m.Mode, global, e.Global)
 		}
 		if global < 0 || global >= e.Global {
 			for i := range element {
@@ -72,6 +72,27 @@ func expected(margins []halo.Margin, extents []container.Extents, at []int64, el
 	}
 	mark(element, flat, round)
 }
+
+// nearer returns the index that one beyond an end stands for, or another one nearer to that end.
+func nearer(mode halo.Mode, index, size int64) int64 {
+	end, sign := int64(0), int64(1)
+	if index >= size {
+		end, sign = size-1, -1
+	}
+	beyond := sign * (end - index) // 1 for the first ghost
+	switch {
+	case mode == halo.Wrap:
+		return index + sign*size
+	case mode == halo.Edge || size == 1:
+		return end
+	case mode == halo.Reflect:
+		return end + sign*beyond
+	}
+	return end + sign*(beyond-1)
+}
+
+// modes are all that there are.
+var modes = []halo.Mode{halo.Constant, halo.Wrap, halo.Edge, halo.Reflect, halo.Symmetric}
 
 func extents(t *testing.T, c container.Container, dims int) []container.Extents {
 	t.Helper()
@@ -150,10 +171,10 @@ func (a around) run(t *testing.T, on *runtime.Context) {
 	assert.NoError(t, c.Close())
 }
 
-func margins(dims int, periodic bool, before, after int64) []halo.Margin {
+func margins(dims int, mode halo.Mode, before, after int64) []halo.Margin {
 	all := make([]halo.Margin, dims)
 	for d := range all {
-		all[d] = halo.Margin{Before: before, After: after, Periodic: periodic}
+		all[d] = halo.Margin{Before: before, After: after, Mode: mode}
 	}
 	return all
 }
@@ -167,11 +188,11 @@ func TestHalosOfVectors(t *testing.T) {
 				gaps[ranks/2] = size / 2
 				gaps[ranks-1] += size - size/2
 				for _, d := range []container.Division{{}, {Kind: partition.KindExplicit, Sizes: gaps}} {
-					for _, periodic := range []bool{false, true} {
+					for _, mode := range modes {
 						for _, width := range [][2]int64{{0, 0}, {1, 1}, {3, 2}, {0, 3}, {9, 0}} {
 							around{
 								spec:    container.Spec{Family: "vector", Shape: []int64{size}, Type: dtype.Int32, Division: d},
-								margins: margins(1, periodic, width[0], width[1]),
+								margins: margins(1, mode, width[0], width[1]),
 							}.run(t, on)
 						}
 					}
@@ -188,7 +209,7 @@ func drawn(rng *rand.Rand, ranks int64) around {
 	dims := 1 + rng.IntN(3)
 	for d := range dims {
 		a.spec.Shape = append(a.spec.Shape, rng.Int64N(9))
-		a.margins = append(a.margins, halo.Margin{Before: rng.Int64N(4), After: rng.Int64N(4), Periodic: rng.IntN(2) == 0})
+		a.margins = append(a.margins, halo.Margin{Before: rng.Int64N(4), After: rng.Int64N(4), Mode: modes[rng.IntN(len(modes))]})
 		extent := ranks
 		for d < dims-1 {
 			if extent = 1 + rng.Int64N(ranks); ranks%extent == 0 {
@@ -223,12 +244,12 @@ func TestLargeFacesTravelAlone(t *testing.T) {
 		ranks int
 		grid  []int64
 	}{{1, []int64{1, 1}}, {2, []int64{2, 1}}, {2, []int64{1, 2}}, {4, []int64{2, 2}}, {3, []int64{3, 1}}} {
-		for _, periodic := range []bool{false, true} {
+		for _, mode := range modes {
 			onRanks(t, row.ranks, func(on *runtime.Context) {
 				around{
 					spec: container.Spec{Family: "tensor", Shape: []int64{140, 140}, Type: dtype.Complex128,
 						Division: container.Division{Grid: row.grid}},
-					margins: margins(2, periodic, 14, 15),
+					margins: margins(2, mode, 14, 15),
 				}.run(t, on)
 			})
 		}

@@ -6,15 +6,40 @@
 package halo
 
 import (
+	"fmt"
+
 	"dtl/core/partition"
 	"dtl/core/status"
 )
 
-// Margin is the ghosts along one dimension: how many lie before and after each part, and whether the dimension is a
-// circle. If it is not, ghosts before the first element and after the last stand for nothing.
+// Margin is the ghosts along one dimension: how many lie before and after each part, and what those before the first
+// element and after the last stand for.
 type Margin struct {
 	Before, After int64
-	Periodic      bool
+	Mode          Mode
+}
+
+// Mode is what ghosts beyond the ends of a dimension stand for, as the modes of NumPy's pad.
+type Mode int64
+
+// The modes.
+const (
+	Constant  Mode = iota // nothing: they stay what they are
+	Wrap                  // the dimension is a circle
+	Edge                  // the first element, or the last
+	Reflect               // the elements from the end on backwards, without the end itself
+	Symmetric             // the elements from the end on backwards
+	modes
+)
+
+var modeNames = [modes]string{Wrap: " wrap", Edge: " edge", Reflect: " reflect", Symmetric: " symmetric"}
+
+// String returns the name that follows a width, with a space before it; none of Constant.
+func (m Mode) String() string {
+	if m < 0 || m >= modes {
+		return fmt.Sprintf(" mode %d", int64(m))
+	}
+	return modeNames[m]
 }
 
 // turns is how often ghosts may go around a circle at most, so that a plan stays small.
@@ -34,10 +59,25 @@ func check(l partition.Layout, margins []Margin) error {
 		if m.Before < 0 || m.After < 0 {
 			return status.New(status.InvalidArgument, "width %d of dimension %d is negative", min(m.Before, m.After), d)
 		}
-		if n := p.GlobalSize(); m.Periodic && n > 0 && max(m.Before, m.After)/n > turns {
-			return status.New(status.InvalidArgument, "width %d of dimension %d goes more than %d times around its extent %d",
-				max(m.Before, m.After), d, turns, n)
+		if err := m.check(d, p.GlobalSize()); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// check refuses modes that there are not, and plans that would be too large.
+func (m Margin) check(d int, extent int64) error {
+	widest := max(m.Before, m.After)
+	switch {
+	case m.Mode < 0 || m.Mode >= modes:
+		return status.New(status.InvalidArgument, "mode %d of dimension %d outside [0, %d)", m.Mode, d, modes)
+	case m.Mode == Constant || extent == 0:
+	case m.Mode != Edge && widest/extent > turns:
+		return status.New(status.InvalidArgument, "width %d of dimension %d goes more than %d times around its extent %d",
+			widest, d, turns, extent)
+	case m.Mode != Wrap && widest > boxes: // each is a piece of its own
+		return status.New(status.InvalidArgument, "width %d of dimension %d is more than %d; make it narrower", widest, d, boxes)
 	}
 	return nil
 }
@@ -75,23 +115,46 @@ func (x axis) strips(at int) []strip {
 	return x.fill(all, hi, hi+x.After, lo)
 }
 
-// fill appends what the ghosts in [from, to) stand for. On a circle, indices go on beyond both ends.
+// fill appends what the ghosts in [from, to) stand for.
 func (x axis) fill(all []strip, from, to, origin int64) []strip {
 	size := x.part.GlobalSize()
 	if size == 0 {
 		return all
 	}
-	if !x.Periodic {
+	if x.Mode == Constant {
 		from, to = max(from, 0), min(to, size)
 	}
 	for from < to {
-		index := (from%size + size) % size
-		owner := x.part.Owner(index)
-		n := min(to-from, x.starts[owner+1]-index)
+		index, ascending := x.Mode.source(from, size)
+		owner, n := x.part.Owner(index), int64(1)
+		if ascending {
+			n = min(to-from, x.starts[owner+1]-index)
+		}
 		all = append(all, strip{other: owner, from: index - x.starts[owner], to: from - origin, count: n})
 		from += n
 	}
 	return all
+}
+
+// source returns the element that an index beyond the ends stands for, and whether the next indices stand for the next
+// elements, up to the last one.
+func (m Mode) source(index, size int64) (element int64, ascending bool) {
+	if index >= 0 && index < size {
+		return index, true
+	}
+	switch m {
+	case Edge:
+		return min(max(index, 0), size-1), false
+	case Reflect, Symmetric:
+		again := int64(m - Reflect) // how often the end itself comes again
+		period := max(2*(size-1+again), 1)
+		index = (index%period + period) % period
+		if index < size {
+			return index, true
+		}
+		return period - again - index, false
+	}
+	return (index%size + size) % size, true
 }
 
 // served returns the strips of all parts that one part's elements fill, in order of the part and of its strips.

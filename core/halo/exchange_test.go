@@ -26,8 +26,8 @@ func TestWhatLiesSideBySideIsNotCopied(t *testing.T) {
 		{"rows", []int64{10, 4}, []Margin{{Before: 2, After: 2}, {}}, 0},
 		{"one row between ghosts", []int64{10, 4}, []Margin{{Before: 1, After: 1}, {After: 3}}, 0},
 		{"two rows between ghosts", []int64{10, 4}, []Margin{{Before: 2, After: 2}, {After: 3}}, 2},
-		{"vector over two parts", []int64{1}, []Margin{{Before: 1, After: 1, Periodic: true}}, 0},
-		{"corners", []int64{10, 4}, []Margin{{Before: 1, After: 1}, {Before: 1, Periodic: true}}, 2},
+		{"vector over two parts", []int64{1}, []Margin{{Before: 1, After: 1, Mode: Wrap}}, 0},
+		{"corners", []int64{10, 4}, []Margin{{Before: 1, After: 1}, {Before: 1, Mode: Wrap}}, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dims := make([]partition.Partition, len(row.shape))

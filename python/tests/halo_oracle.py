@@ -31,18 +31,31 @@ def offsets(tensor: dtl.DistributedContainer) -> list[int]:
 
 def around(whole: Array, tensor: dtl.DistributedContainer, halo: dtl.Halo, outside: Any) -> Array:
     """Return what this rank's view with ghosts must hold. Outside is what stands for no element."""
-    for d, ((before, after), circle) in enumerate(zip(halo.width, halo.periodic)):
+    for d, ((before, after), mode) in enumerate(zip(halo.width, halo.mode)):
         start, n = offsets(tensor)[d], whole.shape[d]
         index = np.arange(start - before, start + tensor.local_shape[d] + after)
-        missing = (index < 0) | (index >= n) if not circle or n == 0 else np.zeros(len(index), bool)
+        missing = (index < 0) | (index >= n) if mode == "constant" or n == 0 else np.zeros(len(index), bool)
         if n > 0:
-            whole = whole.take(index, axis=d, mode="wrap")
+            whole = whole.take([_source(mode, each, n) for each in index.tolist()], axis=d)
         else:
             whole = np.zeros((*whole.shape[:d], len(index), *whole.shape[d + 1 :]), whole.dtype)
         where: list[Any] = [slice(None)] * whole.ndim
         where[d] = missing
         whole[tuple(where)] = outside
     return whole
+
+
+def _source(mode: str, index: int, n: int) -> int:
+    """Return which element of a dimension an index beyond its ends stands for."""
+    if mode in ("constant", "edge") or n == 1:
+        return min(max(index, 0), n - 1)
+    again = int(mode == "symmetric")  # how often the end itself comes again
+    while not 0 <= index < n:
+        if mode == "wrap":
+            index += n if index < 0 else -n
+        else:
+            index = -index - again if index < 0 else 2 * (n - 1) - index + again
+    return index
 
 
 def part(whole: Array, tensor: dtl.DistributedContainer) -> Array:

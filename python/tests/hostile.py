@@ -332,7 +332,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "Lock.__init__": Call(closing(on(dtl.Lock, ctx)), {}),
         "Window.__init__": Call(closing(on(dtl.Window, ctx)), {"size": 8, "base": None}),
         "Epochs.fence": Call(s.window.fence, {}),
-        "Halo.__init__": Call(closing(on(dtl.Halo, s.halo.container)), {"width": 1, "periodic": False}),
+        "Halo.__init__": Call(closing(on(dtl.Halo, s.halo.container)), {"width": 1, "periodic": False, "mode": "edge"}),
         "Halo.exchange": Call(s.halo.exchange, {}),
         "RedistributionPlan.__init__": Call(
             closing(dtl.RedistributionPlan), {"dst": w, "src": v, "max_extra_bytes": 0}

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from halo_oracle import around, grids, numbers, part
+from halo_oracle import around, grids, numbers, offsets, part
 from hypothesis import given
 from hypothesis import strategies as st
+from older_numpy import VERSION
 from oracle import DTYPES
 
 import dtl
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
+MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 100])
-@pytest.mark.parametrize("periodic", [False, True])
-def test_vectors(ctx: dtl.Context, dtype: str, size: int, periodic: bool) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_vectors(ctx: dtl.Context, dtype: str, size: int, mode: str) -> None:
     whole = numbers(size, dtype)
     for width in (0, 1, 3, ((2, 0),), ((0, 5),)):
         with dtl.DistributedVector(ctx, size, dtype) as vec:
-            halo = dtl.Halo(vec, width, periodic=periodic)
+            halo = dtl.Halo(vec, width, mode=mode)
             halo.view()[...] = 1
             vec.local_view()[:] = part(whole, vec)
             halo.exchange()
@@ -38,10 +42,10 @@ def test_anything(ctx: dtl.Context, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(*[st.integers(0, 6)] * ndim))
     grid = data.draw(st.sampled_from(grids(ctx.size, ndim)))
     width = data.draw(st.tuples(*[st.tuples(st.integers(0, 3), st.integers(0, 3))] * ndim))
-    periodic = data.draw(st.tuples(*[st.booleans()] * ndim))
+    mode = data.draw(st.tuples(*[st.sampled_from(MODES)] * ndim))
     dtype = data.draw(st.sampled_from(DTYPES))
     with dtl.DistributedTensor(ctx, shape, dtype, grid=grid) as tensor:
-        halo = dtl.Halo(tensor, width, periodic=periodic)
+        halo = dtl.Halo(tensor, width, mode=mode)
         for round in range(2):
             whole = numbers(shape, dtype) if round == 0 else numbers(shape, dtype)[::-1]
             halo.view()[...] = 1
@@ -77,18 +81,19 @@ def nine(u: Array) -> Array:
     return result
 
 
-@pytest.mark.parametrize("mode", ["wrap", "edge of 7"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", [(8, 9), (3, 40), (1, 2), (5, 3)])
 def test_stencils_with_corners_on_every_grid(ctx: dtl.Context, shape: tuple[int, int], mode: str) -> None:
     for grid in grids(ctx.size, 2):
         expected = np.random.RandomState(2).randn(*shape)
         tensor = dtl.DistributedTensor(ctx, shape, grid=grid)
-        halo = dtl.Halo(tensor, 1, periodic=mode == "wrap")
+        halo = dtl.Halo(tensor, 1, mode=mode)
         local, u = tensor.local_view(), halo.view()
         u[...] = 7
         local[...] = part(expected, tensor)
         for _ in range(5):
-            whole = np.pad(expected, 1, mode="wrap") if mode == "wrap" else np.pad(expected, 1, constant_values=7)
+            options: Any = {"constant_values": 7} if mode == "constant" else {}
+            whole = np.pad(expected, 1, mode=mode, **options)  # type: ignore[call-overload]  # which has a name for each
             expected = nine(whole)
             halo.exchange()
             local[...] = nine(u)
@@ -123,6 +128,39 @@ def test_large_faces(ctx: dtl.Context, shape: tuple[int, int]) -> None:
         tensor.local_view()[...] = part(whole, tensor)
         halo.exchange()
         np.testing.assert_array_equal(halo.view(), around(whole, tensor, halo, 0))
+
+
+@pytest.mark.skipif(VERSION < "1.25.0", reason="np.pad has other elements before, where they wrap more than once")
+@pytest.mark.parametrize("mode", MODES)
+def test_pad_of_more_than_there_is(ctx: dtl.Context, mode: str) -> None:
+    """The whole with its ghosts is what np.pad makes, the widths being greater than parts and extents."""
+    whole = numbers((5, 3))
+    tensor = dtl.DistributedTensor.from_numpy(ctx, whole if ctx.is_root else None)
+    halo = dtl.Halo(tensor, ((7, 9), 4), mode=mode)
+    halo.exchange()
+    padded = np.pad(whole, ((7, 9), (4, 4)), mode=mode)  # type: ignore[call-overload]  # which has a name for each
+    (start, _), n = offsets(tensor), tensor.local_shape[0]
+    np.testing.assert_array_equal(halo.view(), padded[start : start + n + 16])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"mode": "nearest"}, ValueError, "'nearest' is none of constant, edge, reflect, symmetric, wrap"),
+        ({"mode": 1}, TypeError, "must be a str"),
+        ({"mode": ("edge", "edge", "edge")}, ValueError, "3 entries for 2 dimensions"),
+        ({"mode": ("wrap", "edge"), "periodic": True}, ValueError, "has the mode 'wrap', not 'edge'"),
+    ],
+)
+def test_wrong_modes(ctx: dtl.Context, options: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        dtl.Halo(dtl.zeros(ctx, (4, 4)), 1, **options)
+
+
+def test_periodic_is_a_mode(ctx: dtl.Context) -> None:
+    halo = dtl.Halo(dtl.zeros(ctx, (4, 4)), 1, mode=("wrap", "edge"), periodic=(True, False))
+    assert halo.mode == ("wrap", "edge")
+    assert halo.periodic == (True, False)
 
 
 def test_explicit_sizes(ctx: dtl.Context) -> None:

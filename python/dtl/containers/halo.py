@@ -19,6 +19,9 @@ from ..runtime.device_array import DeviceArray
 from . import cached_windows
 from .base import DistributedContainer, check_container
 
+#: What ghosts beyond the ends stand for, as the modes of ``np.pad``: the core's numbers of them are the places here.
+_MODES = ("constant", "wrap", "edge", "reflect", "symmetric")
+
 # Looked up once: the look-up would take a good part of the time of a short exchange.
 _call, _EXCHANGE, _BEGIN, _END = bridge.call, bridge.HALO_EXCHANGE, bridge.HALO_BEGIN, bridge.HALO_END
 
@@ -44,18 +47,22 @@ class Halo(Owner):
         an integer or a pair ``(before, after)``. A width may be larger than a neighbour's part.
     periodic
         Whether the first element of a dimension follows its last one: a bool for all dimensions, or a sequence with one
-        for each. If a dimension is periodic, a width may be larger than the extent, up to 64 times. If it is not, the
-        ghosts before the first element and after the last are no copies: they are zero at first, and you can set them;
-        no exchange changes them.
+        for each. True means the mode "wrap".
+    mode
+        What ghosts before the first element of a dimension and after its last one hold, as for ``np.pad``: one for all
+        dimensions, or a sequence with one for each. "constant": they are no copies; they are zero at first, and you can
+        set them; no exchange changes them. "edge": copies of the first or last element. "reflect": copies of the
+        elements from there on backwards, without that one; "symmetric": with it. "wrap": the dimension is a circle.
+        Where they are copies, widths may be larger than the extent; except for "edge", up to 64 times.
 
     Raises
     ------
     InvalidArgumentError
-        If the parts are not ranges (redistribute to PARTITION_BLOCK first), if container is a span, or if a width is
-        negative or too large. On every rank.
+        If the parts are not ranges (redistribute to PARTITION_BLOCK first), if container is a span, if a width is
+        negative or too large, if there is no such mode, or if a periodic dimension has another one. On every rank.
     InvalidTypeError
-        If container is not a container, width has other values than integers, or periodic other values than bools. On
-        every rank, unless container is not a container.
+        If container is not a container, width has other values than integers, periodic other values than bools, or mode
+        other values than names. On every rank, unless container is not a container.
     BufferError
         If the part has to move, and views of the container exist on any rank. On every rank.
     CollectiveMismatchError
@@ -80,16 +87,18 @@ class Halo(Owner):
 
     _container: DistributedContainer
     _width: tuple[tuple[int, int], ...]
-    _periodic: tuple[bool, ...]
+    _mode: tuple[str, ...]
 
     @collective
-    def __init__(self, container: DistributedContainer, width: Any, *, periodic: Any = False) -> None:
+    def __init__(
+        self, container: DistributedContainer, width: Any, *, periodic: Any = False, mode: Any = "constant"
+    ) -> None:
         check_container("container", container)
         container._check_idle("halo")
         self._container = container
         self._width = _widths(width, container.ndim)
-        self._periodic = _periodicity(periodic, container.ndim)
-        numbers = [(*pair, circle) for pair, circle in zip(self._width, self._periodic)]
+        self._mode = _modes(mode, _periodicity(periodic, container.ndim), container.ndim)
+        numbers = [(*pair, _MODES.index(mode)) for pair, mode in zip(self._width, self._mode)]
         cached_windows.end(container, "halo", f"widths {numbers}")
         self._handle = bridge.call(bridge.HALO_MAKE, container, np.array(numbers, np.int64).ravel(), None, 0, 0, 0, 0)
         container._reached = True
@@ -106,7 +115,7 @@ class Halo(Owner):
 
     def __repr__(self) -> str:
         state = "" if self._handle else ", closed"
-        return f"<dtl.Halo of width {self._width}, periodic {self._periodic}, around {self._container!r}{state}>"
+        return f"<dtl.Halo of width {self._width}, mode {self._mode}, around {self._container!r}{state}>"
 
     @property
     def container(self) -> DistributedContainer:
@@ -121,7 +130,12 @@ class Halo(Owner):
     @property
     def periodic(self) -> tuple[bool, ...]:
         """Whether each dimension is periodic."""
-        return self._periodic
+        return tuple([mode == "wrap" for mode in self._mode])
+
+    @property
+    def mode(self) -> tuple[str, ...]:
+        """What ghosts beyond the ends of each dimension hold."""
+        return self._mode
 
     def view(self) -> np.ndarray[Any, Any]:
         """Return this rank's part with its ghosts, as an array that shares their memory. Not collective.
@@ -241,3 +255,16 @@ def _periodicity(periodic: Any, ndim: int) -> tuple[bool, ...]:
         if not isinstance(circle, (bool, np.bool_)):
             raise InvalidTypeError(f"periodic must be a bool, not {circle!r} of type {type(circle).__name__}")
     return tuple(map(bool, circles))
+
+
+def _modes(mode: Any, circles: tuple[bool, ...], ndim: int) -> tuple[str, ...]:
+    names = []
+    for name, circle in zip(_entries("mode", mode, ndim), circles):
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"mode must be a str, not {name!r} of type {type(name).__name__}")
+        if name not in _MODES:
+            raise InvalidArgumentError(f"mode {name!r} is none of {', '.join(sorted(_MODES))}")
+        if circle and name not in ("constant", "wrap"):
+            raise InvalidArgumentError(f"a periodic dimension has the mode 'wrap', not {name!r}")
+        names.append("wrap" if circle else name)
+    return tuple(names)
