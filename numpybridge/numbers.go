@@ -14,7 +14,7 @@ import (
 
 // foldElements makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
 // and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it. The input, if there is one,
-// is what foldRun has made of this rank's elements.
+// is what foldRun has made of this rank's elements; its last word is 1 afterwards where the sum has to be exact.
 func foldElements(c *Call) error {
 	f, err := fold.Parse(c.Args[0] % 256)
 	if err != nil {

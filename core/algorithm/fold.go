@@ -18,7 +18,8 @@ func Fold(op string, c container.Container, f fold.Kind, same int64) (fold.Numbe
 	return n, err
 }
 
-// FoldOf is Fold of elements that this rank has folded already, without writing them to the container. Other ranks may call Fold.
+// FoldOf is Fold of elements that this rank has folded already, without writing them to the container. Other ranks may call Fold. The
+// last word of mine is 1 afterwards where a sum Overflowed, else 0: then the caller calls Exact, as Fold does.
 func FoldOf(op string, c container.Container, f fold.Kind, same int64, mine *fold.Partial) (fold.Number, error) {
 	n, _, err := folded(op, c, f, same, mine)
 	return n, err
@@ -64,9 +65,19 @@ func folded(
 			folding.Merge(total, (*fold.Partial)(&all[rank+1]))
 		}
 	}
+	switch over := f.Overflowed(total, t); {
+	case already != nil:
+		*already = fold.Partial{overflowed: truth(over)}
+	case over:
+		n, err = Exact(c, nil, f, true)
+		return n, t, err
+	}
 	n, err = folding.Finish(total, layout.GlobalSize())
 	return n, t, status.In(op, err)
 }
+
+// overflowed is the word that FoldOf sets.
+const overflowed = 3
 
 // foldPart folds this rank's part. What it says of indices is of the whole's. Copies come from
 // host.

@@ -157,7 +157,50 @@ func (s *scanning) finish(c container.Container, all []comm.Shared) error {
 	if s.onDevice {
 		return refuse(c, s.name, err)
 	}
-	return err
+	if err != nil || s.alone || s.loop.Doubtful == nil || !s.loop.Doubtful(partials(all)) {
+		return err
+	}
+	return s.settle(c, all, carry)
+}
+
+// settle has the ranks scan one after the other, from the first on whose end another began with something else. end is this rank's.
+// Collective.
+func (s *scanning) settle(c container.Container, totals []comm.Shared, end fold.Partial) error {
+	me, tell := c.Context().Rank(), func() ([]comm.Shared, error) {
+		return Share(container.OnItsDevice(c), s.call(), func(container.Part) (comm.Shared, error) { return comm.Shared(end), nil })
+	}
+	ends, err := tell()
+	if err != nil {
+		return err
+	}
+	begin, rank := fold.Partial{}, 0
+	for ; rank < len(ends); rank++ {
+		total, end := fold.Partial(totals[rank]), fold.Partial(ends[rank])
+		if s.loop.Merge(&begin, &total); !s.loop.Follows(&begin, &end) {
+			break
+		}
+	}
+	for rank++; rank < len(ends); rank++ {
+		if rank == me {
+			end = fold.Partial(ends[rank-1])
+			s.totals = nil // the pieces follow each other, too
+			if err := s.write(c, &end); err != nil {
+				return status.In(s.name, err) // the host's part is there: it never fails
+			}
+		}
+		if ends, err = tell(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func partials(all []comm.Shared) []fold.Partial {
+	made := make([]fold.Partial, len(all))
+	for i := range all {
+		made[i] = fold.Partial(all[i])
+	}
+	return made
 }
 
 func (s *scanning) release() {
@@ -188,10 +231,11 @@ func (s *scanning) write(c container.Container, carry *fold.Partial) error {
 	if s.there != nil {
 		return s.writeOnDevice(from, to, carry)
 	}
-	if x, y := pieces(from), pieces(to); s.totals != nil && len(x) == len(y) {
-		s.writePieces(x, y, carry)
+	begin := *carry
+	if x, y := pieces(from), pieces(to); s.totals != nil && len(x) == len(y) && s.writePieces(x, y, carry) {
 		return nil
 	}
+	*carry = begin
 	return pairs(from, to, func(x, y memory.Span) error {
 		s.loop.Scan(carry, y, x, s.exclusive)
 		return nil
@@ -207,12 +251,24 @@ func (s *scanning) total(all *fold.Partial, of []piece) {
 	}
 }
 
-// writePieces is write of pieces, each from what those before it come to.
-func (s *scanning) writePieces(from, to []piece, carry *fold.Partial) {
-	before := make([]fold.Partial, len(from))
-	for i := range before {
-		before[i] = *carry
+// writePieces is write of pieces, each from what those before it come to. It reports whether that is what all of them one after the
+// other make, and sets carry to where the last has ended.
+func (s *scanning) writePieces(from, to []piece, carry *fold.Partial) bool {
+	begins := make([]fold.Partial, len(from))
+	for i := range begins {
+		begins[i] = *carry
 		s.loop.Merge(carry, &s.totals[i])
 	}
-	workers(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&before[i], to[i].Span, from[i].Span, s.exclusive) })
+	ends := append([]fold.Partial(nil), begins...)
+	workers(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&ends[i], to[i].Span, from[i].Span, s.exclusive) })
+	*carry = ends[len(ends)-1]
+	if s.loop.Doubtful == nil || !s.loop.Doubtful(append(begins[:1:1], s.totals...)) {
+		return true
+	}
+	for i := range begins[1:] {
+		if !s.loop.Follows(&begins[i+1], &ends[i]) {
+			return false
+		}
+	}
+	return true
 }

@@ -68,7 +68,7 @@ var cgoFiles = []string{
 	"backends/mpi/", "backends/nccl/table.go",
 	"backends/internal/symmetric/transport/",
 	"backends/shmem/library/library.go", "backends/shmem/internal/exporttest/export.go",
-	"core/board/cma/cma.go", "core/comm/agreement/nodes/nodes.go", "core/comm/agreement/nodes/tree.go",
+	"core/board/cma/cma.go", "core/kernel/scan/overflow/overflow.go", "core/comm/agreement/nodes/nodes.go", "core/comm/agreement/nodes/tree.go",
 	"numpybridge/bridge.go", "numpybridge/devices.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
 	"numpybridge/numpy_loops.go", "numpybridge/protocol.go",
 	"numpybridge/embedtest/embedtest.go",

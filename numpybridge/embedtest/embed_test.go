@@ -32,7 +32,7 @@ func TestViewsShareMemory(t *testing.T) {
 	defer Stop()
 	require.NoError(t, Run(`
 import gc, numpy as np, _bridge
-_bridge.setup(np.zeros((2, 3)), np.generic, RuntimeError, lambda: "somewhere", None)
+_bridge.setup(np.zeros((2, 3)), np.generic, RuntimeError, lambda: "somewhere", lambda code, line: "", None)
 class Native(_bridge.Handle):
     pass
 def view(handle):

@@ -191,7 +191,7 @@ func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 		Max:    extreme(valueBy(true, greatestValue[T]), more[A], result, "maximum"),
 		ArgMin: place(least[T], less[A], "argmin"), ArgMax: place(greatest[T], more[A], "argmax"),
 		Mean:       floatSum(sumOf[T], average),
-		Moment:     moments(momentsOf[T]),
+		Moment:     moments(momentsOf[T], mergeMoments),
 		Squares:    floatSum(squaresOf[T], whole),
 		Magnitudes: floatSum(magnitudesOf[T], whole),
 		Truths:     truths[T](),
@@ -201,7 +201,7 @@ func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 func complexFolds[T kernel.Complex]() foldRow {
 	return foldRow{
 		Sum: complexSum[T](false), Prod: complexProd[T](), Mean: complexSum[T](true),
-		Moment:     moments(complexMomentsOf[T]),
+		Moment:     moments(complexMomentsOf[T], mergeComplexMoments),
 		Squares:    floatSum(complexSquaresOf[T], whole),
 		Magnitudes: floatSum(complexMagnitudesOf[T], whole),
 		Truths:     truths[T](),

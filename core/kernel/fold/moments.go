@@ -5,13 +5,14 @@ import (
 	"dtl/core/memory"
 )
 
-// The words of a moment: how many elements there are, the sum of the squared distances from their mean, and the mean, of
-// which the second word is the imaginary part.
+// The words of a moment: how many elements there are, the sum of the squared distances from their mean, and the mean: of real
+// numbers in two words, so that merging loses nothing of means that are large beside the distances; of complex numbers its two parts.
 const (
 	momentCount = iota
 	momentSpread
 	momentMean
-	momentImaginary
+	momentLow
+	momentImaginary = momentLow
 )
 
 // momentBlock is how many elements' moments are taken at a time: they stay in the first cache for the second look.
@@ -20,24 +21,42 @@ const momentBlock = 1024
 // moments finds the mean and the distances from it in one pass over the memory: blocks are looked at twice while they are
 // in the cache, and merged (Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample
 // variances").
-func moments[T any](of func(*Streams[T]) (re, im, m2 float64)) *Folding {
+func moments[T any](of func(*Streams[T]) (mean [2]float64, m2 float64), merge func(p, other *Partial)) *Folding {
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
 			InStreams(memory.As[T](run), momentBlock, func(s *Streams[T]) {
-				re, im, m2 := of(s)
+				mean, m2 := of(s)
 				other := Partial{momentCount: s.count()}
 				other.setFloat(momentSpread, m2)
-				other.setFloat(momentMean, re)
-				other.setFloat(momentImaginary, im)
-				mergeMoments(p, &other)
+				*other.floats(momentMean) = mean
+				merge(p, &other)
 			})
 		},
-		Merge:  mergeMoments,
+		Merge:  merge,
 		Finish: func(p *Partial, _ int64) (Number, error) { return Real(p.float(momentSpread)), nil },
 	}
 }
 
+// mergeMoments merges those of real numbers.
 func mergeMoments(p, other *Partial) {
+	if p[momentCount] == 0 || other[momentCount] == 0 {
+		if p[momentCount] == 0 {
+			*p = *other
+		}
+		return
+	}
+	n, m := float64(p[momentCount]), float64(other[momentCount])
+	mine, theirs := p.floats(momentMean), other.floats(momentMean)
+	apart := [2]float64{theirs[0], theirs[1] - mine[1]}
+	twoSum(&apart, -mine[0])
+	away, share := apart[0]+apart[1], m/(n+m)
+	p[momentCount] += other[momentCount]
+	p.setFloat(momentSpread, p.float(momentSpread)+other.float(momentSpread)+away*away*n*share)
+	twoSum(mine, away*share)
+}
+
+// mergeComplexMoments merges those of complex numbers.
+func mergeComplexMoments(p, other *Partial) {
 	if p[momentCount] == 0 || other[momentCount] == 0 {
 		if p[momentCount] == 0 {
 			*p = *other
@@ -61,12 +80,40 @@ func (s *Streams[T]) count() (n int64) {
 	return n
 }
 
-func momentsOf[T kernel.Ordered](s *Streams[T]) (re, im, m2 float64) {
-	m := sumOf(s) / float64(s.count())
+// momentsOf takes the distances from a mean that is rounded. What they come to says how far that is from the mean.
+func momentsOf[T kernel.Ordered](s *Streams[T]) (mean [2]float64, m2 float64) {
+	n := float64(s.count())
+	m := sumOf(s) / n
 	for _, x := range s {
 		m2 += distances(x, m)
 	}
-	return m, 0, m2
+	mean[0] = m
+	if m*m*n <= 16*m2 { // what rounding has taken away is nothing beside the distances
+		return mean, m2
+	}
+	away := 0.0
+	for _, x := range s {
+		away += offsets(x, m)
+	}
+	twoSum(&mean, away/n)
+	return mean, max(m2-away*(away/n), 0)
+}
+
+// offsets returns the sum of the distances, with their signs.
+func offsets[T kernel.Ordered](x []T, m float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 8 {
+		y := (*[8]T)(x)
+		a += (float64(y[0]) - m) + (float64(y[1]) - m)
+		b += (float64(y[2]) - m) + (float64(y[3]) - m)
+		c += (float64(y[4]) - m) + (float64(y[5]) - m)
+		d += (float64(y[6]) - m) + (float64(y[7]) - m)
+		x = x[8:]
+	}
+	for _, v := range x {
+		a += float64(v) - m
+	}
+	return (a + b) + (c + d)
 }
 
 // distances returns the sum of the squared distances from a number.
@@ -92,7 +139,7 @@ func distances[T kernel.Ordered](x []T, m float64) float64 {
 
 func square(x float64) float64 { return x * x }
 
-func complexMomentsOf[T kernel.Complex](s *Streams[T]) (re, im, m2 float64) {
+func complexMomentsOf[T kernel.Complex](s *Streams[T]) (mean [2]float64, m2 float64) {
 	var sum complex128
 	for _, x := range s {
 		for _, v := range x {
@@ -107,5 +154,5 @@ func complexMomentsOf[T kernel.Complex](s *Streams[T]) (re, im, m2 float64) {
 			m2 += real(d)*real(d) + imag(d)*imag(d)
 		}
 	}
-	return real(m), imag(m), m2
+	return [2]float64{real(m), imag(m)}, m2
 }

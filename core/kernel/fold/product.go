@@ -47,6 +47,9 @@ func multiply(p *Partial, by int64) {
 	p[prodValue] *= by
 }
 
+// enough is beyond any exponent.
+const enough = 5000
+
 const (
 	floatFraction = 1<<52 - 1
 	floatSign     = 1 << 63
@@ -61,7 +64,7 @@ func floatProd[T float32 | float64]() *Folding {
 			x := memory.As[T](run)
 			for len(x) > 0 {
 				n := min(len(x), sumChunk)
-				v, e := productOf(x[:n])
+				v, e := ProductOf(x[:n])
 				scale(p, v, e)
 				x = x[n:]
 			}
@@ -73,14 +76,13 @@ func floatProd[T float32 | float64]() *Folding {
 		},
 		Finish: func(p *Partial, _ int64) (Number, error) {
 			scale(p, 1, 0)
-			const enough = 5000 // beyond any exponent
 			return Real(math.Ldexp(p.float(prodValue), int(max(-enough, min(enough, p[prodExponent]))))), nil
 		},
 	}
 }
 
-// productOf returns the product of a chunk as a number and an exponent.
-func productOf[T float32 | float64](x []T) (float64, int64) {
+// ProductOf returns the product of up to a thousand numbers as a number and an exponent.
+func ProductOf[T float32 | float64](x []T) (float64, int64) {
 	a, b, e := 1.0, 1.0, int64(0)
 	for i, v := range x {
 		bits := math.Float64bits(float64(v))
@@ -113,37 +115,74 @@ func scale(p *Partial, by float64, e int64) {
 	p[prodExponent] += e + int64(more) + int64(also)
 }
 
+// The words of a product of complex numbers: its parts, whether there is any, and its exponent.
+const (
+	complexReal = iota
+	complexImaginary
+	complexBegun
+	complexExponent
+)
+
 func complexProd[T kernel.Complex]() *Folding {
-	const re, im = 0, 1
-	by := func(p *Partial, v complex128) {
-		if p[prodBegun] == 0 {
-			p[prodBegun] = 1
-		} else {
-			v = complex(p.float(re), p.float(im)) * v
+	by := func(p *Partial, v complex128, e int64) {
+		if p[complexBegun] != 0 {
+			v *= complex(p.float(complexReal), p.float(complexImaginary))
 		}
-		p.setFloat(re, real(v))
-		p.setFloat(im, imag(v))
+		v, more := ComplexApart(v)
+		p.setFloat(complexReal, real(v))
+		p.setFloat(complexImaginary, imag(v))
+		p[complexBegun], p[complexExponent] = 1, p[complexExponent]+e+more
 	}
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
-			v := complex(1, 0)
-			for _, w := range memory.As[T](run) {
-				v *= complex128(w)
-			}
-			if run.Count > 0 {
-				by(p, v)
+			for x := memory.As[T](run); len(x) > 0; {
+				n := min(len(x), sumChunk/2)
+				v, e := ComplexProductOf(x[:n])
+				by(p, v, e)
+				x = x[n:]
 			}
 		},
 		Merge: func(p, other *Partial) {
-			if other[prodBegun] != 0 {
-				by(p, complex(other.float(re), other.float(im)))
+			if other[complexBegun] != 0 {
+				by(p, complex(other.float(complexReal), other.float(complexImaginary)), other[complexExponent])
 			}
 		},
 		Finish: func(p *Partial, _ int64) (Number, error) {
-			if p[prodBegun] == 0 {
-				return Complex(1, 0), nil
-			}
-			return Complex(p.float(re), p.float(im)), nil
+			by(p, 1, 0)
+			v := ComplexWhole(complex(p.float(complexReal), p.float(complexImaginary)), int(max(-enough, min(enough, p[complexExponent]))))
+			return Complex(real(v), imag(v)), nil
 		},
 	}
+}
+
+// ComplexProductOf returns the product of up to 512 numbers as a number and an exponent.
+func ComplexProductOf[T kernel.Complex](x []T) (complex128, int64) {
+	product, exponent := complex(1, 0), int64(0)
+	for _, v := range x {
+		m, e := ComplexApart(complex128(v))
+		product *= m
+		exponent += e
+	}
+	return product, exponent
+}
+
+// Apart returns a number between a half and 1, and the power of two by which it is to be multiplied. Infinity, NaN and 0 stay.
+func Apart(v float64) (float64, int64) {
+	m, e := math.Frexp(v)
+	return m, int64(e)
+}
+
+// ComplexApart is Apart of a complex number, of which the greater part is between a half and 1.
+func ComplexApart(v complex128) (complex128, int64) {
+	greater := max(math.Abs(real(v)), math.Abs(imag(v)))
+	if math.IsInf(greater, 0) || math.IsNaN(greater) {
+		return v, 0
+	}
+	_, e := math.Frexp(greater)
+	return complex(math.Ldexp(real(v), -e), math.Ldexp(imag(v), -e)), int64(e)
+}
+
+// ComplexWhole multiplies a complex number by a power of two.
+func ComplexWhole(v complex128, e int) complex128 {
+	return complex(math.Ldexp(real(v), e), math.Ldexp(imag(v), e))
 }

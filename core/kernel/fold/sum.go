@@ -193,18 +193,53 @@ func rounded(sum *[2]float64) float64 {
 }
 
 // floatSum adds up what of makes of each chunk, in two words.
-func floatSum[T any](of func(*Streams[T]) float64, finish func(sum float64, count int64) float64) *Folding {
+// sumOfNone is the word of a sum of floats that says whether there are elements that are no finite numbers.
+const sumOfNone = 2
+
+func floatSum[T kernel.Number](of func(*Streams[T]) float64, finish func(sum float64, count int64) float64) *Folding {
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
 			sum := p.floats(0)
-			InStreams(memory.As[T](run), sumChunk, func(s *Streams[T]) { twoSum(sum, of(s)) })
+			InStreams(memory.As[T](run), sumChunk, func(s *Streams[T]) {
+				twoSum(sum, of(s))
+				if sum[0]-sum[0] != 0 && p[sumOfNone] == 0 {
+					p[sumOfNone] = ofNone(s)
+				}
+			})
 		},
 		Merge: func(p, other *Partial) {
 			twoSum(p.floats(0), other.float(0))
 			p.floats(0)[1] += other.float(1)
+			p[sumOfNone] |= other[sumOfNone]
 		},
 		Finish: func(p *Partial, count int64) (Number, error) { return Real(finish(rounded(p.floats(0)), count)), nil },
 	}
+}
+
+// ofNone is 1 if an element is no finite number.
+func ofNone[T kernel.Number](s *Streams[T]) int64 {
+	for _, x := range s {
+		for _, v := range x {
+			if v-v != 0 {
+				return 1
+			}
+		}
+	}
+	return 0
+}
+
+// Overflowed reports whether a sum or mean of elements of type t is out of the range of floats, as a sum of finite numbers may be that
+// are added up in another order than theirs. A device does not say what its elements are.
+func (f Kind) Overflowed(p *Partial, t dtype.Type) bool {
+	switch {
+	case f != Sum && f != Mean:
+		return false
+	case t == dtype.Float64:
+		return p[sumOfNone] == 0 && p.float(0)-p.float(0) != 0
+	case t == dtype.Complex128:
+		return p.float(0)-p.float(0) != 0 || p.float(2)-p.float(2) != 0
+	}
+	return false
 }
 
 func whole(sum float64, _ int64) float64       { return sum }

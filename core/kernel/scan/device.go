@@ -32,6 +32,8 @@ func TotalOf(words [2]int64) fold.Partial {
 
 // Words returns the two words of what elements were combined to, of none the identity's.
 func (s *Scanning) Words(p fold.Partial) [2]int64 {
-	s.Merge(&p, &fold.Partial{})
+	if s.Merge(&p, &fold.Partial{}); s.round != nil {
+		s.round(&p)
+	}
 	return [2]int64{p[0], p[1]}
 }

@@ -23,6 +23,13 @@ type Scanning struct {
 	Scan func(p *fold.Partial, dst, src memory.Span, exclusive bool)
 	// Merge combines p with what the elements after it were combined to.
 	Merge func(p, other *fold.Partial)
+	// Doubtful reports whether a Scan that begins with what the runs before came to, in their order, may differ from one of all
+	// elements, because that leaves the range of floats somewhere. nil: none does.
+	Doubtful func(totals []fold.Partial) bool
+	// Follows reports whether a Scan that begins with this is right after one that ended with that.
+	Follows func(begin, end *fold.Partial) bool
+	// round makes p[0] and p[1] the number that p is; nil: they are.
+	round func(p *fold.Partial)
 }
 
 // Of returns how an operator, of SUM, PROD, MIN and MAX, scans elements of type t.
@@ -41,8 +48,8 @@ func Of(t dtype.Type, op kernel.Op) (*Scanning, error) {
 type scanRow [kernel.Max + 1]*Scanning
 
 var scannings = [dtype.N]scanRow{
-	dtype.Float64:    scans[float64, float64, float64](dtype.Float64, dtype.Float64, math.Inf(1), math.Inf(-1)),
-	dtype.Float32:    scans[float32, float32, float64](dtype.Float32, dtype.Float32, float32(math.Inf(1)), float32(math.Inf(-1))),
+	dtype.Float64:    floatScans(dtype.Float64, math.Inf(1), math.Inf(-1)),
+	dtype.Float32:    floatScans(dtype.Float32, float32(math.Inf(1)), float32(math.Inf(-1))),
 	dtype.Int64:      scans[int64, int64, int64](dtype.Int64, dtype.Int64, math.MaxInt64, math.MinInt64),
 	dtype.Int32:      scans[int32, int64, int64](dtype.Int32, dtype.Int64, math.MaxInt32, math.MinInt32),
 	dtype.Int16:      scans[int16, int64, int64](dtype.Int16, dtype.Int64, math.MaxInt16, math.MinInt16),
@@ -66,10 +73,23 @@ func scans[S, D, A kernel.Ordered](own, wide dtype.Type, greatest, least S) scan
 	}
 }
 
+func floatScans[S float32 | float64](own dtype.Type, greatest, least S) scanRow {
+	row := scans[S, S, float64](own, own, greatest, least)
+	if own == dtype.Float64 { // those of float32 are added up in it, and never overflow
+		addInOrder(row[kernel.Sum])
+	}
+	watchRange[S, float64](row[kernel.Sum])
+	row[kernel.Prod] = products(own, factors[S, float64]{fold.ProductOf[S], fold.Apart, math.Ldexp}, scanProd[S, S, float64])
+	return row
+}
+
 func complexScans[C kernel.Complex](own dtype.Type) scanRow {
+	sum := scanning(own, 0, scanComplexSum[C], totalComplexSum[C], func(a, b complex128) complex128 { return a + b })
+	watchRange[C, complex128](sum)
+	multiplied := factors[C, complex128]{fold.ComplexProductOf[C], fold.ComplexApart, fold.ComplexWhole}
 	return scanRow{
-		kernel.Sum:  scanning(own, 0, scanComplexSum[C], totalComplexSum[C], func(a, b complex128) complex128 { return a + b }),
-		kernel.Prod: scanning(own, 1, scanComplexProd[C], totalComplexProd[C], func(a, b complex128) complex128 { return a * b }),
+		kernel.Sum:  sum,
+		kernel.Prod: products(own, multiplied, scanComplexProd[C]),
 	}
 }
 
@@ -119,6 +139,10 @@ func scanSum[S, D, A kernel.Ordered](dst []D, src []S, carry A, exclusive bool) 
 		carry = half + h
 		src, dst = src[8:], dst[8:]
 	}
+	return sumOneByOne(dst, src, carry, exclusive)
+}
+
+func sumOneByOne[S, D, A kernel.Ordered](dst []D, src []S, carry A, exclusive bool) A {
 	for i, v := range src {
 		before := carry
 		carry += A(v)
@@ -235,13 +259,6 @@ func scanComplexProd[C kernel.Complex](dst, src []C, carry complex128, exclusive
 		if exclusive {
 			dst[i] = C(before)
 		}
-	}
-	return carry
-}
-
-func totalComplexProd[C kernel.Complex](src []C, carry complex128) complex128 {
-	for _, v := range src {
-		carry *= complex128(v)
 	}
 	return carry
 }

@@ -20,7 +20,7 @@ from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from . import statistics
+from . import moments, products, statistics
 from .exchange import share
 from .folds import truths_of
 from .half_precision import reduced_in_float32
@@ -233,7 +233,9 @@ class Reduction(NamedTuple):
 def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: float = 0) -> Reduction:
     """Return the reduction of a name for elements of a dtype; the other dtype is what the caller asks for."""
     if name in ("sum", "prod"):
-        return _accumulation(np.add if name == "sum" else np.multiply, result_dtype(name, dtype, of))
+        result = result_dtype(name, dtype, of)
+        by = _product if name == "prod" and result.kind in "fc" else _accumulation
+        return by(np.add if name == "sum" else np.multiply, result)
     if name in ("all", "any"):
         return _of_ufunc(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
     if name in ("min", "max"):
@@ -265,6 +267,15 @@ def accumulator_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _accumulation(ufunc: np.ufunc, result: np.dtype[Any]) -> Reduction:
     return _of_ufunc(ufunc, accumulator_dtype(result), result)
+
+
+def _product(_: np.ufunc, result: np.dtype[Any]) -> Reduction:
+    inner = accumulator_dtype(result)
+
+    def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
+        return products.along(view, dims, inner)
+
+    return Reduction(start, products.multiplied, lambda a, _: products.whole(*a).astype(result, copy=False))
 
 
 def _of_ufunc(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | None = None) -> Reduction:
@@ -352,30 +363,40 @@ def _squares_about(mean: Array, view: Array, dims: tuple[int, ...]) -> Array:
     return sums.squeeze(dims)
 
 
+def _distances_from(mean: Array, view: Array, dims: tuple[int, ...]) -> Array:
+    """Return the sums of the distances from a mean, of as many rows at a time as the cache holds."""
+    count = max(_CACHED // max(view[:1].size * mean.itemsize, 1), 1)
+    sums = np.zeros(mean.shape, mean.dtype)
+    for first in range(0, len(view), count):
+        rows = slice(first, first + count)
+        along = slice(None) if 0 in dims else rows
+        sums[along] += np.subtract(view[rows], mean[along]).sum(axis=dims, keepdims=True)
+    return sums.squeeze(dims)
+
+
 def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
-    """Return the reduction to a variance: parts are merged as in Chan, Golub and LeVeque 1979."""
+    """Return the reduction to a variance."""
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
         n = math.prod(view.shape[d] for d in dims)
         inner = np.dtype(np.complex128 if view.dtype.kind == "c" else np.float64)
         if n == 0:
             zero = np.asarray(view.sum(axis=dims, dtype=inner))
-            return np.zeros(zero.shape), zero, np.zeros(zero.shape)
+            return np.zeros(zero.shape), zero, zero, np.zeros(zero.shape)
         mean = view.mean(axis=dims, dtype=inner, keepdims=True)
         squares = _squares_about(mean, view, dims)
-        return np.full(squares.shape, float(n)), mean.reshape(squares.shape), squares
-
-    def merge(a: Arrays, b: Arrays) -> Arrays:
-        n = a[0] + b[0]
-        share = b[0] / np.maximum(n, 1)
-        apart = b[1] - a[1]
-        return n, a[1] + apart * share, a[2] + b[2] + np.square(np.abs(apart)) * a[0] * share
+        count, middle = np.full(squares.shape, float(n)), mean.reshape(squares.shape)
+        low = np.zeros(squares.shape, inner)
+        if np.any(np.square(np.abs(middle)) * n > moments.FAR * squares):
+            low = _distances_from(mean, view, dims) / n
+            squares = np.maximum(squares - np.square(np.abs(low)) * n, 0)
+        return count, middle, low, squares
 
     def finish(a: Arrays, count: int) -> Array:
-        value = np.true_divide(a[2], max(count - ddof, 0))
+        value = np.true_divide(a[3], max(count - ddof, 0))
         return (np.sqrt(value) if root else value).astype(result, copy=False)
 
-    return Reduction(start, merge, finish)
+    return Reduction(start, moments.merged, finish)
 
 
 def container_of(

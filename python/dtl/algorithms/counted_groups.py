@@ -46,8 +46,9 @@ class CountedGroups:
         part = values.local_view()
         sums = self._sums(part)
         if name in ("var", "std"):
-            means = sums / np.maximum(self._counts, 1)
-            variances = self._sums((part - means[self._codes]) ** 2)[self._mine] / counts
+            away = part - (sums / np.maximum(self._counts, 1))[self._codes]
+            squares, rest = self._sums(away**2)[self._mine], self._sums(away)[self._mine]  # which rounding has left
+            variances = np.maximum(squares - rest**2 / counts, 0) / counts
             made = variances if name == "var" else np.sqrt(variances)
         else:
             made = sums[self._mine] / counts if name == "mean" else sums[self._mine]

@@ -94,7 +94,8 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
             a._check_numbers(NAMES[kind % ANY])
         words = expressions.folded(a, kind % ANY) if a._pending and not exact else None
         if words is not None:
-            return bridge.call(bridge.FOLD, expressions.raw(a), words, None, kind, same, exact, 0)
+            value = bridge.call(bridge.FOLD, expressions.raw(a), words, None, kind, same, exact, 0)
+            return bridge.call(bridge.FOLD, a, None, None, kind, same, 1, 0) if words[-1] else value
         if a._handle:
             return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)
     except AttributeError:

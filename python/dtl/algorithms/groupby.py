@@ -18,6 +18,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
 from ..runtime.agreement import agree, collective, local_step
+from . import moments, products
 from .axis_reductions import accumulator_dtype, has_dates, result_dtype
 from .counted_groups import counted
 from .exchange import gathered, share
@@ -290,6 +291,8 @@ class GroupBy:
             return self._variances(values, name)
         if name in ("median", "nunique"):
             return self._of_sorted_values(values, name)
+        if name == "prod" and values.dtype.kind in "fc":
+            return self._products(values)
         ufunc, dtype = _UFUNCS[name], values.dtype
         if name in ("sum", "prod", "mean"):
             dtype = result_dtype(name, None, dtype)
@@ -301,16 +304,24 @@ class GroupBy:
             made = np.true_divide(made, self._whole(self._lengths, np.add))
         return made.astype(dtype, copy=False)
 
+    def _products(self, values: Any) -> Array:
+        """Return the product of each group that starts on this rank. Collective."""
+        part = taken("agg", values, self._order.local_view())
+        fractions, exponents = products.of_runs(part.astype(accumulator_dtype(values.dtype)), self._begins)
+        whole = self._whole(np.stack([fractions, exponents], axis=1), _multiplied)
+        return products.whole(whole[:, 0], whole[:, 1].real).astype(values.dtype)
+
     def _variances(self, values: Any, name: str) -> Array:
         """Return the variance or standard deviation of each group that starts on this rank. Collective."""
         part = taken("agg", values, self._order.local_view())
         part = part.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
         lengths = self._lengths[:, np.newaxis]
         means = np.add.reduceat(part, self._begins)[:, np.newaxis] / lengths
-        away = np.abs(part - np.repeat(means[:, 0], self._lengths)) ** 2
-        runs = np.concatenate([lengths, means, np.add.reduceat(away, self._begins)[:, np.newaxis]], axis=1)
-        whole = self._whole(runs, _merged)
-        made = whole[:, 2].real / whole[:, 0].real
+        away = part - np.repeat(means[:, 0], self._lengths)
+        low = np.add.reduceat(away, self._begins)[:, np.newaxis] / lengths
+        squares = np.add.reduceat(np.abs(away) ** 2, self._begins)[:, np.newaxis] - np.abs(low) ** 2 * lengths
+        whole = self._whole(np.concatenate([lengths, means, low, squares], axis=1), _merged)
+        made = np.maximum(whole[:, 3].real, 0) / whole[:, 0].real
         return (made if name == "var" else np.sqrt(made)).astype(result_dtype(name, None, values.dtype))
 
     def _of_sorted_values(self, values: Any, name: str) -> Array:
@@ -366,10 +377,12 @@ class GroupBy:
 
 
 def _merged(a: Array, b: Array) -> Array:
-    """Return the counts, means and sums of squares about them of two parts together (Chan, Golub, LeVeque 1979)."""
-    count, between = a[0] + b[0], b[1] - a[1]
-    squares = a[2] + b[2] + np.abs(between) ** 2 * a[0] * b[0] / count
-    return np.array([count, a[1] + between * b[0] / count, squares])
+    """Return the counts, means in two words, and sums of squares about them of two parts together."""
+    return np.array(moments.merged(a, b))
+
+
+def _multiplied(a: Array, b: Array) -> Array:
+    return np.array(products.multiplied(a, (b[0], b[1])))
 
 
 def _first(a: Array, b: Array) -> Array:

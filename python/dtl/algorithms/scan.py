@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+import math
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
@@ -12,13 +13,14 @@ from .._native.arguments import carrier, dtype_number, operator_number, stored_n
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..comm import vector_collectives
+from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
-from ..runtime.agreement import agree
+from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import dimensions, redivided
 from .exchange import share
@@ -299,38 +301,96 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     view = a.local_view()
     made = a._like(dtype)
     result = made.local_view()
-    by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
     divided = library.container_grid(a._handle, dim) > 1 and a.partition_policy is not Partition.REPLICATED
-    carry = _before(a, dim, ufunc, identity, result) if divided else None
+    if not divided:
+        by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
+        if exclusive:
+            _shift(result, dim, identity)
+        return made
+    # What leaves the range of floats on some rank may not where the elements before it count, and the other way round.
+    left = not _in_range(op, lambda: ufunc.accumulate(view, axis=dim, out=result))
+    sent = _totals_before(a, dim, identity, result)
+    carry = np.full(_without(result.shape, dim), identity, dtype)
+    left = not _in_range(op, lambda: [ufunc(carry, part, out=carry) for part in sent]) or left
     if exclusive:
-        later: list[Any] = [slice(None)] * a.ndim
-        former, first = list(later), list(later)
-        later[dim], former[dim], first[dim] = slice(1, None), slice(None, -1), slice(0, 1)
-        result[tuple(later)] = result[tuple(former)].copy()
-        result[tuple(first)] = identity
-    if carry is not None:
-        ufunc(result, np.expand_dims(carry, dim), out=result)
+        _shift(result, dim, identity)
+    left = not _in_range(op, lambda: ufunc(result, np.expand_dims(carry, dim), out=result)) or left
+    if dtype.kind in "fc" and op in (SUM, PROD) and allreduce(a.context, left, MAX):
+        _one_after_the_other(name, a, dim, ufunc, identity if exclusive else None, result)
     return made
 
 
-def _before(a: DistributedContainer, dim: int, ufunc: Any, identity: Any, result: Any) -> Any:
-    """Return what the ranks before this one along a dimension come to. Collective."""
-    extent = result.shape[dim]
-    rest = tuple(n for d, n in enumerate(result.shape) if d != dim)
-    mine = result.take(extent - 1, axis=dim) if extent else np.full(rest, identity, result.dtype)
-    ctx = a.context
-    at = np.unravel_index(ctx.rank, a.grid)
-    line = [rank for rank in range(ctx.size) if _on_line(np.unravel_index(rank, a.grid), at, dim)]
-    grid_rank = line.index(ctx.rank)
-    flat = np.ascontiguousarray(mine).reshape(-1)
+def _in_range(op: int, step: Callable[[], Any]) -> bool:
+    """Do a step, and say whether no finite number has become infinite, nor a product too small for its digits."""
+    try:
+        with np.errstate(over="raise", under="raise" if op == PROD else "ignore", invalid="ignore"):
+            step()
+    except FloatingPointError:
+        return False
+    return True
+
+
+def _shift(result: Any, dim: int, identity: Any) -> None:
+    """Make of a scan one that leaves each element itself out."""
+    later: list[Any] = [slice(None)] * result.ndim
+    former, first = list(later), list(later)
+    later[dim], former[dim], first[dim] = slice(1, None), slice(None, -1), slice(0, 1)
+    result[tuple(later)] = result[tuple(former)].copy()
+    result[tuple(first)] = identity
+
+
+def _totals_before(a: DistributedContainer, dim: int, identity: Any, result: Any) -> Any:
+    """Return what each of the ranks before this one along a dimension comes to. Collective."""
+    rest = _without(result.shape, dim)
+    ctx, (line, place) = a.context, _line(a, dim)
     counts = np.zeros(ctx.size, np.int64)
-    counts[line[grid_rank + 1 :]] = flat.size
+    counts[line[place + 1 :]] = math.prod(rest)
+    flat = _last(result, dim, np.full(rest, identity, result.dtype)).reshape(-1)
     number = result.dtype if carrier(result.dtype) is None else np.dtype(np.int64)  # of dates
     got = _exchanged(ctx, flat.view(number), counts).view(result.dtype)
-    carry = np.full(rest, identity, result.dtype)
-    for part in got.reshape(grid_rank, *rest) if grid_rank else ():
-        ufunc(carry, part, out=carry)
-    return carry
+    return got.reshape(place, *rest) if place else ()
+
+
+def _one_after_the_other(name: str, a: DistributedContainer, dim: int, ufunc: Any, identity: Any, result: Any) -> None:
+    """Scan each rank's part from where the one before it along a dimension has ended. Collective.
+
+    If there is an identity, the scan leaves each element itself out.
+    """
+    rest = _without(result.shape, dim)
+    ctx, (line, place) = a.context, _line(a, dim)
+    carry = np.empty((0, *rest), result.dtype)
+    for step in range(len(line)):
+        counts = np.zeros(ctx.size, np.int64)
+        end = np.empty(0, result.dtype)
+        if step == place:
+            with local_step(ctx, name):
+                began = np.moveaxis(carry, 0, dim)
+                whole = by_user(ufunc.accumulate, (np.concatenate([began, a.local_view()], dim),), {"axis": dim})
+                result[...] = whole[(slice(None),) * dim + (slice(len(carry), None),)]
+                if identity is not None:
+                    _shift(result, dim, np.moveaxis(carry, 0, dim) if place else identity)
+                end = _last(whole, dim, carry).reshape(-1)
+            counts[line[step + 1 : step + 2]] = end.size
+        got = _exchanged(ctx, end, counts)
+        if step + 1 == place:
+            carry = got.reshape(1, *rest)
+
+
+def _line(a: DistributedContainer, dim: int) -> tuple[list[int], int]:
+    """Return the ranks that share this one's lines along a dimension, in their order, and which of them it is."""
+    at = np.unravel_index(a.context.rank, a.grid)
+    line = [rank for rank in range(a.context.size) if _on_line(np.unravel_index(rank, a.grid), at, dim)]
+    return line, line.index(a.context.rank)
+
+
+def _last(result: Any, dim: int, none: Any) -> Any:
+    """Return the last entry along a dimension, or another array where there is none."""
+    extent = result.shape[dim]
+    return np.ascontiguousarray(result.take(extent - 1, axis=dim) if extent else none)
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return shape[:dim] + shape[dim + 1 :]
 
 
 def _on_line(one: Any, other: Any, dim: int) -> bool:
