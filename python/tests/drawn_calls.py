@@ -174,6 +174,87 @@ def size(d: Draw) -> Call:
     return Call(np.size, (a, tuple(range(a.ndim))[: d.randint(0, 3)] if several else d.axis(a.ndim)), {})
 
 
+def like(d: Draw) -> Call:
+    a = d.array(dtypes=(*DTYPES, *MOVED))
+    keywords = d.some(
+        dtype=lambda: d.choice([d.dtype(), str, "S", "U3", "M8[D]"]),
+        shape=lambda: d.choice([3, (2, 2), (0,), [2, 3], -1, 1.5, a.shape]),
+        order=lambda: d.choice("CFAKQ"),
+    )
+    values = [1, 2, -1, 1.5, True, np.float32(2), 300, "7", [1], d.array(a.shape[-1:]), d.array(), 2**40]
+    function = d.choice([np.zeros_like, np.ones_like, np.full_like, np.full_like])
+    return Call(function, (a, d.choice(values)) if function is np.full_like else (a,), keywords)
+
+
+def made_beside(d: Draw) -> Call:
+    """Draw functions that create arrays, called with like=."""
+    names = ["zeros", "ones", "full", "arange", "eye", "identity", "tri", "asarray", "array", "ascontiguousarray"]
+    name = d.choice(names)
+    extents = d.choice([3, (2, 3), (0,), [2], -1])
+    given: dict[str, list[Any]] = {
+        "full": [(extents, d.choice([1.5, 3, [1], "ab", True]))],
+        "arange": [(3,), (1, 4), (0, 1, 0.25), (5, 0, -2), (3, 1), (2, 8, 3)],
+        "eye": [(3,), (2, 3), (3, 2, 1), (0,)],
+        "tri": [(3,), (2, 3), (3, 2, 1)],
+        "identity": [(0,), (3,)],
+        **{each: [([1, 2],), ([[1.5], [2]],), (3,)] for each in names[-3:]},
+    }
+    function = getattr(np, name)
+    keywords = d.some(dtype=d.dtype, ndmin=lambda: d.choice([0, 1, 3]))
+    if name != "array":
+        keywords.pop("ndmin", None)
+    return Call(
+        lambda c, *words, **named: function(*words, like=c if _is_container(c) else None, **named),
+        (d.array(), *d.choice(given.get(name, [(extents,)]))),
+        keywords,
+    )
+
+
+def _is_container(value: Any) -> bool:
+    return not isinstance(value, np.ndarray)
+
+
+def copies(d: Draw) -> Call:
+    a = d.array()
+    source = d.choice([d.number(), d.array(a.shape), d.array(a.shape[-1:]), [1, 2, 3], d.array((1, *a.shape))])
+    masks = [True, False, d.array(a.shape, "?"), d.array(a.shape[-1:], "?"), d.array(a.shape, "i8")]
+
+    def copied(to: Any, of: Any, **options: Any) -> Any:
+        np.copyto(to, of, **options)
+        return to
+
+    return Call(copied, (a, source), d.some(casting=d.casting, where=lambda: d.choice(masks)))
+
+
+def spaced(d: Draw) -> Call:
+    extents = d.shape(d.choice([1, 1, 2]))
+    a = np.abs(d.array(extents, d.choice(["f8", "i8", "f4"]))) + 1
+    a = np.where(np.isfinite(a), a, 1).astype(a.dtype)
+    ends = [a, d.choice([5, 10.0, a * 3, d.array(extents, "i8") ** 2 + 1, [4.0] * extents[-1]])]
+    d.shuffle(ends)
+    function = d.choice([np.linspace, np.logspace, np.geomspace])
+    keywords = d.some(
+        num=lambda: d.choice([0, 1, 2, 5, -1]),
+        endpoint=lambda: False,
+        dtype=lambda: d.choice(["f8", "f4", "c16"]),
+        axis=lambda: d.choice([0, -1, 1]),
+    )
+    return Call(function, tuple(ends), keywords)
+
+
+def triangles(d: Draw) -> Call:
+    return Call(d.choice([np.tril, np.triu]), (d.array(),), d.some(k=lambda: d.choice([0, 1, -1, 5, -5])))
+
+
+def half(d: Draw) -> Call:
+    """Draw reductions in half precision."""
+    functions = [np.sum, np.mean, np.prod, np.std, np.var, np.cumsum]
+    a = d.array(dtypes=("f8", "f4", "i8", "u1", "f2", "?"))
+    return Call(
+        d.choice(functions), (np.where(np.isfinite(a), a, 1).astype(a.dtype), d.axis(a.ndim)), {"dtype": np.float16}
+    )
+
+
 CALLS: dict[str, Callable[[Draw], Call]] = {
     draw.__name__: draw
     for draw in (
@@ -188,5 +269,11 @@ CALLS: dict[str, Callable[[Draw], Call]] = {
         atleast,
         questions,
         size,
+        like,
+        made_beside,
+        copies,
+        spaced,
+        triangles,
+        half,
     )
 }

@@ -303,6 +303,20 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.kron(np.array([[1, 2], [0, 1]]), g.t),
         lambda g: np.kron(g.v, g.t),
     ],
+    "linspace": [
+        lambda g: np.linspace(g.v, 5),
+        lambda g: np.linspace(1, g.t, 4, axis=1),
+        lambda g: np.linspace(g.v, g.w, 3, endpoint=False, dtype=np.float32),
+        lambda g: np.linspace(g.i, g.i + 5, 3, dtype=int),
+        lambda g: np.linspace(g.v, g.v, 3, retstep=True),
+        lambda g: np.linspace(g.v, [[1.0], [2.0]], 1),
+    ],
+    "logspace": [lambda g: np.logspace(g.v, 2), lambda g: np.logspace(0, g.t, 3, base=2.0, axis=-1)],
+    "geomspace": [
+        lambda g: np.geomspace(np.abs(g.v), 100.0),
+        lambda g: np.geomspace(3.0, np.abs(g.w), 4, endpoint=False),
+        lambda g: np.geomspace(-np.abs(g.t) - 1, -8, 3, axis=1),
+    ],
     "lexsort": [lambda g: np.lexsort((g.v, g.i))],
     "interp": [lambda g: np.interp(g.v, [0.0, 5.0], [1.0, 2.0])],
     "intersect1d": [

@@ -200,7 +200,10 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: dtl.arange(ctx, 0, 3, 0), ARGUMENT, 100, "step 0")
     refused(lambda: dtl.arange(ctx, "a"), TYPE, 101, "stop must be a number")
     refused(lambda: dtl.linspace(ctx, 0, 1, -1), ARGUMENT, 100, "num -1 is negative")
-    refused(lambda: dtl.tril(dtl.ones(ctx, 3)), ARGUMENT, 100, "it must have 2 dimensions or more")
+    refused(lambda: dtl.asarray(ctx, [300], np.int8), dtl.OverflowError, 105, "300")
+    refused(lambda: dtl.arange(ctx, 3, dtype=bool), TYPE, 101, "3 elements of bool")
+    refused(lambda: dtl.linspace(ctx, 0, 1j, dtype=int), TYPE, 101, "do not become int64")
+    refused(lambda: dtl.linspace(ctx, 0, 1, dtype="S3"), TYPE, 101, "not of |S3")
     refused(lambda: dtl.zeros(ctx, ()), ARGUMENT, 100, "has no dimensions")
     refused(lambda: dtl.full(ctx, 3, 300, np.int8), dtl.OverflowError, 105, "300")
     refused(lambda: dtl.zeros(None, 3), TYPE, 101, "ctx must be a dtl.Context")  # type: ignore[arg-type]

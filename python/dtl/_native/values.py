@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from . import slow_paths
 from .arguments import carrier
+from .callsite import by_user
 from .named_types import native_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -161,6 +162,21 @@ def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
     for number in (int(array.min()), int(array.max())):
         if not low <= number <= high:
             raise OverflowError(f"{name}: {number} does not fit {dtype}: outside [{low}, {high}]")
+
+
+def cast(name: str, value: Any, dtype: np.dtype[Any], casting: str) -> Any:
+    """Return a number, an array or a list as elements of a dtype, cast by a rule of NumPy's, with its errors."""
+    given = _array(name, value) if isinstance(value, (list, tuple)) else value
+    made = np.empty(np.shape(given), dtype)
+    try:
+        by_user(np.copyto, (made, given), {"casting": casting})
+    except builtins.OverflowError as error:
+        raise OverflowError(f"{name}: {error}") from None
+    except TypeError as error:
+        raise InvalidTypeError(f"{name}: {error}") from None
+    except ValueError as error:
+        raise InvalidArgumentError(f"{name}: {error}") from None
+    return made if made.ndim else made[()]
 
 
 def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:

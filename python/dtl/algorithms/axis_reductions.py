@@ -23,7 +23,7 @@ from ..runtime.agreement import agree
 from . import moments, products, statistics
 from .exchange import share
 from .folds import truths_of
-from .half_precision import reduced_in_float32
+from .half_precision import as_half, reduced_in_float32
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -75,9 +75,10 @@ def reduced(
     a._check_open()
     if a._carrier is not None and name in ("all", "any"):
         return reduced(name, truths_of(name, a), axis, dtype, keepdims, reproducible)
-    if a.dtype == np.float16:
+    half = as_half(a, dtype)
+    if half is not None:
         return reduced_in_float32(
-            lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), a, dtype
+            lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), half, dtype
         )
     if not has_dates(name, a.dtype):
         a._check_numbers(name)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host, spread_over
-from .._native.arguments import diagonal_number, dtype_number, integer, stored_array, stored_number
-from .._native.values import filling, fingerprint
+from .._lazy import by_host, late, spread_over
+from .._native.arguments import diagonal_number, integer, stored_array, stored_number
+from .._native.values import cast, filling, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..containers.types import Extents, How, Made, OneExtent, Owned, SomeExtents
+
+copyto = late(".algorithms.copying_forms", "copyto")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -179,7 +182,7 @@ def full(
     [7 7 7]
     """
     check_context(ctx)
-    wanted = np.asarray(fill_value).dtype if dtype is None else dtype
+    wanted = made_dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     stored_number(wanted)
     value = filling(fill_value, np.dtype(wanted))
     agree(ctx, "full", f"fill_value {value.item()!r}")
@@ -246,17 +249,21 @@ def arange(
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         count = len(range(start, stop, step))
     wanted = np.result_type(*map(np.asarray, (start, stop, step))) if dtype is None else dtype
-    dtype_number(wanted)
-    wanted = np.dtype(wanted)
-    first = filling(start, wanted)
-    by = filling(start + step, wanted) - first if wanted.kind != "b" else np.bool_(True)
+    wanted = _of_numbers("arange", wanted)
+    if wanted.kind == "b" and count > 2:
+        raise InvalidTypeError(f"arange: {count} elements of bool; of bool there are 2 at most")
+    first = cast("arange", start, wanted, "unsafe")
+    wider = np.dtype(np.float32) if wanted == np.float16 else wanted  # in which NumPy computes
+    with np.errstate(over="ignore"):  # of unsigned integers, a negative step wraps around
+        second = cast("arange", start + step, wanted, "unsafe").astype(wider)
+        by = second - first if wanted.kind != "b" else np.bool_(True)
     agree(ctx, "arange", f"start {start!r}, stop {stop!r}, step {step!r}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
     at = made.local_indices()
     if wanted.kind == "b":
-        made._set_part((first + at * int(step)).astype(bool))
+        made._set_part((int(first) + at * int(step)).astype(bool))
     else:
-        made._set_part(first + at.astype(wanted) * by)
+        made._set_part((first + at.astype(wider) * by).astype(wanted, copy=False))
     made._end_write("arange")
     return made
 
@@ -274,13 +281,23 @@ def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any,
         if dtype is not None and np.dtype(dtype).kind not in "mM":
             raise TypeError(f"dtype {np.dtype(dtype)} holds no dates")
         has_unit = np.asarray(step).dtype.kind not in "biuf"  # else NumPy 2.5 warns of it
-        units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in (start, stop)]
-        unit = np.promote_types(*units)
-        first, last = (int(np.asarray(end, unit).astype(np.int64)) for end in (start, stop))
+        ends = [end for end in (start, stop) if np.asarray(end).dtype.kind not in "iub"] or [start]
+        units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in ends]
+        unit = np.result_type(*units)
+        first = int(np.asarray(start, unit).astype(np.int64))
+        if _is_span(stop) and unit.kind == "M":  # how long the range is
+            last = first + int(np.asarray(stop, unit.str.replace("M", "m")).astype(np.int64))
+        else:
+            last = int(np.asarray(stop, unit).astype(np.int64))
         by = int(np.asarray(step, unit.str.replace("M", "m")).astype(np.int64))
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"from {start!r} to {stop!r} by {step!r}: {error}") from None
     return arange(ctx, first, last, by, np.int64, like=like, **how).astype(unit)
+
+
+def _is_span(value: Any) -> bool:
+    """Say whether the end of a range of dates is a number of units, or a span of time."""
+    return np.asarray(value).dtype.kind in "iubm"
 
 
 @collective
@@ -339,12 +356,14 @@ def linspace(
     if inner.kind == "f":
         inner = np.result_type(*(one * 1.0 for one in given), 1.0)  # NumPy's way: of float32, that from NumPy 2 on
     wanted = inner if dtype is None else dtype
-    dtype_number(wanted)
-    wanted = np.dtype(wanted)
+    wanted = _of_numbers("linspace", wanted)
+    if inner.kind == "c" and wanted.kind in "iu":
+        raise InvalidTypeError(f"linspace: complex numbers do not become {wanted}")
     agree(ctx, "linspace", f"start {start!r}, stop {stop!r}, num {count}, endpoint {bool(endpoint)}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
     intervals = count - 1 if endpoint else count
-    at = made.local_indices().astype(np.float64)
+    at = made.local_indices().astype(inner)
+    start, stop = inner.type(start), inner.type(stop)
     across = stop - start
     step = across / intervals if intervals > 0 else across
     values = (at * step if step or intervals <= 0 else at / intervals * across) + start
@@ -396,7 +415,9 @@ def eye(
     agree(ctx, "eye", f"k {offset}")
     made: DistributedTensor = _made(ctx, extents, dtype, (partition, block_size, grid), placement, execution, like)
     rows, columns = made.local_indices(0), made.local_indices(1)
-    made._set_part((columns == rows[:, np.newaxis] + offset).astype(made.dtype))
+    part = np.zeros(made.local_shape, made.dtype)
+    np.copyto(part, np.ones((), made.dtype), where=columns == rows[:, np.newaxis] + offset)
+    made._set_part(part)
     made._end_write("eye")
     return made
 
@@ -463,7 +484,7 @@ def asarray(
     check_context(ctx)
     if isinstance(obj, DistributedContainer):
         wanted = obj.dtype if dtype is None else dtype
-        stored_number(wanted)
+        stored_number(made_dtype(wanted))
         obj._check_open()
         agree(ctx, "asarray", f"a container, as {np.dtype(wanted)}")
         if copy is False and np.dtype(wanted) != obj.dtype:
@@ -472,13 +493,13 @@ def asarray(
     if copy is False:
         raise InvalidArgumentError(f"a container of a {type(obj).__name__} is a copy, which copy=False forbids")
     on_device = is_on_device(obj)
-    if _is_moved(dtype) and not on_device:
+    if dtype is not None and not on_device:
         known = getattr(obj, "dtype", None)  # which for pandas' text is none of NumPy's
-        if not isinstance(known, np.dtype) or known.kind == "O":
+        if isinstance(obj, (list, tuple)) or (_is_moved(dtype) and (getattr(known, "kind", "O") == "O")):
             obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if on_device else stored_array("obj", obj)
     if dtype is not None:
-        stored_number(dtype)
+        stored_number(made_dtype(dtype))
         array = array.astype(dtype)
     agree(ctx, "asarray", f"an array with fingerprint {fingerprint(array)}")
     made = _made(ctx, array.shape, array.dtype, (partition, block_size, grid), placement, execution, like)
@@ -533,7 +554,7 @@ def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     dtype
         The dtype; None is that of a.
     shape
-        Another shape, of a container that is made with ``like=a``. Collective then.
+        Another shape, of a container that is made with ``like=a``; of no dimensions, of a scalar. Collective then.
 
     Raises
     ------
@@ -552,9 +573,12 @@ def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """
     check_container("a", a)
     a._check_open()
-    wanted = a.dtype if dtype is None else dtype
+    wanted = made_dtype(a.dtype if dtype is None else dtype)
     stored_number(wanted)
-    return a._like(wanted) if shape is None else zeros(a.context, shape, wanted, like=a)
+    if shape is None:
+        return a._like(wanted)
+    extents = integers("shape", shape)
+    return zeros(a.context, extents, wanted, like=a) if extents else np.zeros((), wanted)[()]
 
 
 @overload
@@ -582,13 +606,24 @@ def full_like(a: Any, fill_value: Any, dtype: Any = ..., *, shape: Any = ...) ->
 def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
 
+    The value is cast as NumPy does: 1.5 becomes 1 in a container of integers. Or it is an array or a container that
+    spreads to the shape; the call is collective then.
+
     Raises
     ------
     InvalidArgumentError, OverflowError
-        If the dtype cannot hold the value.
+        If the dtype has nothing for the value, such as 300 in int8.
     """
     made = zeros_like(a, dtype, shape=shape)
-    made._fill_part(filling(fill_value, made.dtype))
+    if isinstance(made, np.generic):
+        value = np.asarray(cast("full_like", fill_value, np.asarray(made).dtype, "unsafe"))
+        if value.size != 1:
+            raise InvalidArgumentError(f"full_like: values of shape {value.shape} for shape ()")
+        return value.reshape(())[()]
+    if np.ndim(fill_value):
+        copyto(made, fill_value, "unsafe")
+    else:
+        made._fill_part(np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
     return made
 
 
@@ -646,6 +681,15 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     return made
 
 
+def _of_numbers(name: str, dtype: Any) -> np.dtype[Any]:
+    """Return a dtype of numbers that containers hold."""
+    stored_number(made_dtype(dtype))
+    wanted: np.dtype[Any] = np.dtype(dtype)
+    if wanted.kind not in "biufc":
+        raise InvalidTypeError(f"{name}: the elements are numbers, and not of {wanted}")
+    return wanted
+
+
 def division_for(a: Any, shape: tuple[int, ...]) -> Division:
     """Return how a container of a shape is divided that is made after another: as that one, where it can be."""
     if not a._is_where_divided:
@@ -662,6 +706,7 @@ def _made(
     """Make a vector or a tensor of zeros. Collective."""
     check_context(ctx)
     extents = integers("shape", shape)
+    dtype = made_dtype(dtype)
     stored_number(dtype)
     lies = placement_of(placement)
     runs = execution_policy(execution)
@@ -678,6 +723,15 @@ def _made(
     return made
 
 
+def made_dtype(dtype: Any) -> Any:
+    """Return the dtype of what NumPy makes with one: text of no width gets a character."""
+    try:
+        given = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        return dtype  # which is refused by name
+    return np.dtype(f"{given.kind}1") if given.kind in "SU" and not given.itemsize else given
+
+
 def _is_moved(dtype: Any) -> bool:
     """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
     try:
@@ -687,8 +741,11 @@ def _is_moved(dtype: Any) -> bool:
 
 
 def _array_of(name: str, value: Any, dtype: Any) -> Array:
+    stored_number(made_dtype(dtype))
     try:
         return np.asarray(value, dtype)
+    except builtins.OverflowError as error:
+        raise OverflowError(f"{name} does not fit {np.dtype(dtype)}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} is no array of {np.dtype(dtype)}: {error}") from None
 

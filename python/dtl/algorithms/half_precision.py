@@ -36,6 +36,20 @@ def multiplied_in_float32(f: Callable[..., Any], *operands: Any, **kwargs: Any) 
         return made.astype(np.float16) if wanted == np.float16 else made
 
 
+def as_half(a: Any, dtype: Any) -> Any:
+    """Return a container of float16 that a reduction is to be of, itself or cast to it; None of others."""
+    if a.dtype == np.float16:
+        return a
+    try:
+        wanted = dtype is not None and a._carrier is None and np.dtype(dtype) == np.float16
+    except (TypeError, ValueError, SyntaxError):
+        return None  # which is refused by name
+    if not wanted:
+        return None
+    with np.errstate(over="ignore"):
+        return a.astype(np.float16)
+
+
 def reduced_in_float32(reduce: Callable[[Any, Any], Any], a: Any, dtype: Any) -> Any:
     """Return what a reduction makes of float16: float16, or the dtype that was asked for. Collective."""
     if dtype is not None:

@@ -10,9 +10,9 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
-from .._native.values import fingerprint, fitting, spread
+from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import compare_arrays, elementwise, spread_over, spread_to
+from ..containers.broadcasting import compare_arrays, elementwise, spread_to
 from ..containers.indexing import fields
 from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
@@ -96,11 +96,6 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
 
 
 # ---- Copies and orders ----
-
-
-def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    """Return a copy."""
-    return a.copy()
 
 
 def sort(
@@ -328,11 +323,6 @@ def resize(a: Any, new_shape: Any) -> Any:
         return zeros(a.context, extents, a.dtype, like=a)
     n = max(a.global_size, 1)
     return reshape(rearranged(a, "resize", size, lambda places: places % n, None), extents)
-
-
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Return a container of another element type."""
-    return x.astype(dtype, copy=copy)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -571,27 +561,6 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     except ValueError:
         return False
     return bool((a1 == a2).all())
-
-
-def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """Write elements to a container, as those of its dtype before any are chosen."""
-    check_container("dst", dst)
-    src = as_array(src)
-    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
-        raise InvalidArgumentError(f"casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {casting!r}")
-    given = src.dtype if isinstance(src, (DistributedContainer, np.ndarray, np.generic)) else None
-    if given is not None and not np.can_cast(given, dst.dtype, casting):
-        raise InvalidTypeError(f"np.copyto: elements of {given} do not become {dst.dtype} with casting {casting!r}")
-    if isinstance(src, DistributedContainer):
-        values = spread_over(src, dst.shape).astype(dst.dtype, copy=False)
-    else:
-        elements = np.asarray(src).astype(dst.dtype) if casting == "unsafe" else fitting("src", src, dst.dtype)
-        many = spread("src", elements, dst.shape)
-        values = many[0] if len(many) == 1 else many.reshape(dst.shape)
-    if np.ndim(where):
-        values = choose(where, values, dst)
-    if np.ndim(where) or where:
-        dst[...] = values
 
 
 # ---- Single elements ----

@@ -53,12 +53,14 @@ _HOMES = {
     ".algorithms.unique_forms": "unique",
     ".io.numpy_forms": "save savez",
     ".array_standard.adapters": "unique_all unique_counts unique_inverse unique_values cumulative_sum cumulative_prod",
+    ".algorithms.copying_forms": "copy astype copyto",
+    ".algorithms.spacing_forms": "linspace logspace geomspace",
     ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
     "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
-    ".algorithms.numpy_forms": "take sort argsort shape ndim size copy fliplr flipud rot90 rollaxis ediff1d delete ptp "
+    ".algorithms.numpy_forms": "take sort argsort shape ndim size fliplr flipud rot90 rollaxis ediff1d delete ptp "
     "average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
     "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
-    "trapz cov corrcoef array_equiv copyto searchsorted insert resize astype "
+    "trapz cov corrcoef array_equiv searchsorted insert resize "
     "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
@@ -113,10 +115,11 @@ _FUNCTIONS = _table()
 _ANY_NAME: dict[str, str] = {}
 
 #: NumPy's functions whose parameter like= takes a container.
-_LIKE = {
-    getattr(np, name): late(".algorithms.creation", name)
-    for name in ["zeros", "ones", "empty", "full", "arange", "eye", "asarray"]
-}
+_LIKE_NAMES = (
+    "zeros ones empty full arange eye identity tri fromfunction array asarray asanyarray ascontiguousarray "
+    "asfortranarray require frombuffer fromiter fromstring fromfile loadtxt genfromtxt"
+)
+_LIKE = {getattr(np, name): late(".algorithms.like_forms", name) for name in _LIKE_NAMES.split()}
 
 #: What to use in place of functions of NumPy that take no containers.
 _INSTEAD = {
@@ -350,8 +353,7 @@ class ReductionMethods:
             like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
             if like is None:
                 raise _no_meaning(func)
-            given = {word: value for word, value in kwargs.items() if not _is_absent(word, value)}
-            return like(self._context, *args, like=self, **given)  # np.zeros(3, like=c)
+            return like(*args, like=self, **kwargs)  # np.zeros(3, like=c)
         if kwargs or len(args) > 1:
             args, kwargs, out = _passed(func, known, args, kwargs)
             if out is not None:

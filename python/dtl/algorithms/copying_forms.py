@@ -1,0 +1,67 @@
+"""NumPy's functions that copy elements, and cast them by one of its rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.values import cast
+from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import spread_to
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .elementwise import where as choose
+from .manipulation import reshape
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    """Return a copy."""
+    return a.copy()
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Return a container of another element type."""
+    return x.astype(dtype, copy=copy)
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Write elements to a container, cast by a rule. Collective."""
+    check_container("dst", dst)
+    dst._check_open()
+    if not isinstance(src, DistributedContainer):
+        values = cast("np.copyto", src, dst.dtype, casting)
+    else:
+        cast("np.copyto", _sample(src.dtype), dst.dtype, casting)
+        values = src.astype(dst.dtype, copy=False)
+    extents = np.shape(values)
+    while len(extents) > dst.ndim and extents[0] == 1:
+        extents = extents[1:]
+    if extents != np.shape(values):
+        values = reshape(values, extents) if isinstance(values, DistributedContainer) else values.reshape(extents)
+    if where is not True:
+        values = _chosen(dst, values, where)
+    try:
+        dst[...] = spread_to(values, dst.shape) if isinstance(values, DistributedContainer) else values
+    except InvalidArgumentError as error:
+        if np.shape(values) == dst.shape:
+            raise
+        text = f"could not broadcast input array from shape {np.shape(values)} into shape {dst.shape}"
+        raise InvalidArgumentError(f"np.copyto: {text}") from error
+
+
+def _sample(dtype: np.dtype[Any]) -> Any:
+    """Return an element of a dtype that becomes one of any other."""
+    return np.ones(1, dtype) if dtype.kind in "SU" else np.zeros(1, dtype)
+
+
+def _chosen(dst: Any, values: Any, where: Any) -> Any:
+    """Return values where a mask is true, and what is there where it is not. Collective."""
+    if not isinstance(where, DistributedContainer):
+        typed = isinstance(where, (np.ndarray, np.generic))
+        where = np.asarray(where) if typed else np.asarray(where, np.bool_)
+    if where.dtype != np.bool_:
+        raise InvalidTypeError(f"np.copyto: where holds {where.dtype}; it must hold bool")
+    if where.ndim > dst.ndim:
+        text = f"could not broadcast where mask from shape {where.shape} into shape {dst.shape}"
+        raise InvalidArgumentError(f"np.copyto: {text}")
+    return choose(where if where.ndim else bool(where), values, dst)
