@@ -93,7 +93,7 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: np.place(g.v, g.b, []), ARGUMENT, 100, "no values for the elements")
     refused(lambda: np.putmask(g.v, g.t > 0, []), ARGUMENT, 100, "20 and 7 elements")
     refused(lambda: np.copyto(g.v, 1, casting="most"), ARGUMENT, 100, "casting must be")
-    refused(lambda: np.copyto(g.i, g.v), TYPE, 101, "casting 'same_kind'")
+    refused(lambda: np.copyto(g.i, g.v), TYPE, 101, "the rule 'same_kind'")
     refused(lambda: np.put_along_axis(g.t, g.i, 1, 1), ARGUMENT, 100, "along axis 1")
     refused(lambda: np.take_along_axis(g.t, g.t.astype(int), None), ARGUMENT, 100, "single dimension")
     refused(lambda: np.reshape(g.v, ()), ARGUMENT, 100, "size 7 into shape ()")
