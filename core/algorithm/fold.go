@@ -38,8 +38,8 @@ func Folded(c container.Container, f fold.Kind) (fold.Number, error) {
 func folded(
 	op string, c container.Container, f fold.Kind, same int64, already *fold.Partial,
 ) (n fold.Number, t dtype.Type, err error) {
-	var folding *fold.Folding
 	var layout partition.Layout
+	folding, onHost := (*fold.Folding)(nil), false
 	call := comm.Call{Op: op}
 	if same != 0 {
 		call.Same = []int64{same}
@@ -49,7 +49,7 @@ func folded(
 		if folding, err = f.Folding(t); err != nil {
 			return found, err
 		}
-		layout = p.Layout()
+		layout, onHost = p.Layout(), p.Placement() != container.OnDevice
 		if already != nil {
 			return comm.Shared(whereOf(p, f, *already)), nil
 		}
@@ -65,7 +65,7 @@ func folded(
 			folding.Merge(total, (*fold.Partial)(&all[rank+1]))
 		}
 	}
-	switch over := f.Overflowed(total, t); {
+	switch over := onHost && f.Overflowed(total, t); {
 	case already != nil:
 		*already = fold.Partial{overflowed: truth(over)}
 	case over:

@@ -101,6 +101,8 @@ def test_sums(ctx: dtl.Context, name: str) -> None:
     if np.isfinite(np.cumsum(a)).all():
         for vec in (dtl.asarray(ctx, a), dtl.asarray(ctx, a) * 1.0):
             assert abs(np.sum(vec) - np.cumsum(a)[-1]) <= 1e-9 * B
+        totals = dtl.broadcast_object(ctx, np.sum(x, axis=0).gather_to(0))
+        np.testing.assert_allclose(totals, [np.cumsum(a)[-1], len(a)], rtol=0, atol=1e-9 * B)
         assert (dtl.asarray(ctx, a) * 1.0).mean() == pytest.approx(np.cumsum(a)[-1] / len(a), abs=1e-9 * B)
 
 

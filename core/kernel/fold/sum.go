@@ -229,7 +229,7 @@ func ofNone[T kernel.Number](s *Streams[T]) int64 {
 }
 
 // Overflowed reports whether a sum or mean of elements of type t is out of the range of floats, as a sum of finite numbers may be that
-// are added up in another order than theirs. A device does not say what its elements are.
+// are added up in another order than theirs.
 func (f Kind) Overflowed(p *Partial, t dtype.Type) bool {
 	switch {
 	case f != Sum && f != Mean:

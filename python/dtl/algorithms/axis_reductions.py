@@ -12,12 +12,14 @@ from .._lazy import computed_along, late
 from .._native.arguments import dtype_number, integer
 from .._native.callsite import warn
 from ..comm import collectives, vector_collectives
+from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from . import moments, products, statistics
@@ -173,6 +175,10 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
         return made
     dim = next(k for k, d in enumerate(left) if d not in dims)
     there = a._placement is _DEVICE
+    floats = name in ("sum", "mean") and dtype.kind in "fc" and not there
+    if floats and allreduce(a.context, int(_overflows(part.parts()[0], a.local_view(), dims)), MAX):
+        by = _smaller(by)
+        part = _Part(a, dims, by)
     made = container_of(a, shape, dtype, rows_over_ranks(a, shape, dim), Placement.HOST if there else None)
     kept = [np.zeros(1, np.int64) if d in dims else indices[d] for d in left]
     box = tuple(1 if d in dims else len(indices[d]) for d in left)
@@ -181,6 +187,22 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
         made = moved_beside(made, a)
         made._end_write(name)
     return made
+
+
+def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
+    """Say whether a sum of finite numbers is none: that of all ranks may be."""
+    lost = ~np.isfinite(sums)
+    return bool(lost.any()) and bool((lost & np.isfinite(view).all(axis=dims).reshape(sums.shape)).any())
+
+
+def _smaller(by: Reduction) -> Reduction:
+    """Return a sum or mean of elements that are divided by a power of two meanwhile, so that no rank's overflows."""
+    far = 2.0**64
+
+    def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
+        return by.start(np.asarray(view / far), dims, indices)
+
+    return Reduction(start, by.merge, lambda a, count: by.finish((a[0] * far,), count))
 
 
 class _Part:

@@ -14,7 +14,7 @@ from ..containers.base import DistributedContainer
 from ..containers.owning import OwningContainer
 from ..exceptions import DTLError
 from ..policies import Placement
-from . import folds
+from . import folds, products
 from .axis_reductions import Reduction, accumulator_dtype, dimensions, reduced, result_dtype
 from .located import takes
 
@@ -142,12 +142,13 @@ class DevicePart:
             return self._of_none()
         fold = _FOLDS[self._name]
         if fold == folds.MOMENT:
-            n = np.full(self._lines, float(self._each))
-            return n, self._folded(folds.MEAN, np.float64, self._each), self._folded(fold, np.float64)
+            n, low = np.full(self._lines, float(self._each)), np.zeros(self._lines)
+            return n, self._folded(folds.MEAN, np.float64, self._each), low, self._folded(fold, np.float64)
         if fold in (folds.ARGMIN, folds.ARGMAX):
             values = self._folded(folds.MIN if fold == folds.ARGMIN else folds.MAX, self._a.dtype)
             return values, self._a.local_indices(self._dims[0])[self._folded(fold, np.int64)]
-        return (self._folded(fold, self.sample()[0].dtype),)
+        folded = self._folded(fold, self.sample()[0].dtype)
+        return products.apart(folded) if fold == folds.PROD and folded.dtype.kind == "f" else (folded,)
 
     def _of_none(self) -> Arrays:
         indices = self._a.local_indices(self._dims[0])
