@@ -82,6 +82,7 @@ def histogram(
 
 
 def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any) -> tuple[Array, Array]:
+    dense = bool(density)  # which an array of several raises of, before other ranks go on
     limits = ends_of(a, bins, range)
     edges = _edges(a, bins, limits)
     uniform = np.ndim(bins) == 0
@@ -97,7 +98,7 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
         handle = 0 if heavy is None else heavy._handle
         bridge.call(bridge.HISTOGRAM, counted, numbers, out, handle, int(uniform), 0, 0)
         counts = out if kind is None else out.astype(kind)
-    if density:
+    if dense:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
     return counts, edges
 
