@@ -111,3 +111,47 @@ def test_as_many_dimensions_as_there_can_be(ctx: dtl.Context, partition: str) ->
         assert ctx.rank or (elements == expected).all()
     c[c > 4] = np.array([9.0])
     same(np.squeeze(c), np.array([[0, 1], [2, 3], [4, 9.0]]))
+
+
+RAGGED: Any = [[1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g: np.take(g.v, RAGGED),
+        lambda g: np.put(g.v, RAGGED, 1),
+        lambda g: np.put(g.v, [0], RAGGED),
+        lambda g: np.putmask(g.v, RAGGED, 1),
+        lambda g: np.place(g.v, RAGGED, 1),
+        lambda g: np.compress(RAGGED, g.v),
+        lambda g: g.i.choose(np.array(2)),
+        lambda g: np.copyto(g.v, RAGGED),
+        lambda g: np.copyto(g.v, 1, where=RAGGED),
+        lambda g: np.take_along_axis(g.v, RAGGED, 0),
+        lambda g: np.put_along_axis(g.v, RAGGED, 1, 0),
+        lambda g: g.v[RAGGED],
+        lambda g: g.v.__setitem__(RAGGED, 1),
+        lambda g: np.dot(g.v, RAGGED),
+        lambda g: np.inner(g.v, RAGGED),
+        lambda g: np.vdot(g.v, RAGGED),
+        lambda g: np.outer(g.v, RAGGED),
+        lambda g: np.kron(g.v, RAGGED),
+        lambda g: np.matmul(g.t, RAGGED),
+        lambda g: np.einsum("i,i", g.v, RAGGED),
+        lambda g: np.linalg.solve(g.t[:4], RAGGED),
+        lambda g: np.linalg.lstsq(g.t, g.v[:5], RAGGED),
+        lambda g: np.linalg.lstsq(g.t, g.v[:5], "small"),
+        lambda g: np.linalg.pinv(g.t, RAGGED),
+        lambda g: np.linalg.pinv(g.t, 1j),
+        lambda g: np.linalg.matrix_rank(g.t, "small"),
+        lambda g: np.linalg.cond(g.t, np.array([1, 2])),
+        lambda g: np.linalg.norm(g.t, np.array([1, 2])),
+    ],
+)
+def test_what_is_no_array_or_number(ctx: dtl.Context, call: Callable[[Any], Any]) -> None:
+    """The errors are those of dtl, whose classes are NumPy's, too."""
+    g = held(ctx, "cyclic")
+    with pytest.raises((dtl.InvalidArgumentError, dtl.InvalidTypeError)):
+        call(g)
+    same(g.v, ARRAYS.v)

@@ -61,7 +61,7 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """
     if carrier(dtype) is not None:
         return _moved(name, value, dtype)
-    array = _array(name, value)
+    array = array_from(name, value)
     if array.dtype == dtype:
         return np.ascontiguousarray(array)
     if array.dtype.kind == "f" and dtype.kind in "iu" and isinstance(value, (list, tuple)):
@@ -82,7 +82,7 @@ def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
 
 def _moved(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return values as elements of a type that the core moves and does not know. No text is cut off."""
-    array = _objects(name, value, dtype) if _are_objects(value) and dtype.kind in "mMV" else _array(name, value)
+    array = _objects(name, value, dtype) if _are_objects(value) and dtype.kind in "mMV" else array_from(name, value)
     if not stays(array.dtype, dtype):
         raise InvalidTypeError(f"{name} of {array.dtype} would not stay what they are as {dtype}; convert them first")
     with np.errstate(over="ignore"):
@@ -104,7 +104,7 @@ def _objects(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     if dtype.names is not None and isinstance(value, list) and all(isinstance(each, tuple) for each in value):
         return np.array([_record(name, each, dtype) for each in value], dtype)
     if dtype.kind == "V":
-        return _array(name, value)
+        return array_from(name, value)
     try:
         return np.asarray(value, dtype)
     except (TypeError, ValueError) as error:
@@ -129,7 +129,8 @@ def stays(of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
     return alike and np.can_cast(*native, "safe" if dtype.kind in "SU" else "same_kind")
 
 
-def _array(name: str, value: Any) -> Array:
+def array_from(name: str, value: Any) -> Array:
+    """Return a value as an array, of any dtype; refuse what is none, such as lists of different lengths."""
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value):
         raise InvalidArgumentError(f"{name} have masked elements, which would count like the others; fill them first")
     started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
@@ -166,7 +167,7 @@ def _check_range(name: str, array: Array, dtype: np.dtype[Any]) -> None:
 
 def cast(name: str, value: Any, dtype: np.dtype[Any], casting: str) -> Any:
     """Return a number, an array or a list as elements of a dtype, cast by a rule of NumPy's, with its errors."""
-    given = _array(name, value) if isinstance(value, (list, tuple)) else value
+    given = array_from(name, value) if isinstance(value, (list, tuple)) else value
     made = np.empty(np.shape(given), dtype)
     try:
         by_user(np.copyto, (made, given), {"casting": casting})
@@ -204,7 +205,7 @@ def element(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
 
     A float is rounded to a type of floats first, so that 0.1 equals what 0.1 was stored as.
     """
-    array = _array(name, value)
+    array = array_from(name, value)
     if array.ndim or array.dtype.kind not in "biufcO":
         raise InvalidTypeError(f"{name} {value!r} of type {type(value).__name__}: it must be one number")
     number = array.item()

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lazy import check_placements
 from .._native.arguments import integer
+from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import masks, parts
@@ -41,7 +42,8 @@ _MOST_CHOICES = 64
 @algorithm
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     """Return for each entry of a container of integers the element of the choice of that number."""
-    if not isinstance(choices, (list, tuple, np.ndarray)) or len(choices) > _MOST_CHOICES:
+    several = isinstance(choices, (list, tuple)) or (isinstance(choices, np.ndarray) and choices.ndim)
+    if not several or len(choices) > _MOST_CHOICES:
         raise InvalidTypeError(f"choices must be a sequence of at most {_MOST_CHOICES}, not {type(choices).__name__}")
     a, *given = together(a, *choices)
     check_container("a", a)
@@ -81,7 +83,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """Return what lies along a dimension where a condition is true; it may be shorter than the extent."""
     a = together(condition, a)[1] if isinstance(condition, DistributedContainer) else a
     check_container("a", a)
-    if np.ndim(condition) != 1:
+    condition = condition if isinstance(condition, DistributedContainer) else array_from("condition", condition)
+    if condition.ndim != 1:
         raise InvalidArgumentError("condition must be a 1-d array")
     if isinstance(condition, DistributedContainer):
         check_placements("compress", (a, condition, out))
@@ -92,7 +95,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
         if axis is not None and a.ndim > 1:
             places = places[np.arange(len(places))]  # as many as there are rows
     else:
-        places = np.flatnonzero(np.asarray(condition))
+        places = np.flatnonzero(condition)
     return _into(
         "np.compress", out, take(ravel(a) if axis is None and a.ndim > 1 else a, places, 0 if axis is None else axis)
     )

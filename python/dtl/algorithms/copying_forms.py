@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native.values import cast
+from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -58,7 +58,7 @@ def _chosen(dst: Any, values: Any, where: Any) -> Any:
     """Return values where a mask is true, and what is there where it is not. Collective."""
     if not isinstance(where, DistributedContainer):
         typed = isinstance(where, (np.ndarray, np.generic))
-        where = np.asarray(where) if typed else np.asarray(where, np.bool_)
+        where = np.asarray(where) if typed else array_from("where", where).astype(np.bool_)
     if where.dtype != np.bool_:
         raise InvalidTypeError(f"np.copyto: where holds {where.dtype}; it must hold bool")
     if where.ndim > dst.ndim:

@@ -10,7 +10,7 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
-from .._native.values import fingerprint
+from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise, spread_to
 from ..containers.indexing import fields
@@ -225,7 +225,7 @@ def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
     if mode != "raise":
         extent = np.size(a, axis)
         if not isinstance(indices, DistributedContainer):
-            indices = np.asarray(indices)
+            indices = array_from("indices", indices)
         indices = indices % max(extent, 1) if mode == "wrap" else np.clip(indices, 0, max(extent - 1, 0))
     return taken(a, indices, axis)
 
@@ -568,7 +568,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 def as_array(value: Any) -> Any:
     """Return a list or a tuple as an array, and anything else as it is."""
-    return np.asarray(value) if isinstance(value, (list, tuple)) else value
+    return array_from("a list", value) if isinstance(value, (list, tuple)) else value
 
 
 def _by_parts(name: str) -> Any:

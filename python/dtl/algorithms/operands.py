@@ -28,7 +28,7 @@ def _is_array(value: Any) -> bool:
     """Say whether a value is an array of at least one dimension, or what NumPy makes one of."""
     if isinstance(value, DistributedContainer):
         return False
-    return (isinstance(value, (list, tuple)) or hasattr(value, "__array__")) and np.ndim(value) > 0
+    return isinstance(value, (list, tuple)) or (hasattr(value, "__array__") and np.ndim(value) > 0)
 
 
 def is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from .._lazy import by_host_copies, check_placements, to_host
 from .._native.arguments import stored_array
 from .._native.library import bridge
-from .._native.values import fingerprint
+from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indexing import parts
@@ -94,7 +94,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
             gather_elements(made, a, to_host("take", indices))
         made._meaning = a._meaning
         return made
-    chosen = np.asarray(indices)
+    chosen = array_from("indices", indices)
     if chosen.size == 0 and not isinstance(indices, np.ndarray):
         chosen = chosen.astype(np.int64)
     check_integers(chosen.dtype)

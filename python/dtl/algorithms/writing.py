@@ -9,7 +9,7 @@ import numpy as np
 
 from .._lazy import check_placements, spread_over, to_host
 from .._native.library import bridge
-from .._native.values import fingerprint, fitting, spread
+from .._native.values import array_from, fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.indexing import masks, parts
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
@@ -59,7 +59,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
             own, values = own[:0], values[:0]
         bridge.call(bridge.PUT, a, own, a._for_core(values), 0, 0, 0, 0)
         return
-    given = np.asarray(ind)
+    given = array_from("ind", ind)
     if given.size:
         check_integers(given.dtype)
     places = _placed(given.astype(np.int64).reshape(-1), extent, mode)
@@ -72,7 +72,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 def _are_none(a: Any, op: str, values: Any) -> bool:
     """Say whether there are no values to write, which is no error of most calls. Collective if there are none."""
-    none = not (values.global_size if isinstance(values, DistributedContainer) else np.size(values))
+    none = not (values.global_size if isinstance(values, DistributedContainer) else array_from("values", values).size)
     if none:
         share(a, op, "no values", anywhere=True)
     return none
@@ -174,7 +174,7 @@ def _shaped_as(a: Any, mask: DistributedContainer) -> Any:
 
 
 def _check_size(a: Any, mask: Any) -> None:
-    size = mask.global_size if isinstance(mask, DistributedContainer) else np.size(mask)
+    size = mask.global_size if isinstance(mask, DistributedContainer) else array_from("mask", mask).size
     if size != a.global_size:
         raise InvalidArgumentError(
             f"the mask and the container must be the same size: they have {size} and {a.global_size} elements"
@@ -186,7 +186,7 @@ def _mask_of(a: Any, mask: Any) -> Array:
     if isinstance(mask, DistributedContainer):
         chosen: Array = laid_out_as(_shaped_as(a, mask), a).local_view() != 0
         return chosen
-    given = np.asarray(mask)
+    given = array_from("mask", mask)
     share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}", anywhere=True)
     return np.asarray(given.reshape(-1)[linear_indices(a)], np.bool_)
 

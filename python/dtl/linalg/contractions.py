@@ -13,7 +13,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.callsite import by_user
-from .._native.values import fingerprint
+from .._native.values import array_from, fingerprint
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
 from ..algorithms.half_precision import is_half, multiplied_in_float32
@@ -97,7 +97,7 @@ def _operands(values: Sequence[Any]) -> list[Any]:
             value._check_open()
             given.append(value)
         else:
-            given.append(np.asarray(value))
+            given.append(array_from("an operand", value))
             if given[-1].dtype.kind not in "biufc":
                 raise InvalidTypeError(f"an operand must be a container or an array of numbers, not {value!r}")
     return given
@@ -151,6 +151,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def _pairs(axes: Any, first: int, second: int) -> tuple[list[int], list[int]]:
+    axes = axes[()] if isinstance(axes, np.ndarray) and not axes.ndim else axes
     if isinstance(axes, (int, np.integer)):
         number = int(axes)
         if not 0 <= number <= min(first, second):

@@ -72,7 +72,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     check_container("a", a)
     with local_step(a.context, "norm"):
         a._check_open()
-        if not (ord is None or ord in _NAMES) and not isinstance(ord, (int, float, np.integer, np.floating)):
+        if not (ord is None or isinstance(ord, (int, float, np.integer, np.floating)) or _is_name(ord)):
             raise InvalidTypeError(f"ord must be a number, 'fro' or 'nuc', not {ord!r}")
         keepdims = _truth("keepdims", keepdims)
         pair = _matrix_axes(a, ord, axis)
@@ -92,6 +92,10 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     if order == 0:
         return real(fold(a, folds.TRUTHS))
     return _along(a, order, None, False)
+
+
+def _is_name(ord: Any) -> bool:
+    return isinstance(ord, str) and ord in _NAMES
 
 
 def _truth(name: str, value: Any) -> bool:

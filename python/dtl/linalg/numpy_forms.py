@@ -11,7 +11,7 @@ import numpy as np
 
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
-from .._native.values import fingerprint
+from .._native.values import array_from, fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import dimension, moveaxis, ravel, reshape
 from ..algorithms.operands import together
@@ -35,7 +35,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 @algorithm
 def inner(a: Any, b: Any) -> Any:
     """Return the sums of products along the last dimensions of both; a number multiplies each element."""
-    if not np.ndim(a) or not np.ndim(b):
+    if any(not isinstance(c, (list, tuple)) and np.ndim(c) == 0 for c in (a, b)):
         return dot(a, b)
     return tensordot(a, b, (-1, -1))
 
@@ -43,7 +43,7 @@ def inner(a: Any, b: Any) -> Any:
 @algorithm
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product: the first's elements, each times all of the second. The smaller one goes to all."""
-    one, other = together(np.atleast_1d(a), np.atleast_1d(b))
+    one, other = together(*(c if isinstance(c, (list, tuple)) else np.atleast_1d(c) for c in (a, b)))
     ndim = max(one.ndim, other.ndim)
     left = (1,) * (ndim - one.ndim) + one.shape
     right = (1,) * (ndim - other.ndim) + other.shape
@@ -145,12 +145,12 @@ def einsum(*operands: Any, dtype: Any = None, casting: Any = "safe", optimize: A
     Whatever optimize is, more than two operands are multiplied two at a time.
     """
     subscripts, *given = operands if isinstance(operands[0], str) else _formula(operands)
-    given = [c if isinstance(c, DistributedContainer) else np.asarray(c) for c in given]
-    to = np.result_type(*(c.dtype for c in given)) if dtype is None else np.dtype(dtype)
-    for c in given:
-        if not np.can_cast(c.dtype, to, casting):
-            raise InvalidTypeError(f"einsum: elements of {c.dtype} may not be cast to {to} ({casting})")
-    if dtype is not None:
+    given = [c if isinstance(c, DistributedContainer) else array_from("an operand", c) for c in given]
+    if dtype is not None or casting != "safe":  # all dtypes may be cast to that of the result safely
+        to = np.result_type(*(c.dtype for c in given)) if dtype is None else np.dtype(dtype)
+        for c in given:
+            if not np.can_cast(c.dtype, to, casting):
+                raise InvalidTypeError(f"einsum: elements of {c.dtype} may not be cast to {to} ({casting})")
         given = [c.astype(to) for c in given]
     return contractions.einsum(subscripts, *given)
 
@@ -194,7 +194,11 @@ def _check_product(op: str, matrices: Any, summed: int, vectors: Any) -> None:
 @algorithm
 def cond(x: Any, p: Any = None) -> Any:
     """Return the condition number of a matrix, or of each of a stack, by the norm of an order."""
-    if not (p is None or p in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)):
+    check_container("x", x)
+    if x.ndim < 2:
+        raise LinAlgError(f"{x.ndim}-dimensional container given. It must be at least two-dimensional")
+    order = isinstance(p, (str, int, float, np.integer, np.floating))
+    if p is not None and not (order and p in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)):
         raise InvalidArgumentError(f"Invalid norm order {p!r} for matrices.")
     if stacks.is_stack(x):
         if not x.shape[-2] or not x.shape[-1]:
@@ -257,7 +261,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 def _is_one(limit: Any) -> bool:
     """Say whether a limit is none, or one number for all matrices."""
-    return limit is None or np.ndim(limit) == 0
+    return limit is None or (array_from("a limit", limit) if not hasattr(limit, "ndim") else limit).ndim == 0
 
 
 def _for_each(name: str, limit: Any) -> Any:
@@ -304,7 +308,8 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 @algorithm
 def outer(a: Any, b: Any) -> Any:
     """Return the products of each element of one operand, in C order, with each of another."""
-    return contractions.outer(*(ravel(c) if isinstance(c, DistributedContainer) else np.ravel(c) for c in (a, b)))
+    flat = [ravel(c) if isinstance(c, DistributedContainer) else array_from("a vector", c).reshape(-1) for c in (a, b)]
+    return contractions.outer(*flat)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

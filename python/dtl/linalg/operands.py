@@ -9,11 +9,12 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.library import bridge
+from .._native.values import array_from
 from ..algorithms.axis_reductions import container_of
 from ..comm import collectives, objects
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..exceptions import MemoryError
+from ..exceptions import InvalidTypeError, MemoryError
 from ..runtime.agreement import local_step
 from .errors import LinAlgError
 
@@ -47,6 +48,16 @@ def inexact(*dtypes: Any) -> np.dtype[Any]:
 def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of the magnitudes of elements."""
     return np.empty(0, dtype).real.dtype
+
+
+def number(name: str, value: Any) -> float | None:
+    """Return a limit as a float; None for none."""
+    if value is None:
+        return None
+    array = array_from(name, value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise InvalidTypeError(f"{name} must be a real number, not {value!r}")
+    return float(array.reshape(()))
 
 
 @contextmanager

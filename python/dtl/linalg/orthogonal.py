@@ -329,7 +329,7 @@ def matrix_rank(a: Any, tol: Any = None, *, rtol: Any = None) -> Any:
     ...     print(dtl.linalg.matrix_rank(dtl.DistributedTensor(ctx, (4, 3), fill=1.0)))
     1
     """
-    limits = [None if each is None else float(each) for each in (tol, rtol)]
+    limits = [operands.number("tol", tol), operands.number("rtol", rtol)]
 
     def count(s: Array) -> Array:
         relative = max(a.shape[-2:]) * np.finfo(s.dtype).eps if limits[1] is None else limits[1]
@@ -397,7 +397,9 @@ def pinv(a: Any, rtol: Any = None) -> Any:
     """
     check_container("a", a)
     a._check_open()
-    relative = max(a.shape[-2:]) * float(np.finfo(real(inexact(a.dtype))).eps) if rtol is None else float(rtol)
+    relative = operands.number("rtol", rtol)
+    if relative is None:
+        relative = max(a.shape[-2:]) * float(np.finfo(real(inexact(a.dtype))).eps)
     if stacks.is_stack(a):
         return stacks.each("pinv", f"rtol {relative}", (a,), lambda x: np.linalg.pinv(x, relative))
     check_matrix("a", a)
@@ -479,7 +481,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
         raise LinAlgError(f"b is a {b.ndim}-dimensional container. It must be one- or two-dimensional")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError(f"Incompatible dimensions: a has {a.shape[0]} rows, b {b.shape[0]}")
-    limit = None if rcond is None else float(rcond)
+    limit = operands.number("rcond", rcond)
     share(a, "lstsq", f"rcond {limit}", also=(b,))
     dtype = inexact(a.dtype, b.dtype)
     m, n = a.shape

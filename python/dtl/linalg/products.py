@@ -82,8 +82,9 @@ def vdot(a: Any, b: Any, *, reproducible: bool = False) -> Any:
 
     Parameters, result and errors are those of :func:`dot`, but for the shapes, which are any of as many elements.
     """
-    if getattr(a, "shape", ()) != getattr(b, "shape", ()):
-        a, b = (ravel(c) if isinstance(c, DistributedContainer) else np.ravel(c) for c in (a, b))
+    a, b = together(*(np.atleast_1d(c) if _is_number(c) else c for c in (a, b)))
+    if isinstance(a, DistributedContainer) and isinstance(b, DistributedContainer) and a.shape != b.shape:
+        a, b = ravel(a), ravel(b)
     return _inner("vdot", a, b, 1, reproducible)
 
 
@@ -93,6 +94,8 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
         check_container("a", known)
         share(known, name, f"the number {number!r}")
         factor = np.asarray(number)
+        if factor.dtype.kind not in "biufc":
+            return np.multiply(a, b)
         dtype = np.result_type(factor.dtype, known.dtype)  # a Python number is a float64 or int64 here, as in NumPy
         return known.astype(dtype, copy=False) * factor.astype(dtype)[()]
     if placed and reproducible:
