@@ -176,7 +176,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
         a1, a2 = a2, a1
     check_container("a1", a1)
     a1._check_open()
-    given = operand("np.array_equal", a2)
+    given = operand("np.array_equal", a2, moved=True)
     share(a1, "array_equal", f"shape {np.shape(given)}, equal_nan {bool(equal_nan)}")
     if a1.shape != np.shape(given):
         return False

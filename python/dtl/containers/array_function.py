@@ -127,6 +127,61 @@ _INSTEAD = {
     "savez_compressed": "dtl.save",
 }
 
+#: The functions whose first argument is a container, by their modules, or by their names where others of their module
+#: take an array there or write to it. An array that is given there beside a container becomes one.
+_LED = frozenset(
+    f"dtl{home}"
+    for home in (
+        ".algorithms.statistics",
+        ".algorithms.scan",
+        ".algorithms.nan_reductions",
+        ".algorithms.select",
+        ".algorithms.histogram",
+        ".algorithms.grid_counts",
+        ".algorithms.taking",
+    )
+)
+_LED_NAMES = frozenset(
+    "array_split average clip corrcoef cov delete diff digitize gradient insert interp piecewise ptp round split "  # noqa: SIM905
+    "take trapezoid trapz unwrap".split()
+)
+
+#: Parameters of NumPy's functions that every rank needs whole: a container that is given there is gathered.
+SMALL = {
+    "digitize": "bins",
+    "histogram": "bins",
+    "histogram2d": "bins",
+    "histogramdd": "bins",
+    "interp": "xp fp",
+    "quantile": "q",
+    "nanquantile": "q",
+    "percentile": "q",
+    "nanpercentile": "q",
+    "delete": "obj",
+    "insert": "obj",
+    "repeat": "repeats",
+    "tile": "reps",
+    "pad": "pad_width",
+    "roll": "shift",
+    "reshape": "shape newshape",
+    "resize": "new_shape",
+    "broadcast_to": "shape",
+    "moveaxis": "source destination",
+    "transpose": "axes",
+    "split": "indices_or_sections",
+    "array_split": "indices_or_sections",
+    "hsplit": "indices_or_sections",
+    "vsplit": "indices_or_sections",
+    "dsplit": "indices_or_sections",
+    "ravel_multi_index": "dims",
+    "unravel_index": "shape",
+    "matrix_rank": "tol rtol",
+    "pinv": "rcond rtol",
+    "is_busday": "holidays",
+    "busday_offset": "holidays",
+    "busday_count": "holidays",
+}
+
 #: The modules of functions whose further parameters are passed by NumPy's names for them.
 _NAMED = frozenset(
     f"dtl{home}" for home in (".algorithms.statistics", ".algorithms.select", ".algorithms.nan_reductions")
@@ -355,10 +410,29 @@ class ReductionMethods:
                 raise _no_meaning(func)
             return like(*args, like=self, **kwargs)  # np.zeros(3, like=c)
         if kwargs or len(args) > 1:
+            if func.__name__ in SMALL:
+                args, kwargs = _taken_whole(func, args, kwargs)
+                if not _has_containers((*args, *kwargs.values())) and not _is_led(known):
+                    return func(*args, **kwargs)
+            args = _led(known, args, self._context)
             args, kwargs, out = _passed(func, known, args, kwargs)
             if out is not None:
                 return _written(_name(func), known(*args, **kwargs), out)
         return known(*args, **kwargs)
+
+
+def _is_led(known: Callable[..., Any]) -> bool:
+    return known.__module__ in _LED or known.__name__ in _LED_NAMES
+
+
+def _led(known: Callable[..., Any], args: tuple[Any, ...], ctx: Any) -> tuple[Any, ...]:
+    """Return arguments of which the first is a container, if it was an array and the function wants a container."""
+    first = args[0] if args else None
+    if not isinstance(first, (np.ndarray, list)) or not _is_led(known):
+        return args
+    if isinstance(first, list) and any(isinstance(each, (ReductionMethods, list)) for each in first):
+        return args
+    return args if np.ndim(first) == 0 else (_asarray(ctx, first), *args[1:])
 
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:
@@ -376,6 +450,9 @@ _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
 _written = late(".algorithms.results", "written")
+_asarray = late(".algorithms.creation", "asarray")
+_taken_whole = late(".containers.small_arguments", "taken_whole")
+_has_containers = late(".containers.small_arguments", "has_containers")
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -1,0 +1,58 @@
+"""Arguments of NumPy's functions that every rank needs whole: edges, tables, axes, extents, counts, and places."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from .array_function import SMALL
+from .base import DistributedContainer
+
+
+def whole(value: Any) -> Any:
+    """Return an argument with arrays in place of the containers in it. Collective if there are any."""
+    if isinstance(value, DistributedContainer):
+        places: Any = np.unravel_index(np.arange(value.size), value.shape)
+        return np.asarray(value.get(places if len(value.shape) > 1 else places[0])).reshape(value.shape)  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)) and any(isinstance(each, DistributedContainer) for each in value):
+        return type(value)([whole(each) for each in value])
+    return value
+
+
+@functools.lru_cache(maxsize=None)
+def _positions(func: Callable[..., Any]) -> dict[str, int]:
+    """Return the parameters that are wanted whole, and at which positions the function has them."""
+    names = SMALL.get(func.__name__, "").split()
+    if not names:
+        return {}
+    try:
+        every = list(inspect.signature(func).parameters)
+    except ValueError:  # functions in C, of which NumPy before 2.4 does not say them: those of indices have it second
+        every = ["", *names]
+    return {name: every.index(name) if name in every else len(every) for name in names}
+
+
+def taken_whole(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call of NumPy's function, where those that every rank needs whole are arrays.
+
+    Collective if containers are given there.
+    """
+    positions = _positions(func)
+    if not positions:
+        return args, kwargs
+    places = positions.values()
+    args = tuple(whole(each) if place in places else each for place, each in enumerate(args))
+    return args, {name: whole(each) if name in positions else each for name, each in kwargs.items()}
+
+
+def has_containers(values: Iterable[Any]) -> bool:
+    """Say whether there is a container among values, or in a list of them."""
+    return any(
+        isinstance(value, DistributedContainer) or (isinstance(value, (list, tuple)) and has_containers(value))
+        for value in values
+    )
