@@ -16,6 +16,7 @@ from oracle import DTYPES
 from test_joining import keys, whole
 
 import dtl
+from dtl.algorithms import sorted_groups
 from dtl.algorithms.groupby import OPS
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -200,6 +201,23 @@ def test_spans(ctx: dtl.Context) -> None:
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("together", [1, 4, 1 << 17])
+def test_sorted_values_of_groups_on_several_ranks(
+    ctx: dtl.Context, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorted_groups, "_TOGETHER", together)
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 7, 60):
+        for of in (np.zeros(size, int), np.arange(size) // 3, rng.zipf(1.5, size), np.minimum(rng.zipf(1.2, size), 3)):
+            floats = rng.integers(0, 5, size).astype(float)
+            floats[rng.random(size) < 0.1] = np.nan
+            check(ctx, of, floats, ops=("median", "nunique"))
+            check(ctx, of, floats.astype("m8[s]"), ops=("nunique",))
+            check(ctx, of, rng.integers(-3, 3, size).astype(np.int8), ops=("median", "nunique"))
+            check(ctx, of, rng.integers(0, 3, size) * 1j, ops=("nunique",))
+            check(ctx, of, rng.integers(0, 12, size).astype("U2"), ops=("nunique",))
+
+
 def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context) -> None:
     values = np.append(np.full(6, np.finfo(np.float32).max), np.arange(30)).astype(np.float32)
     made = dtl.group_by(vector(ctx, np.arange(36) // 6)).agg(vector(ctx, values), "sum")[1]

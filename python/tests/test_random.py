@@ -12,6 +12,7 @@ from refusals import ARGUMENT, BOUNDS, TYPE, refused
 from test_numbers_axes import grids, tensor
 
 import dtl
+from dtl.algorithms import rows
 from dtl.random import Generator, permutations, streams
 
 #: Each of NumPy's distributions with parameters.
@@ -349,6 +350,18 @@ def test_choices_of_large_containers(ctx: dtl.Context, name: str) -> None:
             sizes = [size // 3, *[0] * (ctx.size - 1)]
             sizes[-1] += size - sum(sizes)
             assert_holds(Generator(ctx, 2).choice(t, size, **options, partition=sizes), table[drawn])
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_rows_that_are_taken_in_batches(ctx: dtl.Context, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_rows_at_a_time", lambda part: batch)
+    array = np.arange(26.0).reshape(13, 2)
+    t = dtl.asarray(ctx, array)
+    order = Generator(ctx, 6).permutation(13, partition="replicated").local_view()
+    assert_holds(Generator(ctx, 6).permutation(t), array[order])
+    with rows.by_rows(t) as lines:  # each rank another number of rows
+        wanted = np.arange(2 * ctx.rank) * 5 % 13
+        np.testing.assert_array_equal(rows.take_rows(lines, wanted), array[wanted])
 
 
 def test_orders_of_dates(ctx: dtl.Context) -> None:

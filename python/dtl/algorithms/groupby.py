@@ -24,6 +24,7 @@ from .counted_groups import counted
 from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
 from .sort import argsort, check_keys, lexsort
+from .sorted_groups import Runs, sort_runs
 from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -219,7 +220,7 @@ class GroupBy:
         -----
         The values travel to the ranks where their keys are in sorted order, in one exchange: those of a key that occurs
         very often to several, which add up their own first, so that no rank gets more than its even part. "count" moves
-        nothing, "first" and "last" one element a group; "median" and "nunique" sort all values by group. A function is
+        nothing, "first" and "last" one element a group; "median" and "nunique" sort each group's values. A function is
         called once a group, on the rank where the group begins, which has to have room for all of its values. Floats
         are added up in float64, in an order that depends on the division and the number of ranks; float32 is rounded
         once. Where the keys are integers of a small range, no value travels for "count", nor for "sum", "mean", "var"
@@ -327,17 +328,12 @@ class GroupBy:
     def _of_sorted_values(self, values: Any, name: str) -> Array:
         """Return the median or number of different values of each group that starts on this rank. Collective."""
         ctx, part = self._context, taken("agg", values, self._order.local_view())
-        starts = int(collectives.allgather(ctx, len(self._begins) - self._continues)[: ctx.rank].sum())
-        groups = np.repeat(np.arange(len(self._begins)) + starts - self._continues, self._lengths)
-        with contextlib.ExitStack() as stack:
-            by_key = stack.enter_context(DistributedVector._from_parts(ctx, part))
-            numbers = stack.enter_context(DistributedVector._from_parts(ctx, groups))
-            order = stack.enter_context(lexsort([by_key, numbers]))
-            part = by_key.get(order.local_view())  # each group where it was, its values in order
-            if name == "nunique":
-                new = changes(ctx, part) | changes(ctx, groups)
-                return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
-            in_order = stack.enter_context(DistributedVector._from_parts(ctx, part))
+        sort_runs(ctx, part, Runs(self._begins, self._lengths, self._continues))
+        if name == "nunique":
+            new = changes(ctx, part)
+            new[self._begins[int(self._continues) :]] = True
+            return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
+        with DistributedVector._from_parts(ctx, part) as in_order:
             first, count = self._ranges()
             low, high, last = (in_order.get(first + place) for place in ((count - 1) // 2, count // 2, count - 1))
         if part.dtype.kind != "m":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import Any, Iterator, Sequence
 
@@ -72,17 +73,29 @@ def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) 
     ctx, part = c.context, c.local_view()
     if ctx.size == 1:
         return part[wanted] if out is None else part.take(wanted, axis=0, out=out, mode="clip")  # "raise" would copy
-    ends = np.cumsum(collectives.allgather(ctx, part.shape[0]))
+    rows = np.empty((len(wanted), *part.shape[1:]), part.dtype) if out is None else out
+    sizes = collectives.allgather(ctx, np.array([part.shape[0], len(wanted)], np.int64))
+    ends, batch = np.cumsum(sizes[:, 0]), _rows_at_a_time(part)
+    for at in range(0, int(sizes[:, 1].max()), batch):
+        _take_batch(ctx, part, ends, wanted[at : at + batch], rows[at : at + batch])
+    return rows
+
+
+def _rows_at_a_time(part: Array) -> int:
+    """Return how many rows each rank asks for in one exchange: few enough to need little memory beside the parts."""
+    row: int = part.itemsize * math.prod(part.shape[1:])
+    return min(1 << 17, max(1 << 10, (4 << 20) // max(1, row)))
+
+
+def _take_batch(ctx: Any, part: Array, ends: Array, wanted: Array, rows: Array) -> None:
+    """Write some rows, which this rank asks those for that have them. Collective."""
     owner = np.searchsorted(ends, wanted, side="right").astype(np.min_scalar_type(ctx.size))
     by = np.argsort(owner, kind="stable")  # by radix, as the numbers of few ranks have one byte or two
     asked = np.bincount(owner, minlength=ctx.size)
     asking = np.asarray(collectives.alltoall(ctx, asked))
     indices = vector_collectives.alltoallv(ctx, wanted[by], asked, asking)
-    own_first = int(ends[ctx.rank]) - part.shape[0]
-    got = exchanged(ctx, part[indices - own_first], asking, asked)
-    rows = np.empty_like(got) if out is None else out
-    rows[by] = got
-    return rows
+    indices -= int(ends[ctx.rank]) - part.shape[0]
+    rows[by] = exchanged(ctx, part[indices], asking, asked)
 
 
 def put_rows(c: DistributedContainer, indices: Array, rows: Array) -> None:

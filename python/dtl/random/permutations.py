@@ -340,8 +340,8 @@ def permutation(rng: Generator, x: Any, axis: Any, divided: dict[str, Any]) -> A
         if dim == 0 and has_rows(x, blocks=True):
             call = rng._next()
             rng._agree("permutation", call, x.shape, (0,))
-            made: Any = x._like(x.dtype, blank=True)
             with _order(rng, call, x.shape[0]) as order:
+                made: Any = x._like(x.dtype, blank=True)  # in the memory that the order's sort no longer needs
                 take_rows(x, order.local_view(), made.local_view())
             return made
         made = x.copy()

@@ -1,0 +1,47 @@
+"""How much memory calls need beside the parts of their arguments: a few times a part, whatever the elements are."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any, Callable
+
+import pytest
+
+import dtl
+
+#: Elements of each rank, of 8 bytes: what calls need in any case is small beside them.
+_EACH = 2_000_000
+
+#: Results, and what calls need while they run, in parts.
+_MOST = 3.0
+
+
+def _size(of: str) -> int:
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith(of))
+
+
+def _needed(call: Callable[[], Any]) -> float:
+    """Return how many parts more memory a call needs than there is before it."""
+    gc.collect()
+    before = _size("VmRSS")
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")  # the peak begins anew
+    made = call()
+    peak = _size("VmHWM")
+    for c in made if isinstance(made, tuple) else (made,) if made is not None else ():
+        c.close()
+    return (peak - before) / (8 * _EACH)
+
+
+_CALLS: dict[str, Callable[[dtl.Context, Any], Any]] = {
+    "permutation": lambda ctx, x: dtl.random.Generator(ctx, 1).permutation(x),
+    "shuffle": lambda ctx, x: dtl.random.Generator(ctx, 1).shuffle(x),
+}
+
+
+@pytest.mark.parametrize("what", _CALLS)
+def test_peak(ctx: dtl.Context, what: str) -> None:
+    with dtl.random.Generator(ctx, 3).random(_EACH * ctx.size) as x:
+        needed = _needed(lambda: _CALLS[what](ctx, x))
+        assert needed < _MOST, f"{needed} parts"
