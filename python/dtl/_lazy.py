@@ -110,7 +110,6 @@ class LateMethod:
 
 
 # What lower packages call of higher ones.
-array_api = late(".array_standard.namespace", "array_api")
 assign_at = late(".algorithms.writing", "assign_at")
 argsort = late(".algorithms.sort", "argsort")
 by_host = late(".containers.host_copies", "by_host")
@@ -127,6 +126,7 @@ dates_by_kernel = late(".containers.date_kernels", "dates_by_kernel")
 future_of = late(".asynchronous.adapters", "future_of")
 in_loop = late(".asynchronous.adapters", "in_loop")
 matmul = late(".linalg.products", "matmul")
+namespace_of = late(".array_standard.namespace", "of_array")
 plot_seats = late(".plotting", "plot_seats")
 reduce_container = late(".algorithms.reduce", "reduce_container")
 reduced_along = late(".algorithms.axis_reductions", "reduced")
@@ -142,3 +142,4 @@ ufunc_at_once = late(".containers.kernels", "ufunc_at_once")
 ufunc_by_kernel = late(".containers.kernels", "ufunc_by_kernel")
 unknown_name = late(".runtime.hints", "unknown_name")
 window_of = late(".rma.window", "Window")
+zero_dimensional = late(".array_standard.zero_dimensional", "of_container")

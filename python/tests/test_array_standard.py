@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
+import pickle
 import types
 from typing import Any, Callable
 
@@ -552,3 +554,149 @@ def test_its_objects_go_with_it(ctx: dtl.Context) -> None:
         assert gone() is None
         kept = dtl.array_api(other)
         assert kept is dtl.array_api(other)
+
+
+# ---- Arrays without dimensions, and replicated arrays ----
+
+
+def test_arrays_without_dimensions_belong_to_the_namespace(ctx: dtl.Context) -> None:
+    xp = dtl.array_api(ctx)
+    x = xp.asarray([3.0, 1.0, 2.0])
+    for made in (
+        xp.sum(x),
+        xp.asarray(6.0),
+        xp.full((), 6.0),
+        xp.reshape(x[:1], ()) * 2,
+        x[..., 0] * 2,
+        xp.sum(x)[...],
+    ):
+        assert made.shape == ()
+        assert made.dtype == np.float64
+        assert made.__array_namespace__() == xp
+        assert made.device == x.device
+        assert float(made) == 6.0
+        assert made == 6.0
+        assert np.asarray(made).shape == ()
+    one = xp.max(x)
+    for array in (
+        one * x,
+        x * one,
+        one + x[:1],
+        xp.where(x > one, x, one),
+        dtl.where(x > one, x, one),
+        np.clip(x, one, 9),
+    ):
+        assert isinstance(array, dtl.DistributedContainer)
+    for single in (one + 1, 1 - one, one**2, -one, abs(one), one > 2, one / one, np.float64(2) * one, np.sqrt(one)):
+        assert single.__array_namespace__() == xp
+    assert x[xp.argmax(x)].__array_namespace__() == xp
+    assert isinstance(x[0], np.float64)  # as everywhere outside the namespace
+    assert isinstance(np.sum(x), np.float64)
+    assert isinstance(x.sum(), np.float64)
+
+
+def test_arrays_without_dimensions_are_written_to(ctx: dtl.Context) -> None:
+    xp = dtl.array_api(ctx)
+    value = xp.asarray(2.0)
+    same, copied = xp.asarray(value), xp.asarray(value, copy=True)
+    value += 1
+    value[()] = value + 1
+    assert (float(value), float(same), float(copied)) == (4.0, 4.0, 2.0)
+    x = xp.zeros(3)
+    x += value
+    x[1:] = value / 2
+    np.testing.assert_array_equal(x.local_view(), part(x, np.array([4.0, 2.0, 2.0])))
+    assert value[None].shape == (1,)
+    assert copy.deepcopy(value) == value
+    assert pickle.loads(pickle.dumps(value)) == 4.0
+
+
+def test_arrays_without_dimensions_become_numbers(ctx: dtl.Context) -> None:
+    xp = dtl.array_api(ctx)
+    n = xp.asarray(2)
+    assert (int(n), complex(n), [5, 6, 7][n], list(range(n)), f"{n:02d}", n.item()) == (
+        2,
+        2j * 0 + 2,
+        7,
+        [0, 1],
+        "02",
+        2,
+    )
+    assert xp.asarray(True)
+    assert not xp.asarray(0.0)
+    for wrong in (len, list, iter, lambda value: value[0]):
+        with pytest.raises((TypeError, IndexError)):
+            wrong(n)
+    with pytest.raises(AttributeError, match="strides"):
+        n.strides  # noqa: B018 - it raises
+    whole = n.gather_to(0)
+    assert (whole is None) == (ctx.rank != 0)
+
+
+def test_what_is_made_of_replicated_arrays_is_replicated(ctx: dtl.Context) -> None:
+    x = dtl.asarray(ctx, [3, 1, 3, 2, 1], partition="replicated")
+    xp = x.__array_namespace__()
+    assert xp == dtl.array_api(ctx)
+    assert hash(xp) == hash(dtl.array_api(ctx))
+    assert xp.__array_namespace_info__().default_device() == x.device
+    t = xp.reshape(xp.astype(x[:4], xp.float64), (2, 2))
+    for made in (
+        xp.zeros(4),
+        xp.asarray([[1, 2]]),
+        xp.arange(3),
+        xp.eye(2),
+        xp.fft.fftfreq(4),
+        xp.unique_values(x),
+        xp.nonzero(x)[0],
+        xp.linalg.pinv(t),
+        xp.linalg.outer(x, x),
+        xp.tile(x, (2,)),
+        xp.repeat(x, 2),
+        x[None],
+        t[0],
+        t[:, 1],
+        x + xp.ones(5),
+    ):
+        assert made.partition_policy == dtl.PARTITION_REPLICATED
+        assert made.__array_namespace__() is xp
+        np.asarray(made)
+    assert [int(each) for each in xp.unique_values(x)] == [1, 2, 3]
+    assert [row.shape for row in t] == [(2,), (2,)]
+    few = xp.unique_counts(dtl.asarray(ctx, [3, 1, 3, 2, 1]))
+    assert [int(n) for n in few.counts] == [2, 1, 2]
+
+
+def test_functions_beyond_the_standard(ctx: dtl.Context) -> None:
+    array = np.arange(12.0).reshape(3, 4) % 5
+    x = dtl.asarray(ctx, array)
+    xp = x.__array_namespace__()
+    windows = np.lib.stride_tricks.sliding_window_view
+    for got, want in (
+        (xp.transpose(x, (1, 0)), array.T),
+        (xp.cumsum(x, axis=0), np.cumsum(array, axis=0)),
+        (xp.quantile(x, [0.2, 0.5], axis=0), np.quantile(array, [0.2, 0.5], axis=0)),
+        (xp.lib.stride_tricks.sliding_window_view(x, 2, axis=1), windows(array, 2, axis=1)),
+        (windows(x, (2, 3)), windows(array, (2, 3))),
+        (windows(x, (2, 2), axis=(0, 0)), windows(array, (2, 2), axis=(0, 0))),
+        (xp.moveaxis(array, 0, -1), array.T),
+    ):
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got.local_view(), part(got, want), rtol=1e-13)
+    for wrong in (0, 4, -1):
+        with pytest.raises(dtl.InvalidArgumentError, match="window"):
+            windows(x, wrong, axis=0)
+    with pytest.raises(dtl.InvalidArgumentError, match="axes"):
+        windows(x, 2)
+    with pytest.raises(dtl.InvalidArgumentError, match="writeable"):
+        windows(x, (2, 2), writeable=True)
+
+
+def test_special_functions(ctx: dtl.Context) -> None:
+    special = pytest.importorskip("scipy.special", reason="needs SciPy, which the extra examples brings")
+    array = np.linspace(0.1, 3.0, 7)
+    x = dtl.asarray(ctx, array)
+    xp = dtl.array_api(ctx)
+    for name, others in (("gamma", ()), ("erf", ()), ("gammainc", (2.0,))):
+        made = getattr(xp.special, name)(x, *others)
+        np.testing.assert_allclose(made.local_view(), part(made, getattr(special, name)(array, *others)))
+    assert not hasattr(xp.special, "softmax")  # no function of each element: SciPy has it for any namespace

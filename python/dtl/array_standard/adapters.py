@@ -106,7 +106,7 @@ def _cumulated(function: Callable[..., Any], first: int, x: Any, axis: Any, dtyp
 
 
 @algorithm
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:
     """Return the differences of neighbours along a dimension, n times, of what is joined first. Collective."""
     return numpy_forms.diff(x, n, axis, prepend, append)
 

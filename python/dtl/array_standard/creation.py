@@ -1,4 +1,7 @@
-"""Functions of the array API standard that make arrays: those of dtl, with the standard's parameters."""
+"""Functions of the array API standard that make arrays: those of dtl, with the standard's parameters.
+
+The namespace passes on the context and the partition, which those who call its functions do not.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ from ..containers.base import DistributedContainer
 from ..containers.layout import integers
 from ..exceptions import BufferError, InvalidArgumentError
 from ..fft import frequencies
-from ..policies import Placement
+from ..policies import Partition, Placement
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from .data_types import held, placement
+
+_BLOCK = Partition.BLOCK
 
 
 def _lies(device: Any) -> Placement:
@@ -22,45 +27,55 @@ def _lies(device: Any) -> Placement:
 
 
 @collective
-def zeros(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def zeros(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None, partition: Any = _BLOCK) -> Any:
     """Return an array of zeros. Collective."""
-    return _filled(ctx, "zeros", shape, held(dtype or np.float64), device)
+    return _filled(ctx, "zeros", shape, held(dtype or np.float64), device, partition)
 
 
 @collective
-def ones(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def ones(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None, partition: Any = _BLOCK) -> Any:
     """Return an array of ones. Collective."""
-    return _filled(ctx, "ones", shape, held(dtype or np.float64), device)
+    return _filled(ctx, "ones", shape, held(dtype or np.float64), device, partition)
 
 
 @collective
-def empty(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def empty(ctx: Context, shape: Any, *, dtype: Any = None, device: Any = None, partition: Any = _BLOCK) -> Any:
     """Return an array to be written to. Collective."""
-    return _filled(ctx, "empty", shape, held(dtype or np.float64), device)
+    return _filled(ctx, "empty", shape, held(dtype or np.float64), device, partition)
 
 
-def _filled(ctx: Context, name: str, shape: Any, dtype: Any, device: Any) -> Any:
+def _filled(ctx: Context, name: str, shape: Any, dtype: Any, device: Any, partition: Any) -> Any:
     extents, lies = integers("shape", shape), _lies(device)
     if not extents:
         return getattr(np, name)((), dtype)
-    return getattr(creation, name)(ctx, extents, dtype, placement=lies)
+    return getattr(creation, name)(ctx, extents, dtype, partition=partition, placement=lies)
 
 
 @collective
-def full(ctx: Context, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full(
+    ctx: Context, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, partition: Any = _BLOCK
+) -> Any:
     """Return an array of one value. Collective."""
     extents, lies = integers("shape", shape), _lies(device)
     if not extents:
         return np.full((), fill_value, None if dtype is None else held(dtype))
-    return creation.full(ctx, extents, fill_value, dtype, placement=lies)
+    return creation.full(ctx, extents, fill_value, dtype, partition=partition, placement=lies)
 
 
 @collective
 def arange(
-    ctx: Context, start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+    ctx: Context,
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    partition: Any = _BLOCK,
 ) -> Any:
     """Return a vector of evenly spaced numbers. Collective."""
-    return creation.arange(ctx, start, stop, step, dtype, placement=_lies(device))
+    return creation.arange(ctx, start, stop, step, dtype, partition=partition, placement=_lies(device))
 
 
 @collective
@@ -74,21 +89,40 @@ def linspace(
     dtype: Any = None,
     device: Any = None,
     endpoint: bool = True,
+    partition: Any = _BLOCK,
 ) -> Any:
     """Return a vector of so many evenly spaced numbers. Collective."""
-    return creation.linspace(ctx, start, stop, num, endpoint, dtype, placement=_lies(device))
+    return creation.linspace(ctx, start, stop, num, endpoint, dtype, partition=partition, placement=_lies(device))
 
 
 @collective
 def eye(
-    ctx: Context, n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+    ctx: Context,
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: Any = None,
+    partition: Any = _BLOCK,
 ) -> Any:
     """Return a matrix with ones on a diagonal. Collective."""
-    return creation.eye(ctx, n_rows, n_cols, k, held(dtype or np.float64), placement=_lies(device))
+    kind = held(dtype or np.float64)
+    return creation.eye(ctx, n_rows, n_cols, k, kind, partition=partition, placement=_lies(device))
 
 
 @collective
-def asarray(ctx: Context, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+def asarray(
+    ctx: Context,
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    partition: Any = _BLOCK,
+) -> Any:
     """Return an array of what every rank passes alike: numbers, nested lists of them, a NumPy array. Collective.
 
     An array is returned as it is, unless a dtype, a device or copy asks for another; a number, without dimensions.
@@ -97,17 +131,18 @@ def asarray(ctx: Context, obj: Any, /, *, dtype: Any = None, device: Any = None,
         made = creation.asarray(ctx, obj, dtype, copy=copy)
         return made if device is None else made.to_device(device)
     if np.ndim(obj) == 0:
-        lies = _lies(device)
         if copy is False and not isinstance(obj, (np.ndarray, np.generic)):
             raise InvalidArgumentError(f"an array of a {type(obj).__name__} is a copy, which copy=False forbids")
-        value = np.array(obj, None if dtype is None else held(dtype), copy=True) if copy is not False else obj
+        value = np.array(obj, None if dtype is None else held(dtype), copy=True) if copy or dtype else np.asarray(obj)
         held(value.dtype)
-        return value if lies is Placement.HOST else creation.full(ctx, (1,), value, placement=lies)
-    return creation.asarray(ctx, obj, dtype, copy=copy, placement=_lies(device))
+        return value
+    return creation.asarray(ctx, obj, dtype, copy=copy, partition=partition, placement=_lies(device))
 
 
 @collective
-def from_dlpack(ctx: Context, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(
+    ctx: Context, x: Any, /, *, device: Any = None, copy: bool | None = None, partition: Any = _BLOCK
+) -> Any:
     """Return an array of one of another library that every rank passes alike. Collective.
 
     Elements are always copied, since each rank keeps its own part: copy=False raises.
@@ -120,7 +155,7 @@ def from_dlpack(ctx: Context, x: Any, /, *, device: Any = None, copy: bool | Non
         )
     if not hasattr(np, "from_dlpack"):
         raise BufferError("from_dlpack needs NumPy 1.23 or later; give asarray an array of NumPy")
-    return asarray(ctx, np.from_dlpack(x), device=device)
+    return asarray(ctx, np.from_dlpack(x), device=device, partition=partition)
 
 
 def zeros_like(ctx: Context, x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -151,23 +186,27 @@ def _like(ctx: Context, x: Any, value: Any, dtype: Any, device: Any) -> Any:
 
 
 @collective
-def broadcast_to(ctx: Context, x: Any, /, shape: Any) -> Any:
+def broadcast_to(ctx: Context, x: Any, /, shape: Any, *, partition: Any = _BLOCK) -> Any:
     """Return an array of a shape to which another spreads. Collective."""
     if isinstance(x, DistributedContainer):
         return manipulation.broadcast_to(x, shape)
-    return full(ctx, shape, x, dtype=np.asarray(x).dtype)
+    return full(ctx, shape, x, dtype=np.asarray(x).dtype, partition=partition)
 
 
 @collective
-def fftfreq(ctx: Context, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(
+    ctx: Context, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None, partition: Any = _BLOCK
+) -> Any:
     """Return the frequencies of the elements of a transform of n elements. Collective."""
-    return _as(frequencies.fftfreq(ctx, n, d), dtype, device)
+    return _as(frequencies.fftfreq(ctx, n, d, partition=partition), dtype, device)
 
 
 @collective
-def rfftfreq(ctx: Context, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(
+    ctx: Context, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None, partition: Any = _BLOCK
+) -> Any:
     """Return the frequencies of the elements of a transform of n real elements. Collective."""
-    return _as(frequencies.rfftfreq(ctx, n, d), dtype, device)
+    return _as(frequencies.rfftfreq(ctx, n, d, partition=partition), dtype, device)
 
 
 def _as(made: Any, dtype: Any, device: Any) -> Any:

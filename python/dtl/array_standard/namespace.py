@@ -5,19 +5,20 @@ from __future__ import annotations
 import inspect
 import math
 import weakref
-from typing import TYPE_CHECKING, Any, Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 import numpy as np
 
 from .._lazy import loaded
 from ..containers.base import DistributedContainer
-from ..containers.layout import REPLICATED
-from ..containers.sequences import DistributedVector
-from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition, Placement
 from ..runtime.agreement import check_context
 from ..runtime.context import Context
 from . import data_types
+from .data_types import placement
+from .zero_dimensional import Home, ZeroDimensional, everywhere, values, wrapped
 
 if TYPE_CHECKING:
     from ..containers.operators import OfOne, OfTwo
@@ -67,12 +68,8 @@ _CREATION = {
     ".array_standard.creation": "arange asarray broadcast_to empty empty_like eye from_dlpack full full_like linspace "
     "ones ones_like zeros zeros_like",
 }
-#: Functions that the standard does not have, and that xarray asks of the namespace: those of NumPy's names.
-_BEYOND = {
-    ".algorithms.neighbours": "gradient",
-    ".algorithms.padding": "pad",
-    ".linalg.numpy_forms": "einsum",
-}
+#: Functions of NumPy that the standard does not have, and that xarray asks of the namespace.
+_BEYOND = frozenset(["cross", "cumprod", "cumsum", "einsum", "gradient", "pad", "quantile", "transpose"])
 _LINALG = {
     ".linalg": "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power "
     "matrix_transpose outer qr slogdet solve svd svdvals tensordot trace vecdot vector_norm",
@@ -91,8 +88,17 @@ def _homes(table: dict[str, str]) -> dict[str, Any]:
 
 _HERE = {**_homes(_SAME), **data_types.NAMES}
 _MADE_HERE = _homes(_CREATION)
-_EXTRA = _homes(_BEYOND)
 _IN_LINALG, _IN_FFT, _MADE_IN_FFT = _homes(_LINALG), _homes(_FFT), _homes(_FFT_CREATION)
+
+#: Functions that give distinct elements, and how many of these every rank gets rather than a part of them. Libraries
+#: iterate over the classes of some labels.
+_SETS = frozenset(("unique_all", "unique_counts", "unique_inverse", "unique_values"))
+_FEW = 1024
+#: Functions that take an array of NumPy, which every rank has: xarray moves the axes of what np.nanquantile returns.
+_OF_NUMPY_TOO = frozenset(("moveaxis",))
+
+#: What has a device of the namespace.
+_ARRAYS = (DistributedContainer, ZeroDimensional)
 
 #: NumPy's functions of values without dimensions that have other names there.
 _NUMPY_NAMES = {"concat": "concatenate", "permute_dims": "transpose"}
@@ -103,8 +109,8 @@ _ALSO_ALONE = frozenset(("astype", "ceil", "floor", "trunc"))
 class Namespace:
     """Functions and constants by the names of the standard, on the ranks of a context; ``dtl.array_api`` makes it.
 
-    Functions are those of dtl, wherever name and parameters agree. Values without dimensions are NumPy's scalars and
-    arrays, the same on every rank.
+    Functions are those of dtl, wherever name and parameters agree. Values without dimensions are arrays of the
+    namespace, too, which every rank has; see ``zero_dimensional.py``.
     """
 
     __module__ = "dtl"
@@ -121,13 +127,16 @@ class Namespace:
         greater_equal = logical_and = logical_or = logical_xor = bitwise_and = bitwise_or = bitwise_xor = OfTwo()
         bitwise_left_shift = bitwise_right_shift = OfTwo()
 
-    def __init__(self, ctx: Context) -> None:
-        self._context = ctx
-        self.linalg = Extension("linalg", ctx, _IN_LINALG, {})
-        self.fft = Extension("fft", ctx, _IN_FFT, _MADE_IN_FFT)
+    def __init__(self, ctx: Context, partition: Partition = Partition.BLOCK) -> None:
+        self._home = home = Home(ctx, partition)
+        self.linalg = Extension("linalg", home, _IN_LINALG, {})
+        self.fft = Extension("fft", home, _IN_FFT, _MADE_IN_FFT)
+        self.special = Special()
+        windows = _of_arrays(home, "sliding_window_view", np.lib.stride_tricks.sliding_window_view, "")
+        self.lib = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=windows))  # where xarray looks
 
     def __getattr__(self, name: str) -> Any:
-        value = _found(self._context, name, {**_HERE, **_EXTRA}, _MADE_HERE)
+        value = _found(self._home, name, _HERE, _MADE_HERE)
         setattr(self, name, value)
         return value
 
@@ -140,21 +149,27 @@ class Namespace:
             [*_NUMPY, *_HERE, *_MADE_HERE, "linalg", "fft", "__array_api_version__", "__array_namespace_info__"]
         )
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Namespace) and other._home.context is self._home.context
+
+    def __hash__(self) -> int:
+        return hash((Namespace, self._home.context))
+
     def __repr__(self) -> str:
-        return f"<dtl.array_api of {self._context!r}>"
+        return f"<dtl.array_api of {self._home.context!r}>"
 
 
 class Extension:
     """The functions of an extension of the standard: ``xp.linalg`` and ``xp.fft``."""
 
-    def __init__(self, name: str, ctx: Context, here: dict[str, Any], creation: dict[str, Any]) -> None:
+    def __init__(self, name: str, home: Home, here: dict[str, Any], creation: dict[str, Any]) -> None:
         self.__name__ = f"dtl.array_api.{name}"
-        self._context, self._here, self._creation = ctx, here, creation
+        self._home, self._here, self._creation = home, here, creation
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        value = _found(self._context, name, self._here, self._creation, self.__name__.rpartition(".")[2])
+        value = _found(self._home, name, self._here, self._creation, self.__name__.rpartition(".")[2])
         setattr(self, name, value)
         return value
 
@@ -162,7 +177,27 @@ class Extension:
         return sorted([*self._here, *self._creation])
 
     def __repr__(self) -> str:
-        return f"<{self.__name__} of {self._context!r}>"
+        return f"<{self.__name__} of {self._home.context!r}>"
+
+
+class Special:
+    """The functions of each element that ``scipy.special`` has, as SciPy asks a namespace for them: ``xp.special``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            from scipy import special
+        except ImportError:
+            raise AttributeError(f"the function {name!r} of the namespace's special needs SciPy") from None
+        found = getattr(special, name, None)
+        found = getattr(found, "__wrapped__", found)  # what looks for the namespace is not the ufunc, but has it
+        if not isinstance(found, np.ufunc):
+            raise AttributeError(f"scipy.special has no function {name!r} of each element")
+        return found
+
+    def __repr__(self) -> str:
+        return "<dtl.array_api.special>"
 
 
 def array_api(ctx: Context, *, api_version: str | None = None) -> Namespace:
@@ -183,8 +218,8 @@ def array_api(ctx: Context, *, api_version: str | None = None) -> Namespace:
     Returns
     -------
     namespace
-        The same object for a context as long as it is in use. Values without dimensions are NumPy scalars or arrays,
-        the same on every rank.
+        The same object for a context as long as it is in use. Where functions of NumPy return scalars, its functions
+        return arrays without dimensions, which every rank has, and which belong to the namespace as containers do.
 
     Raises
     ------
@@ -205,11 +240,28 @@ def array_api(ctx: Context, *, api_version: str | None = None) -> Namespace:
     check_context(ctx)
     if api_version is not None and api_version not in _VERSIONS:
         raise InvalidArgumentError(f"api_version {api_version!r} is none of {', '.join(_VERSIONS)}")
-    kept: Any = ctx._array_namespace
-    found: Namespace | None = None if kept is None else kept()
+    return _kept(ctx, Partition.BLOCK)
+
+
+def of_array(ctx: Context, partition: Partition, api_version: str | None = None) -> Namespace:
+    """Return the namespace of an array: equal for all arrays of a context, whatever arrays it makes.
+
+    That of a replicated array makes replicated arrays, so that what is computed of such arrays stays replicated.
+    """
+    found = array_api(ctx, api_version=api_version)
+    return _kept(ctx, partition) if partition is Partition.REPLICATED else found
+
+
+def _kept(ctx: Context, partition: Partition) -> Namespace:
+    """Return the namespace of a context that makes arrays of a partition: the same object as long as it is in use."""
+    if ctx._array_namespaces is None:
+        ctx._array_namespaces = {}
+    kept: dict[Partition, Any] = ctx._array_namespaces
+    held = kept.get(partition)
+    found: Namespace | None = None if held is None else held()
     if found is None:
-        found = Namespace(ctx)
-        ctx._array_namespace = weakref.ref(found)  # the namespace holds the context, not the other way round
+        found = Namespace(ctx, partition)
+        kept[partition] = weakref.ref(found)  # the namespace holds the context, not the other way round
     return found
 
 
@@ -225,42 +277,89 @@ _NUMPY: dict[str, Any] = {
 }
 
 
-def _found(ctx: Context, name: str, here: dict[str, Any], creation: dict[str, Any], extension: str = "") -> Any:
+def _found(home: Home, name: str, here: dict[str, Any], creation: dict[str, Any], extension: str = "") -> Any:
     """Return what a name of a namespace stands for."""
     if name in creation:
-        make = loaded(creation[name], name)
-        return _named(name, make, lambda *args, **kwargs: make(ctx, *args, **kwargs), 1)
+        return _making(home, name, loaded(creation[name], name))
     if name in here:
         if not isinstance(here[name], str):
             return here[name]
-        return _of_arrays(ctx, name, loaded(here[name], name), extension)
+        return _of_arrays(home, name, loaded(here[name], name), extension)
     if not extension and name in _NUMPY:
         return _NUMPY[name]
+    if not extension and name in _BEYOND:
+        return _of_arrays(home, name, getattr(np, name), "")
     raise AttributeError(f"the namespace of dtl.array_api has no attribute {name!r}")
 
 
-def _of_arrays(ctx: Context, name: str, function: Callable[..., Any], extension: str) -> Callable[..., Any]:
+def _making(home: Home, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes arrays on the context, with the partition of the namespace where it has a choice."""
+    divided = {"partition": home.partition} if "partition" in inspect.signature(make).parameters else {}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if name == "asarray" and _is_as_asked(*args, **kwargs):
+            return args[0]
+        made = make(home.context, *values(args), **values(kwargs), **divided)
+        return wrapped(home, made, _device(args, kwargs))
+
+    return _named(name, make, call, 1)
+
+
+def _is_as_asked(
+    obj: Any = None, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **others: Any
+) -> bool:
+    """Say whether asarray returns an array without dimensions as it is."""
+    if not isinstance(obj, ZeroDimensional) or copy or others:
+        return False
+    return (dtype is None or obj.dtype == dtype) and placement(device) in (None, obj.device)
+
+
+def _device(args: Any, kwargs: dict[str, Any]) -> Placement:
+    """Return where the result of a call is said to be: on the device that it names, or that its first array is on."""
+    named = placement(kwargs.get("device"))
+    return next((x.device for x in args if isinstance(x, _ARRAYS)), Placement.HOST) if named is None else named
+
+
+def _of_arrays(home: Home, name: str, function: Callable[..., Any], extension: str) -> Callable[..., Any]:
     """Return a function of containers that takes values without dimensions, too."""
-    home = getattr(np, extension) if extension else np
-    alone = getattr(home, name, None) or getattr(home, _NUMPY_NAMES.get(name, name), None)
+    there = getattr(np, extension) if extension else np
+    alone = getattr(there, name, None) or getattr(there, _NUMPY_NAMES.get(name, name), None)
     alone = function if name in _ALSO_ALONE else alone
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if _has_container(args) or _has_container(kwargs.values()):
-            return _as_arrays(ctx, function(*args, **kwargs))
+        args, kwargs, lies = values(args), values(kwargs), _device(args, kwargs)
+        if name in _OF_NUMPY_TOO or home.partition is Partition.REPLICATED:
+            args = tuple(everywhere(home.context, x) if isinstance(x, np.ndarray) and x.ndim else x for x in args)
+        given = [*_containers(args), *_containers(kwargs.values())]
+        if given:
+            made = function(*args, **kwargs)
+            if all(x.partition_policy is Partition.REPLICATED for x in given):
+                _replicate(made)
+            elif name in _SETS:
+                _replicate([value for field, value in _fields(made) if field != "inverse_indices"], _FEW)
+            return wrapped(home, made, lies)
         if any(np.ndim(value) for value in args[:1] if isinstance(value, np.ndarray)):
             raise InvalidTypeError(f"{name}: an array of NumPy is no array of this namespace; give it to asarray first")
         if alone is None:
             raise InvalidTypeError(f"{name} of values without dimensions needs a newer NumPy")
-        return _as_arrays(ctx, alone(*args, **kwargs))
+        return wrapped(home, alone(*args, **kwargs), lies)
 
     return _named(name, function, call)
+
+
+def _replicate(made: Any, most: float = math.inf) -> None:
+    """Let every rank have all elements of each container that has at most so many. Collective where there are any."""
+    for x in _containers([made]):
+        if x.partition_policy is not Partition.REPLICATED and x.global_size <= most:
+            own: Any = x
+            own.redistribute(Partition.REPLICATED)
 
 
 def _named(name: str, of: Callable[..., Any], call: Any, bound: int = 0) -> Callable[..., Any]:
     """Say of a function of a namespace what is said of the one that it calls, whose first parameters are bound."""
     signature = inspect.signature(of)
-    call.__signature__ = signature.replace(parameters=list(signature.parameters.values())[bound:])
+    known = [each for each in list(signature.parameters.values())[bound:] if each.name != "partition"]
+    call.__signature__ = signature.replace(parameters=known)
     call.__name__ = call.__qualname__ = name
     call.__module__ = "dtl.array_api"
     call.__doc__ = of.__doc__
@@ -268,30 +367,15 @@ def _named(name: str, of: Callable[..., Any], call: Any, bound: int = 0) -> Call
     return function
 
 
-def _has_container(values: Any) -> bool:
-    return any(
-        isinstance(value, DistributedContainer) or (isinstance(value, (list, tuple)) and _has_container(value))
-        for value in values
-    )
+def _containers(values: Any) -> Iterator[DistributedContainer]:
+    """Return the containers among some values, and in lists and tuples of them."""
+    for value in values:
+        if isinstance(value, DistributedContainer):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _containers(value)
 
 
-def _as_arrays(ctx: Context, result: Any) -> Any:
-    """Return a result, with replicated containers in place of arrays that every rank has. Collective for those."""
-    if isinstance(result, DistributedContainer):
-        return result
-    if isinstance(result, np.ndarray) and result.ndim:
-        return everywhere(ctx, result)
-    if isinstance(result, (bool, int)):
-        return np.asarray(result)[()]
-    if isinstance(result, (list, tuple)):
-        values = [_as_arrays(ctx, value) for value in result]
-        return type(result)(*values) if hasattr(result, "_fields") else type(result)(values)
-    return result
-
-
-def everywhere(ctx: Context, array: Any) -> Any:
-    """Return a replicated container of an array that every rank has. Collective."""
-    kind: Any = DistributedVector if array.ndim == 1 else DistributedTensor
-    made = kind._created(ctx, array.shape, array.dtype, REPLICATED)
-    made.local_view()[...] = array
-    return made
+def _fields(made: Any) -> Iterable[tuple[str, Any]]:
+    """Return the results of a call with their names, if there are several."""
+    return zip(made._fields, made) if hasattr(made, "_fields") else [("", made)]

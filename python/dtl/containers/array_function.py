@@ -101,6 +101,7 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
         (np.linalg, ".linalg", _LINALG),
         (np.linalg, ".linalg.numpy_forms", "cond matrix_rank pinv svd tensorinv tensorsolve"),
         (np.fft, ".fft", _FFT),
+        (np.lib.stride_tricks, ".algorithms.sliding_windows", "sliding_window_view"),
         (getattr(np, "strings", np.char), ".algorithms.strings", _STRINGS),
     ):
         for name in names.split():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from .._lazy import array_api, copy_elements
+from .._lazy import copy_elements, namespace_of
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement, placement_of
 from .layout import BLOCK
@@ -24,8 +24,11 @@ class ArrayObject:
     partition_policy: Any
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """Return the namespace of the array API standard on the container's ranks; see :func:`dtl.array_api`."""
-        return array_api(self.context, api_version=api_version)
+        """Return the namespace of the array API standard on the container's ranks; see :func:`dtl.array_api`.
+
+        All containers of a context have equal namespaces. That of a replicated container makes replicated arrays.
+        """
+        return namespace_of(self.context, self.partition_policy, api_version)
 
     @property
     def device(self) -> Placement:

@@ -398,10 +398,11 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         Raises
         ------
         TypeError
-            If a plotting or table library calls it, as ``plt.plot(vec)`` does. It would take this part for the whole
-            array.
+            If a plotting or table library calls it of a divided container, as ``plt.plot(vec)`` does. It would take
+            this part for the whole array.
         """
-        check_caller(self, sys._getframe(1))
+        if self.partition_policy is not Partition.REPLICATED:
+            check_caller(self, sys._getframe(1))
         if library.state.under_way:
             scheduler.wait_for(self)
         if self._placement is _DEVICE:

@@ -29,7 +29,7 @@ from .._native.callsite import by_user
 from .._native.library import bridge, state
 from .._native.named_types import native_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
-from ..policies import Placement
+from ..policies import Partition, Placement
 from ..runtime import scheduler
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
@@ -54,6 +54,9 @@ class Elementwise(Operators):
     #: Whether the elements are numbers in the memory of this process.
     _is_plain = False
 
+    #: What the elements stand for, where that is something else.
+    _meaning: Any = None
+
     #: The same object in containers of one context that are known to be laid out alike.
     _layout: Any = None
 
@@ -65,6 +68,11 @@ class Elementwise(Operators):
     @abstractmethod
     def context(self) -> Context:
         """The context."""
+
+    @property
+    @abstractmethod
+    def partition_policy(self) -> Partition:
+        """Which rank holds which element."""
 
     @property
     @abstractmethod
@@ -119,14 +127,20 @@ class Elementwise(Operators):
             raise refusal(name, "no containers, because it does not work element by element")
         return _apply(name, ufunc, inputs, outputs, where, options)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        raise InvalidTypeError(
-            "a container does not become an array by itself, on any number of ranks: take this rank's part with "
-            "local_view(), or with to_numpy() as a copy, or the whole on one rank with gather_to(root)"
-        )
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.partition_policy is not Partition.REPLICATED or self._meaning is not None:
+            raise InvalidTypeError(
+                "a container does not become an array by itself, on any number of ranks: take this rank's part with "
+                "local_view(), or with to_numpy() as a copy, or the whole on one rank with gather_to(root); a "
+                "replicated container, of which every rank has the whole, does become one"
+            )
+        whole = self.local_view()
+        return np.array(whole, dtype) if copy else np.asarray(whole, dtype)
 
-    def __arrow_array__(self, type: Any = None) -> NoReturn:
-        self.__array__()
+    def __arrow_array__(self, type: Any = None) -> Any:
+        import pyarrow
+
+        return pyarrow.array(self.__array__(), type)
 
     def __bool__(self) -> NoReturn:
         raise InvalidArgumentError(
@@ -355,10 +369,16 @@ def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:
             views[id(container)] = container.local_view()
 
 
+def scalar_of(value: Any) -> Any:
+    """Return NumPy's scalar in place of an array without dimensions of ``dtl.array_api``, which every rank has."""
+    return value._as_scalar() if hasattr(value, "_as_scalar") else value
+
+
 def operand(name: str, value: Any, moved: bool = False) -> Any:
     """Return an operand that ufuncs take: a container, a number, or an array, which every rank passes alike."""
     if isinstance(value, (Elementwise, bool, int, float, complex)):
         return value
+    value = scalar_of(value)
     if isinstance(value, (list, tuple)):
         try:
             value = np.asarray(value)

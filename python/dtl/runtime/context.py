@@ -98,7 +98,7 @@ class Context(DeviceRanks):
 
     _streams: Any = None  # what runs asynchronous calls, where there have been any
     _topologies = 0  # how many grids and graphs of its ranks there are
-    _array_namespace: Any = None  # a weak reference to what dtl.array_api returns for it
+    _array_namespaces: Any = None  # weak references to its namespaces of the array API standard, by partition
 
     def __init__(
         self,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Iterator, overload
 
 import numpy as np
 
-from ..._lazy import assign_at, take
+from ..._lazy import assign_at, take, zero_dimensional
 from ..._native.arguments import integer
 from ..._native.library import bridge, state
 from ..._native.values import fingerprint, fitting, spread
@@ -36,7 +36,8 @@ class Indexed(DistributedContainer):
 
     All subscripts are collective: every rank uses the same one, whichever rank has the elements.
 
-    - ``c[3]``, ``t[3, -1]``: the element, as a NumPy scalar on every rank.
+    - ``c[3]``, ``t[3, -1]``: the element, as a NumPy scalar on every rank. ``c[..., 3]``, for which NumPy has an array
+      without dimensions, is one of ``dtl.array_api``.
     - ``c[[5, 0, 5]]``, ``t[[0, 1], [2, 3]]``: a NumPy array of the elements on every rank, in the shape of the index
       arrays.
     - ``c[i]``, ``t[i, j]``, if an index is a container of integers: a container of the elements, of its shape. ``t[i]``
@@ -88,7 +89,8 @@ class Indexed(DistributedContainer):
             return two_steps.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
-            return _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
+            taken = _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
+            return zero_dimensional(self, taken) if _has_no_dimensions(key, taken) else taken
         made = self._select(chosen)
         if self._meaning is not None and isinstance(made, DistributedContainer):
             made._meaning = self._meaning
@@ -122,14 +124,18 @@ class Indexed(DistributedContainer):
                 value = spread("values", value, assignment.selected_shape(self, chosen))
         assignment.assign_selected(self, chosen, value)
 
-    def __iter__(self) -> NoReturn:
-        raise InvalidTypeError(
-            "a container is not iterated, which would be a message for each element; iterate local_view(), or what "
-            "gather_to(root) returns"
-        )
+    def __iter__(self) -> Iterator[Any]:
+        if self.partition_policy is not Partition.REPLICATED or self._meaning is not None:
+            raise InvalidTypeError(
+                "a container is not iterated, which would be a message for each element; iterate local_view(), or what "
+                "gather_to(root) returns; a replicated container, of which every rank has the whole, is iterated"
+            )
+        parts: list[Any] = list(self.__array__()) if self.ndim == 1 else [self[i] for i in range(len(self))]
+        return iter(parts)
 
-    def __reversed__(self) -> NoReturn:
-        self.__iter__()
+    def __reversed__(self) -> Iterator[Any]:
+        parts: list[Any] = list(self)
+        return iter(parts[::-1])
 
     @collective
     def __contains__(self, value: Any) -> bool:
@@ -298,7 +304,7 @@ class Indexed(DistributedContainer):
         kept = [axis for axis in region.axes if axis.kept]
         divided = self._division.for_other_size()
         if divided.partition is not Partition.BLOCK:
-            return divided if kept[0].dim == 0 else BLOCK
+            return divided if kept[0].dim == 0 or divided.partition is Partition.REPLICATED else BLOCK
         if self._is_where_divided and self._division.grid is None and kept[0].dim == 0:
             return BLOCK
         old = self.grid
@@ -323,6 +329,15 @@ class Indexed(DistributedContainer):
         made._end_write("getitem")
         made._run_as(self._execution)
         return made
+
+
+def _has_no_dimensions(key: Any, taken: Any) -> bool:
+    """Say whether NumPy would return an array without dimensions, and no scalar: for ``a[..., 3]``.
+
+    An index that is such an array of the namespace ``dtl.array_api`` asks for another, too.
+    """
+    entries = key if isinstance(key, tuple) else (key,)
+    return not np.ndim(taken) and any(e is Ellipsis or hasattr(e, "__array_namespace__") for e in entries)
 
 
 def _as_numpy(result: Any) -> Any:

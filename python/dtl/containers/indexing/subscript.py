@@ -78,7 +78,7 @@ def truth_value(key: Any) -> bool | None:
 
 
 def _is_truth_value(key: Any) -> bool:
-    return key.__class__ in (bool, np.bool_) or (_is_mask(key) and key.ndim == 0)
+    return key.__class__ in (bool, np.bool_) or (getattr(key, "shape", None) == () and key.dtype == np.bool_)
 
 
 def _chooses_nothing(of: DistributedContainer, entry: Any) -> bool:
