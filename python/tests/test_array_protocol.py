@@ -46,7 +46,7 @@ def test_astype_casts_as_numpy_does(ctx: dtl.Context) -> None:
     refused(
         lambda: x.astype("i8", casting="same_kind"), TYPE, 101, "elements of float64 do not become int64", "same_kind"
     )
-    refused(lambda: x.astype("f4", "safe"), TYPE, 101, "'safe'")
+    refused(lambda: x.astype("f4", casting="safe"), TYPE, 101, "'safe'")
     for dtype in ("longdouble", object, "no type"):
         with pytest.raises(dtl.InvalidArgumentError):
             x.astype(dtype)

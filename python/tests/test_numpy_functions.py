@@ -91,7 +91,7 @@ _WRONG_WEIGHTS: list[Any] = [
         (lambda v, t: np.sort(v, order="x"), ValueError, "no fields"),
         (lambda v, t: np.select([v], [v]), TypeError, "should be boolean"),
         (lambda v, t: np.select([], []), ValueError, "empty condition list"),
-        (lambda v, t: np.reshape(t, 20, order="K"), ValueError, "order must be one of"),
+        (lambda v, t: np.reshape(t, 20, order="K"), ValueError, "not permitted"),
         (lambda v, t: np.take(v, [1], mode="middle"), ValueError, "mode must be one of"),
         (lambda v, t: np.round(v, 1, np.zeros(7)), TypeError, "out is of type ndarray"),
         (lambda v, t: np.cumsum(t, 0, out=v), ValueError, "out has shape"),

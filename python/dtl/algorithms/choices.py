@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lazy import check_placements
 from .._native.arguments import integer
+from .._native.keywords import check_select_kind, index_mode
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
@@ -49,6 +50,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     check_container("a", a)
     given = [operand("np.choose", each, moves(given)) for each in given]
     beside = [c for c in given if isinstance(c, DistributedContainer)]
+    mode = index_mode(mode)
     share(a, "choose", f"{len(given)} choices, mode {mode!r}", also=beside)
     if a.dtype.kind not in "iub":
         raise InvalidTypeError(f"np.choose: a holds {a.dtype}; it must be integers")
@@ -56,8 +58,6 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         least, most = statistics.min(a), statistics.max(a)
         if least < 0 or most >= len(given):
             raise InvalidArgumentError("invalid entry in choice array")
-    elif mode not in ("raise", "wrap", "clip"):
-        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap', not {mode!r}")
     dtype = np.result_type(*(c.dtype if isinstance(c, DistributedContainer) else c for c in given))
     made = elementwise("np.choose", lambda at, *of: _chosen(at, of, mode), (a, *given), dtype)
     return _into("np.choose", out, made)
@@ -162,8 +162,7 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", or
 def check_places(a: Any, kth: Any, axis: Any, kind: Any = "introselect") -> None:
     """Refuse places that a dimension does not have, and ways to select that NumPy does not have."""
     check_container("a", a)
-    if kind != "introselect":
-        raise InvalidArgumentError(f"select kind must be 'introselect' (got {kind!r})")
+    check_select_kind(kind)
     extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
     for place in np.atleast_1d(kth).tolist():
         if not -extent <= integer("kth", place) < extent and a.global_size:  # of none, any will do

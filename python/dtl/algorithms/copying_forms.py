@@ -16,7 +16,7 @@ from .manipulation import reshape
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """Return a copy."""
-    return a.copy()
+    return a.copy(order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:

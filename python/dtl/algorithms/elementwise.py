@@ -11,6 +11,7 @@ import numpy as np
 from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.callsite import by_user
+from .._native.keywords import memory_order
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise
@@ -85,10 +86,49 @@ def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
 
 
 @overload
-def clip(a: Owned, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: Any = ..., max: Any = ...) -> Owned: ...
+def clip(
+    a: Owned,
+    a_min: Any = ...,
+    a_max: Any = ...,
+    out: Any = ...,
+    *,
+    min: Any = ...,
+    max: Any = ...,
+    where: Any = ...,
+    casting: Any = ...,
+    dtype: Any = ...,
+    order: Any = ...,
+    subok: bool = ...,
+) -> Owned: ...
 @overload
-def clip(a: Any, a_min: Any = ..., a_max: Any = ..., out: Any = ..., *, min: Any = ..., max: Any = ...) -> Any: ...
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = ...,
+    a_max: Any = ...,
+    out: Any = ...,
+    *,
+    min: Any = ...,
+    max: Any = ...,
+    where: Any = ...,
+    casting: Any = ...,
+    dtype: Any = ...,
+    order: Any = ...,
+    subok: bool = ...,
+) -> Any: ...
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    where: Any = True,
+    casting: Any = "same_kind",
+    dtype: Any = None,
+    order: Any = "K",
+    subok: bool = True,
+) -> Any:
     """Return the elements limited to an interval. Collective if operands have to move.
 
     Parameters
@@ -100,6 +140,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
         ``min`` and ``max`` are other names for them.
     out
         A container that receives the result.
+    where, casting, dtype, order, subok
+        As for NumPy's ufuncs.
 
     Examples
     --------
@@ -116,6 +158,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     if not any(isinstance(value, DistributedContainer) and np.isscalar(a) for value in (low, high)):
         check_container("a", a)
     made = a
+    memory_order(order)
+    if not (where is True and dtype is None and casting == "same_kind"):
+        return _clipped(a, low, high, out, {"where": where, "casting": casting, "dtype": dtype})
     if isinstance(a, DistributedContainer) and a.dtype.kind in "iu":  # beyond what the elements can be, no limits
         limits = np.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low
@@ -127,6 +172,15 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     if out is not None:
         return np.positive(made, out=out) if made.dtype.kind != "b" else np.logical_or(made, False, out=out)
     return made.copy() if made is a else made
+
+
+def _clipped(a: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
+    """Return the elements limited to an interval, by ufuncs with options of which the last one alone writes to out."""
+    if low is not None and high is not None:
+        a, low = np.maximum(a, low, **{**options, "where": True}), None
+    if low is None and high is None:
+        return np.positive(a, out=out, **options)
+    return np.maximum(a, low, out=out, **options) if high is None else np.minimum(a, high, out=out, **options)
 
 
 @overload
@@ -369,12 +423,24 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return true.sum(axis, keepdims=keepdims)
 
 
+def _are_integers(*values: Any) -> bool:
+    """Say whether the elements of all are integers or bool."""
+    dtypes = [value.dtype if isinstance(value, DistributedContainer) else np.asarray(value).dtype for value in values]
+    return builtins.all(dtype.kind in "iub" for dtype in dtypes)
+
+
 @overload
-def isin(element: Owned, test_elements: Any, *, assume_unique: bool = ..., invert: bool = ...) -> Owned: ...
+def isin(
+    element: Owned, test_elements: Any, assume_unique: bool = ..., invert: bool = ..., *, kind: Any = ...
+) -> Owned: ...
 @overload
-def isin(element: Any, test_elements: Any, *, assume_unique: bool = ..., invert: bool = ...) -> Any: ...
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = ..., invert: bool = ..., *, kind: Any = ...
+) -> Any: ...
 @algorithm
-def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
     """Return which elements of a container are among others. Collective if the others are in a container.
 
     Parameters
@@ -388,6 +454,8 @@ def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, inver
         Ignored: the call is as fast without it.
     invert
         Return which elements are not among the others.
+    kind
+        How NumPy looks for them: "sort", "table", which is for integers and bool, or None. The result is the same.
 
     Returns
     -------
@@ -411,6 +479,10 @@ def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, inver
     check_container("element", element)
     element._check_open()
     flag("invert", invert)
+    if kind not in (None, "sort", "table"):
+        raise InvalidArgumentError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
+    if kind == "table" and not _are_integers(element, test_elements):
+        raise InvalidArgumentError("The 'table' method is only supported for boolean or integer arrays.")
     if isinstance(test_elements, DistributedContainer):
         others = test_elements
         others._check_open()

@@ -129,7 +129,7 @@ def _cast(name: str, arrays: Any, out: Any, dtype: Any, casting: Any, numbers: b
         check_container("each operand", a)
     wanted = out.dtype if out is not None else common_dtype(arrays, given) if dtype is None else dtype
     rules = ["unsafe" if isinstance(a, (bool, int, float, complex)) else casting for a in arrays]
-    return [a.astype(wanted, rule, copy=False) for a, rule in zip(given, rules)]
+    return [a.astype(wanted, casting=rule, copy=False) for a, rule in zip(given, rules)]
 
 
 def _into(name: str, made: Any, out: Any) -> Any:

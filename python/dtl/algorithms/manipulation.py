@@ -14,6 +14,7 @@ import numpy as np
 
 from .._lazy import by_host_copies
 from .._native.arguments import integer
+from .._native.keywords import memory_order
 from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
@@ -246,8 +247,9 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Any:
     """
     check_open(a)
     extents = _extents(shape, a.global_size)
-    if order not in ("C", "F", "A"):
-        raise InvalidArgumentError(f"order must be one of 'C', 'F' or 'A' (got {order!r})")
+    order = memory_order(order)
+    if order == "K":
+        raise InvalidArgumentError("order 'K' is not permitted for reshaping")
     share(a, "reshape", f"shape {extents}" + (", order F" if order == "F" else ""))
     if not extents:
         return a[(0,) * a.ndim]
@@ -328,7 +330,7 @@ def ravel(a: Any, order: Any = "C") -> Any:
 
     The order "K" is "C".
     """
-    return reshape(a, (-1,) if getattr(a, "global_size", 1) else (0,), "C" if order == "K" else order)
+    return reshape(a, (-1,) if getattr(a, "global_size", 1) else (0,), "C" if memory_order(order) == "K" else order)
 
 
 @overload

@@ -10,6 +10,7 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
+from .._native.keywords import check_sort_kind, index_mode
 from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise, spread_to
@@ -102,18 +103,13 @@ def sort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
 ) -> Any:
     """Return a sorted copy. Every sort here is stable, so it does not matter which kind is asked for."""
-    _check_kind(kind)
+    check_sort_kind(kind, stable, descending)
     if order is None:
         return sorted_copy(a, axis, bool(descending))
     if axis is None:
         a, axis = ravel(a), -1
     indices = argsort(a, axis, order=order, descending=descending)
     return take_along_axis(a, indices, axis) if a.ndim > 1 else taken(a, indices)
-
-
-def _check_kind(kind: Any) -> None:
-    if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable"):
-        raise InvalidArgumentError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 def sorted_copy(a: Any, axis: int | None, reverse: bool = False) -> Any:
@@ -131,7 +127,7 @@ def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
 ) -> Any:
     """Return the indices that sort: records by the fields of an order, and then by those that are left."""
-    _check_kind(kind)
+    check_sort_kind(kind, stable, descending)
     return sorting_order(a if order is None else fields.in_order(a, order), axis, bool(descending))
 
 
@@ -218,10 +214,9 @@ def _inside(given: Any, low: int, high: int, extent: int) -> Any:
     return np.where(given < 0, given + extent, given)
 
 
-def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
+def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
     """Return the elements, or rows, of given indices, of which those outside are moved inside if a mode says how."""
-    if mode not in ("raise", "wrap", "clip"):
-        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    mode = index_mode(mode)
     if mode != "raise":
         extent = np.size(a, axis)
         if not isinstance(indices, DistributedContainer):
@@ -360,7 +355,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         held = ravel(together(ary, np.atleast_1d(ends))[1])
         if not np.can_cast(held.dtype, ary.dtype, "same_kind"):
             raise InvalidTypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
-        parts.insert(place, held.astype(apart.dtype, "same_kind"))
+        parts.insert(place, held.astype(apart.dtype, casting="same_kind"))
     return concat(parts) if len(parts) > 1 else apart
 
 

@@ -27,11 +27,11 @@ def sum(
     a: DistributedTensor,
     axis: int,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
     initial: Any = ...,
     where: Any = ...,
+    *,
     reproducible: bool = ...,
 ) -> Made: ...
 @overload
@@ -39,11 +39,11 @@ def sum(
     a: Any,
     axis: Any = ...,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
     initial: Any = ...,
     where: Any = ...,
+    *,
     reproducible: bool = ...,
 ) -> Any: ...
 @short(bridge.FOLD, "owner none none none false none none false", "folded", folds.SUM)
@@ -52,11 +52,11 @@ def sum(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
-    *,
     out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
+    *,
     reproducible: bool = False,
 ) -> Any:
     """Return the sum of the elements of a container. Collective.
@@ -125,7 +125,6 @@ def prod(
     a: DistributedTensor,
     axis: int,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
     initial: Any = ...,
@@ -136,7 +135,6 @@ def prod(
     a: Any,
     axis: Any = ...,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
     initial: Any = ...,
@@ -148,7 +146,6 @@ def prod(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
-    *,
     out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
@@ -174,16 +171,14 @@ def prod(
 
 @overload
 def min(
-    a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+    a: DistributedTensor, axis: int, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
 ) -> Made: ...
 @overload
-def min(
-    a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
-) -> Any: ...
+def min(a: Any, axis: Any = ..., out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false none none", "folded", folds.MIN)
 @computed_on_devices
 def min(
-    a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
     """Return the smallest element of a container, or NaN if there is one. Collective.
 
@@ -202,16 +197,14 @@ def min(
 
 @overload
 def max(
-    a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
+    a: DistributedTensor, axis: int, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
 ) -> Made: ...
 @overload
-def max(
-    a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...
-) -> Any: ...
+def max(a: Any, axis: Any = ..., out: Any = ..., keepdims: bool = ..., initial: Any = ..., where: Any = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false none none", "folded", folds.MAX)
 @computed_on_devices
 def max(
-    a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
     """Return the largest element of a container, or NaN if there is one. Collective. Otherwise as :func:`min`."""
     if axis is None and out is initial is where is None and not keepdims:
@@ -221,12 +214,12 @@ def max(
 
 
 @overload
-def argmin(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ...) -> Made: ...
+def argmin(a: DistributedTensor, axis: int, out: Any = ..., *, keepdims: bool = ...) -> Made: ...
 @overload
-def argmin(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> Any: ...
+def argmin(a: Any, axis: Any = ..., out: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false", "folded", folds.ARGMIN)
 @computed_on_devices
-def argmin(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index of the first of the smallest elements, or of the first NaN. Collective.
 
     Parameters, result and errors are those of :func:`min`, but axis is one dimension or None. With axis, the result has
@@ -246,12 +239,12 @@ def argmin(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False)
 
 
 @overload
-def argmax(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ...) -> Made: ...
+def argmax(a: DistributedTensor, axis: int, out: Any = ..., *, keepdims: bool = ...) -> Made: ...
 @overload
-def argmax(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ...) -> Any: ...
+def argmax(a: Any, axis: Any = ..., out: Any = ..., *, keepdims: bool = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false", "folded", folds.ARGMAX)
 @computed_on_devices
-def argmax(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False) -> Any:
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Return the index of the first of the largest elements, or of the first NaN. Collective. As :func:`argmin`."""
     if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMAX))
@@ -259,12 +252,12 @@ def argmax(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False)
 
 
 @overload
-def all(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
+def all(a: DistributedTensor, axis: int, out: Any = ..., keepdims: bool = ..., *, where: Any = ...) -> Made: ...
 @overload
-def all(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
+def all(a: Any, axis: Any = ..., out: Any = ..., keepdims: bool = ..., *, where: Any = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
-def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """Return whether all elements of a container are true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ALL) == a.global_size)
@@ -272,12 +265,12 @@ def all(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, wh
 
 
 @overload
-def any(a: DistributedTensor, axis: int, *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Made: ...
+def any(a: DistributedTensor, axis: int, out: Any = ..., keepdims: bool = ..., *, where: Any = ...) -> Made: ...
 @overload
-def any(a: Any, axis: Any = ..., *, out: Any = ..., keepdims: bool = ..., where: Any = ...) -> Any: ...
+def any(a: Any, axis: Any = ..., out: Any = ..., keepdims: bool = ..., *, where: Any = ...) -> Any: ...
 @short(bridge.FOLD, "owner none none false none", "folded", folds.BY_FUNCTION)
 @computed_on_devices
-def any(a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> Any:
     """Return whether any element of a container is true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ANY) != 0)
@@ -289,9 +282,9 @@ def mean(
     a: DistributedTensor,
     axis: int,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     reproducible: bool = ...,
 ) -> Made: ...
@@ -300,9 +293,9 @@ def mean(
     a: Any,
     axis: Any = ...,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     reproducible: bool = ...,
 ) -> Any: ...
@@ -312,9 +305,9 @@ def mean(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
-    *,
     out: Any = None,
     keepdims: bool = False,
+    *,
     where: Any = None,
     reproducible: bool = False,
 ) -> Any:
@@ -336,10 +329,10 @@ def var(
     a: DistributedTensor,
     axis: int,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     ddof: float = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     mean: Any = ...,
 ) -> Made: ...
@@ -348,10 +341,10 @@ def var(
     a: Any,
     axis: Any = ...,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     ddof: float = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     mean: Any = ...,
 ) -> Any: ...
@@ -361,10 +354,10 @@ def var(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
-    *,
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    *,
     where: Any = None,
     mean: Any = None,
 ) -> Any:
@@ -411,10 +404,10 @@ def std(
     a: DistributedTensor,
     axis: int,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     ddof: float = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     mean: Any = ...,
 ) -> Made: ...
@@ -423,10 +416,10 @@ def std(
     a: Any,
     axis: Any = ...,
     dtype: Any = ...,
-    *,
     out: Any = ...,
     ddof: float = ...,
     keepdims: bool = ...,
+    *,
     where: Any = ...,
     mean: Any = ...,
 ) -> Any: ...
@@ -436,10 +429,10 @@ def std(
     a: Any,
     axis: Any = None,
     dtype: Any = None,
-    *,
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    *,
     where: Any = None,
     mean: Any = None,
 ) -> Any:

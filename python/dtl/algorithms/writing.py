@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._lazy import check_placements, spread_over, to_host
+from .._native.keywords import index_mode
 from .._native.library import bridge
 from .._native.values import array_from, fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
@@ -30,12 +31,11 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def _placed(indices: Array, extent: int, mode: Any) -> Array:
     """Return indices inside an extent, by NumPy's mode for those that are not."""
+    mode = index_mode(mode)
     if mode == "wrap":
         return indices % max(extent, 1)
     if mode == "clip":
         return np.clip(indices, 0, max(extent - 1, 0))
-    if mode != "raise":
-        raise InvalidArgumentError(f"mode must be one of 'clip', 'raise', or 'wrap', not {mode!r}")
     check_inside(indices, extent)
     return from_start(indices, extent)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 import numpy as np
 
 from .._lazy import LateMethod, late
+from .._native.keywords import refuse_no_copy
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
 from ..runtime.scheduler import defer
@@ -305,28 +306,28 @@ class ReductionMethods:
         std = LateMethod(".algorithms.statistics")
 
     @overload
-    def cumsum(self: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def cumsum(self: Owned, axis: int, dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def cumsum(self: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    def cumsum(self: Line, axis: None = ..., dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def cumsum(self, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
-    def cumsum(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+    def cumsum(self, axis: int | None = ..., dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Any: ...
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative sums. Collective; see :func:`dtl.cumsum`."""
-        return _called(self, np.cumsum, axis, dtype, exclusive=exclusive)
+        return _called(self, np.cumsum, axis, dtype, into=out, exclusive=exclusive)
 
     @overload
-    def cumprod(self: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def cumprod(self: Owned, axis: int, dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def cumprod(self: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
+    def cumprod(self: Line, axis: None = ..., dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Line: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def cumprod(self, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
-    def cumprod(self, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
+    def cumprod(self, axis: int | None = ..., dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Any: ...
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None, *, exclusive: bool = False) -> Any:
         """Return the cumulative products. Collective; see :func:`dtl.cumprod`."""
-        return _called(self, np.cumprod, axis, dtype, exclusive=exclusive)
+        return _called(self, np.cumprod, axis, dtype, into=out, exclusive=exclusive)
 
-    def dot(self, b: Any, *, reproducible: bool = False) -> Any:
+    def dot(self, b: Any, out: Any = None, *, reproducible: bool = False) -> Any:
         """Return the inner product with a vector, or the product of matrices. Collective; see :func:`dtl.dot`."""
-        return _called(self, np.dot, b, reproducible=reproducible)
+        return _called(self, np.dot, b, into=out, reproducible=reproducible)
 
     if TYPE_CHECKING:
         T = mT = Transposed()  # noqa: N815 - NumPy's name
@@ -350,8 +351,12 @@ class ReductionMethods:
         """Return the dimensions in another order. Collective; see :func:`dtl.permute_dims`."""
         return _permute_dims(self, _one_or_several(axes) if axes else None)
 
-    def reshape(self, *shape: Any, order: Any = "C") -> Any:
-        """Return a copy in another shape. Collective; see :func:`dtl.reshape`."""
+    def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
+        """Return a copy in another shape. Collective; see :func:`dtl.reshape`.
+
+        The result never shares elements with the container: copy=False raises InvalidArgumentError.
+        """
+        refuse_no_copy("reshape", copy)
         return _reshape(self, _one_or_several(shape), order)
 
     @overload
@@ -374,25 +379,33 @@ class ReductionMethods:
         """Return a copy without dimensions of extent 1. Collective; see :func:`dtl.squeeze`."""
         return _squeeze(self, axis)
 
-    def take(self, indices: Any, axis: int | None = None) -> Any:
-        """Return the elements, or rows, of given indices. Collective; see :func:`dtl.take`."""
-        return _take(self, indices, axis)
+    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: Any = "raise") -> Any:
+        """Return the elements, or rows, of given indices. Collective; see :func:`dtl.take`.
+
+        By mode, indices outside raise BoundsError, or are moved inside: "wrap" takes the remainder, "clip" the nearest.
+        """
+        made = _take(self, indices, axis) if mode == "raise" else _take_by_mode(self, indices, axis, mode=mode)
+        return made if out is None else _written("take", made, out)
 
     @overload
-    def clip(self: Owned, min: Any = ..., max: Any = ..., out: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def clip(self: Owned, min: Any = ..., max: Any = ..., out: Any = ..., **options: Any) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def clip(self, min: Any = ..., max: Any = ..., out: Any = ...) -> Any: ...
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
-        """Return elements between two bounds. See :func:`dtl.clip`."""
-        return _clip(self, min, max, out)
+    def clip(self, min: Any = ..., max: Any = ..., out: Any = ..., **options: Any) -> Any: ...
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+        """Return elements between two bounds. See :func:`dtl.clip`.
+
+        Options are ``where``, ``casting``, ``dtype``, ``order`` and ``subok``, as NumPy's ufuncs take them.
+        """
+        return _clip(self, min, max, out, **options)
 
     @overload
-    def round(self: Owned, decimals: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def round(self: Owned, decimals: int = ..., out: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def round(self, decimals: int = ...) -> Any: ...
-    def round(self, decimals: int = 0) -> Any:
-        """Return rounded elements. Not collective; see :func:`dtl.round`."""
-        return _round(self, decimals)
+    def round(self, decimals: int = ..., out: Any = ...) -> Any: ...
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """Return rounded elements. Not collective, unless they go to ``out``; see :func:`dtl.round`."""
+        made = _round(self, decimals)
+        return made if out is None else _written("round", made, out)
 
     def nonzero(self) -> tuple[DistributedVector, ...]:
         """Return the indices of the elements that are not zero. Collective; see :func:`dtl.nonzero`."""
@@ -447,6 +460,7 @@ _reshape = late(".algorithms.manipulation", "reshape")
 _ravel = late(".algorithms.manipulation", "ravel")
 _squeeze = late(".algorithms.manipulation", "squeeze")
 _take = late(".algorithms.taking", "take")
+_take_by_mode = late(".algorithms.numpy_forms", "take")
 _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
@@ -475,9 +489,11 @@ def _no_meaning(func: Callable[..., Any]) -> InvalidTypeError:
     return error
 
 
-def _called(c: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+def _called(c: Any, function: Any, *args: Any, into: Any = None, **kwargs: Any) -> Any:
     """Return what one of NumPy's functions returns of a container, or its future, as its method does."""
     f = _FUNCTIONS[function]
+    if into is not None:
+        return _written(_name(function), f(c, *args, **kwargs), into)
     if c._execution is _ASYNC:
         return defer(f, (c, *args), kwargs, depth=3)
     return f(c, *args, **kwargs)

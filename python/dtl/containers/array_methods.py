@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 import numpy as np
 
 from .._lazy import late
+from .._native.arguments import integer
+from .._native.keywords import check_sort_kind
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 
@@ -30,7 +32,7 @@ _swapaxes = late(".algorithms.manipulation", "swapaxes")
 _diagonal = late(".linalg.numpy_forms", "diagonal")
 _trace = late(".linalg.numpy_forms", "trace")
 _written = late(".algorithms.results", "written")
-_searchsorted = late(".algorithms.ordered", "searchsorted")
+_searchsorted = late(".algorithms.numpy_forms", "searchsorted")
 
 
 class ArrayMethods:
@@ -55,12 +57,12 @@ class ArrayMethods:
             return _imag(self)
 
     @overload
-    def conj(self: Owned) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def conj(self: Owned, out: Any = ..., /) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def conj(self) -> Any: ...
-    def conj(self) -> Any:
-        """Return the complex conjugates. Not collective."""
-        return np.conjugate(self)  # type: ignore[call-overload]  # a container has NumPy's protocol of ufuncs
+    def conj(self, out: Any = ..., /) -> Any: ...
+    def conj(self, out: Any = None, /) -> Any:
+        """Return the complex conjugates, in ``out`` where that is a container. Not collective."""
+        return np.conjugate(self, out=out)  # type: ignore[call-overload]  # a container has NumPy's protocol of ufuncs
 
     conjugate = conj
 
@@ -93,48 +95,64 @@ class ArrayMethods:
         """Set every element to a value. Collective; see :func:`dtl.fill`."""
         _fill(self, value)
 
-    def sort(self, axis: int = -1) -> None:
-        """Sort in place along a dimension. Collective; see :func:`dtl.sort`."""
+    def sort(
+        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+    ) -> None:
+        """Sort in place along a dimension. Collective; see :func:`dtl.sort`.
+
+        The parameters are those of ``ndarray.sort``. Any kind is stable, whether it is asked for or not.
+        """
         of: Any = self
-        if self.ndim == 1 or axis in (-1, self.ndim - 1):
-            _sort(self, axis=axis)
+        axis = integer("axis", axis)
+        if order is None and (self.ndim == 1 or axis in (-1, self.ndim - 1)):
+            check_sort_kind(kind, stable, descending)
+            _sort(self, bool(descending), axis=axis)
         else:
-            of[...] = _sorted_copy(self, axis)
+            of[...] = _sorted_copy(self, axis, kind, order, stable=stable, descending=descending)
 
     @overload
-    def argsort(self: Owned, axis: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def argsort(  # type: ignore[misc]  # a mixin of it
+        self: Owned, axis: int = ..., kind: Any = ..., order: Any = ..., *, stable: Any = ..., descending: Any = ...
+    ) -> Owned: ...
     @overload
-    def argsort(self, axis: int | None = ...) -> Any: ...
-    def argsort(self, axis: int | None = -1) -> Any:
+    def argsort(
+        self, axis: int | None = ..., kind: Any = ..., order: Any = ..., *, stable: Any = ..., descending: Any = ...
+    ) -> Any: ...
+    def argsort(
+        self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+    ) -> Any:
         """Return the indices that sort along a dimension; None for all. Collective; see :func:`dtl.argsort`."""
-        return _argsort(self, axis)
+        return _argsort(self, axis, kind, order, stable=stable, descending=descending)
 
-    def searchsorted(self, v: Any, side: str = "left") -> Any:
-        """Return where values belong in this sorted container. Collective; see :func:`dtl.searchsorted`."""
-        return _searchsorted(self, v, side)
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        """Return where values belong in this container, which is sorted, or which indices sort. Collective.
+
+        See :func:`dtl.searchsorted`.
+        """
+        return _searchsorted(self, v, side, sorter)
 
     @collective
-    def partition(self, kth: Any, axis: int = -1) -> None:
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Put some elements in their sorted places, with smaller ones before and larger ones behind. Collective.
 
         As ``ndarray.partition``. All elements are sorted, which is one of the orders that this allows.
         """
-        _check_places(self, kth, axis)
-        self.sort(axis)
+        _check_places(self, kth, axis, kind)
+        self.sort(axis, order=order)
 
     @overload
-    def argpartition(self: Owned, kth: Any, axis: int = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def argpartition(self: Owned, kth: Any, axis: int = ..., kind: str = ..., order: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def argpartition(self, kth: Any, axis: int | None = ...) -> Any: ...
-    def argpartition(self, kth: Any, axis: int | None = -1) -> Any:
+    def argpartition(self, kth: Any, axis: int | None = ..., kind: str = ..., order: Any = ...) -> Any: ...
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
         """Return the indices in an order as :meth:`partition` makes it. Collective."""
-        return _argpartition(self, kth, axis)
+        return _argpartition(self, kth, axis, kind, order)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """Return what lies along a dimension where a condition is true. Collective; as ``ndarray.compress``."""
         return _compress(condition, self, axis, out)
 
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         """Return for each element the element of the choice of that number. Collective; as ``ndarray.choose``."""
         return _choose(self, choices, out, mode)
 

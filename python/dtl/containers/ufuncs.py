@@ -26,6 +26,7 @@ from .._lazy import (
 )
 from .._native.arguments import carrier, stored_number
 from .._native.callsite import by_user
+from .._native.keywords import memory_order
 from .._native.library import bridge, state
 from .._native.named_types import native_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
@@ -149,16 +150,22 @@ class Elementwise(Operators):
         )
 
     @overload
-    def astype(self: Owned, dtype: Any, casting: Any = ..., *, copy: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def astype(  # type: ignore[misc]  # a mixin of it
+        self: Owned, dtype: Any, order: Any = ..., casting: Any = ..., subok: bool = ..., copy: bool = ...
+    ) -> Owned: ...
     @overload
-    def astype(self, dtype: Any, casting: Any = ..., *, copy: bool = ...) -> Any: ...
-    def astype(self, dtype: Any, casting: Any = "unsafe", *, copy: bool = True) -> Any:
+    def astype(self, dtype: Any, order: Any = ..., casting: Any = ..., subok: bool = ..., copy: bool = ...) -> Any: ...
+    def astype(
+        self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
         """Return a container of another dtype, with the shape and partition of this one. Not collective.
 
         Parameters
         ----------
         dtype
             The dtype of the result. Text without a length, such as str, gets one that suffices for any element.
+        order, subok
+            Accepted as NumPy's arrays accept them, with no effect: the elements of a container are in C order.
         casting
             Which conversions are allowed, as in NumPy: ``"no"``, ``"equiv"``, ``"safe"``, ``"same_kind"`` or
             ``"unsafe"``.
@@ -173,7 +180,8 @@ class Elementwise(Operators):
             If casting forbids the conversion.
         """
         wanted = _cast_dtype(self.dtype, dtype)
-        if not np.can_cast(self.dtype, wanted, casting):
+        memory_order(order)
+        if not _may_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
             return self
@@ -191,12 +199,15 @@ class Elementwise(Operators):
         return result
 
     @overload
-    def copy(self: Owned) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+    def copy(self: Owned, order: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def copy(self) -> Any: ...
-    def copy(self) -> Any:
-        """Return a copy of the container, with its shape and partition. Not collective."""
-        return self.astype(self.dtype)
+    def copy(self, order: Any = ...) -> Any: ...
+    def copy(self, order: Any = "C") -> Any:
+        """Return a copy of the container, with its shape and partition. Not collective.
+
+        Any order is accepted as NumPy's arrays accept it, with no effect: the elements of a container are in C order.
+        """
+        return self.astype(self.dtype, order)
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -414,6 +425,16 @@ def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
     stored_number(wanted)
     found: np.dtype[Any] = np.dtype(wanted)
     return found
+
+
+def _may_cast(of: np.dtype[Any], dtype: np.dtype[Any], casting: Any) -> bool:
+    """Say whether NumPy's rule allows a conversion. "same_value", which depends on the values, is not taken."""
+    rules = ("no", "equiv", "safe", "same_kind", "unsafe")
+    if not isinstance(casting, str):
+        raise InvalidTypeError(f"casting must be str, not {type(casting).__name__}")
+    if casting not in rules:
+        raise InvalidArgumentError(f"casting must be one of {', '.join(map(repr, rules))} (got {casting!r})")
+    return bool(np.can_cast(of, dtype, casting))  # type: ignore[arg-type]  # one of the rules
 
 
 def moves(operands: Iterable[Any]) -> bool:

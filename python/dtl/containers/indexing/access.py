@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._lazy import assign_at, take, zero_dimensional
 from ..._native.arguments import integer
+from ..._native.keywords import index_mode
 from ..._native.library import bridge, state
 from ..._native.values import fingerprint, fitting, spread
 from ...exceptions import InvalidTypeError
@@ -180,7 +181,7 @@ class Indexed(DistributedContainer):
         return _as_numpy(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
 
     @collective
-    def put(self, indices: Any, values: Any) -> None:
+    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
         """Write values to the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
@@ -190,6 +191,9 @@ class Indexed(DistributedContainer):
         values
             A scalar, or an array that broadcasts to the shape of the indices. If an index occurs several times in a
             list, its last value is kept. If several ranks have it in their lists, the value of one of them is kept.
+        mode
+            What happens to indices that are out of range: "raise" refuses them, "wrap" takes the remainder, and "clip"
+            the nearest index.
 
         Raises
         ------
@@ -203,7 +207,8 @@ class Indexed(DistributedContainer):
         if state.under_way:
             scheduler.wait_for(self)
         self._check_open()
-        wanted = self._own_indices(indices)
+        rule = index_mode(mode)
+        wanted = self._own_indices(indices if rule == "raise" else self._moved_inside(indices, rule))
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
         bridge.call(bridge.PUT, self, wanted, self._for_core(given), 0, 0, 0, 0)
 
@@ -264,6 +269,13 @@ class Indexed(DistributedContainer):
         rank 0: [0, 5000)
         """
         show(self, root)
+
+    def _moved_inside(self, indices: Any, mode: str) -> Any:
+        """Return indices of which those outside are moved inside."""
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if mode == "wrap":
+            return tuple([np.asarray(each) % max(extent, 1) for each, extent in zip(given, self.shape)])
+        return tuple([np.clip(each, 0, max(extent - 1, 0)) for each, extent in zip(given, self.shape)])
 
     def _own_indices(self, indices: Any) -> np.ndarray[Any, Any]:
         """Return a rank's own list of indices, in C order."""
