@@ -255,6 +255,101 @@ def half(d: Draw) -> Call:
     )
 
 
+def _widths(d: Draw, ndim: int, most: int = 4) -> Any:
+    """Return what is said of both ends of each dimension."""
+    pairs = [(d.randint(0, most), d.randint(0, most)) for _ in range(ndim)]
+    return d.choice([d.randint(0, most), pairs[0], pairs, pairs, np.array(pairs).tolist()])
+
+
+def pad(d: Draw) -> Call:
+    keywords = {
+        "constant": {"constant_values": lambda: d.choice([1.5, (1, 2), -1])},
+        "linear_ramp": {"end_values": lambda: d.choice([1.5, (1, 2), 9])},
+        "reflect": {"reflect_type": lambda: d.choice(["even", "odd"])},
+        "symmetric": {"reflect_type": lambda: d.choice(["even", "odd"])},
+        "edge": {},
+        "wrap": {},
+        **{
+            mode: {"stat_length": lambda: d.choice([None, -2, 1, 1.5, (1, 3), 9])}
+            for mode in ("maximum", "minimum", "mean", "median")
+        },
+    }
+    mode = d.choice(sorted(keywords))
+    ordered = ("f8", "f4", "i8", "i4", "u1", "f2")  # complex numbers have neither medians nor extremes here
+    a = d.array(dtypes=ordered if mode in ("maximum", "minimum", "median") else (*ordered, "c16", "?"))
+    return Call(np.pad, (a, _widths(d, a.ndim), mode), d.some(**keywords[mode]))
+
+
+def repeated(d: Draw) -> Call:
+    a = d.array(dtypes=(*DTYPES, *MOVED))
+    axis = d.axis(a.ndim)
+    inside = axis is not None and -a.ndim <= axis < a.ndim
+    extent = a.shape[axis] if inside else a.size
+    counts = [d.randint(0, 3) for _ in range(extent)]
+    if d.random() < 0.4:
+        return Call(np.tile, (a, d.choice([0, 2, (1, 2), (2, 1, 2), [2], -1])), {})
+    return Call(np.repeat, (a, d.choice([0, 2, [2], counts, counts, counts[1:]])), {"axis": axis})
+
+
+def splits(d: Draw) -> Call:
+    a = d.array(dtypes=(*DTYPES, *MOVED))
+    function = d.choice([np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit])
+    keywords = d.some(axis=lambda: d.axis(a.ndim, False)) if function in (np.split, np.array_split) else {}
+    return Call(function, (a, d.choice([1, 2, 2.0, 3, [1], [1, 2], [0, 3], (2, 1), [-1], []])), keywords)
+
+
+def turned(d: Draw) -> Call:
+    a = d.array()
+    function = d.choice([np.fliplr, np.flipud, np.rot90, np.resize])
+    if function is np.resize:
+        return Call(function, (a, d.choice([0, 3, 7, (2, 3), (3, 0), [2, 2], (-1,), ()])), {})
+    if function is np.rot90:
+        return Call(function, (a,), d.some(k=lambda: d.randint(-2, 5), axes=lambda: d.choice([(1, 0), (0, -1), (0,)])))
+    return Call(function, (a,), {})
+
+
+def replaced_numbers(d: Draw) -> Call:
+    a = d.array(dtypes=("f8", "f4", "c16", "i8", "f2"))
+    values = lambda: d.choice([1, 2.5, d.array(a.shape, "f8"), d.array(a.shape[-1:], "f8"), [1.0]])  # noqa: E731
+    keywords = d.some(nan=values, posinf=values, neginf=values, copy=lambda: d.random() < 0.5)
+    return Call(
+        np.nan_to_num, (a,), {word: 1.0 if np.isnan(value).any() else value for word, value in keywords.items()}
+    )
+
+
+def lines(d: Draw) -> Call:
+    a = d.array(dtypes=("f8", "i8", "f4"))
+    functions = [np.sum, np.sort, lambda line: line[:1], lambda line: [line.sum(), 1], lambda line: line.max() > 0]
+    return Call(np.apply_along_axis, (d.choice(functions), d.axis(a.ndim, False), a), {})
+
+
+def indices(d: Draw) -> Call:
+    kinds = d.choice([np.ix_, np.ravel_multi_index])
+    if kinds is np.ix_:
+        given = [
+            d.choice([d.array(d.shape(1), "i8"), d.array(d.shape(1), "?"), [1, 0], []]) for _ in range(d.randint(1, 3))
+        ]
+        return Call(np.ix_, (*given, d.array(d.shape(1), "i8")), {})
+    extents = d.shape(2)
+    of = tuple(
+        np.abs(d.array((3,), "i8")) % max(extent, 1) if d.random() < 0.8 else d.randint(0, 4) for extent in extents
+    )
+    return Call(
+        np.ravel_multi_index,
+        ((*of, np.zeros(3, np.int64)), (*extents, 1)),
+        d.some(mode=lambda: d.choice(["wrap", "clip"])),
+    )
+
+
+def days(d: Draw) -> Call:
+    """Draw functions of days, of which both operands spread."""
+    a = d.array(dtypes="M8[D]")
+    other = d.choice([d.array(a.shape, "i8"), d.array(a.shape[-1:], "i8"), 3])
+    if d.random() < 0.5:
+        return Call(np.busday_offset, (a, other), {"roll": "forward"})
+    return Call(np.busday_count, (a, d.choice([d.array(a.shape, "M8[D]"), d.array(a.shape[-1:], "M8[D]")])), {})
+
+
 CALLS: dict[str, Callable[[Draw], Call]] = {
     draw.__name__: draw
     for draw in (
@@ -275,5 +370,13 @@ CALLS: dict[str, Callable[[Draw], Call]] = {
         spaced,
         triangles,
         half,
+        pad,
+        repeated,
+        splits,
+        turned,
+        replaced_numbers,
+        lines,
+        indices,
+        days,
     )
 }

@@ -20,7 +20,7 @@ from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
-from .concatenate import concat
+from .concatenate import concat, unstack
 from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
@@ -173,7 +173,7 @@ def check_places(a: Any, kth: Any, axis: Any, kind: Any = "introselect") -> None
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Return the indices that sort by several keys, the last one first."""
     if isinstance(keys, DistributedContainer):
-        raise InvalidTypeError("np.lexsort: keys must be a sequence of vectors")
+        keys = unstack(keys)
     given = together(*keys)
     check_container("each of the keys", given[0])
     dimension(axis, given[0].ndim)
@@ -198,13 +198,19 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     like = next(c for c in args if isinstance(c, DistributedContainer))
     made = []
     for place, given in enumerate(args):
-        c = given if isinstance(given, DistributedContainer) else asarray(like.context, np.asarray(given))
+        c = given if isinstance(given, DistributedContainer) else asarray(like.context, _as_indices(given))
         if c.ndim != 1:
             raise InvalidArgumentError("Cross index must be 1 dimensional")
         if c.dtype.kind == "b":
             c = flatnonzero(c)
         made.append(reshape(c, tuple(c.shape[0] if d == place else 1 for d in range(len(args)))))
     return tuple(made)
+
+
+def _as_indices(given: Any) -> Array:
+    """Return an array of indices: of a list of none, one of integers."""
+    array = np.asarray(given)
+    return array.astype(np.int64) if not array.size and not isinstance(given, np.ndarray) else array
 
 
 @algorithm
@@ -229,10 +235,15 @@ def _check_inside(indices: Any, dims: Any, mode: Any) -> None:
     dtypes = [(i if isinstance(i, DistributedContainer) else np.asarray(i)).dtype for i in indices]
     if any(dtype.kind not in "biu" for dtype in dtypes):
         raise InvalidTypeError("only int indices permitted")
+    if not all(i.global_size if isinstance(i, DistributedContainer) else np.size(i) for i in indices):
+        return
+    if 0 in np.atleast_1d(dims):
+        raise InvalidArgumentError(
+            f"np.ravel_multi_index: there is no index in a shape of {dims}, which has no elements"
+        )
     for d, (index, extent) in enumerate(zip(indices, dims)):
         own = mode if isinstance(mode, str) else mode[d]
-        given = own == "raise" and isinstance(index, DistributedContainer) and index.global_size
-        if given and (statistics.min(index) < 0 or statistics.max(index) >= extent):
+        if own == "raise" and (np.min(index) < 0 or np.max(index) >= extent):
             raise InvalidArgumentError("invalid entry in coordinates array")
 
 

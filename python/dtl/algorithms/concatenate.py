@@ -271,10 +271,16 @@ def split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     check_container("a", a)
     extent = a.shape[dimension(axis, a.ndim)]
     if np.ndim(indices_or_sections) == 0:
-        parts = integer("indices_or_sections", indices_or_sections)
+        parts = _parts(indices_or_sections)
         if parts < 1 or extent % parts:
             raise InvalidArgumentError("array split does not result in an equal division")
     return array_split(a, indices_or_sections, axis)
+
+
+def _parts(sections: Any) -> int:
+    """Return the number of parts, for which NumPy also takes a float that is a whole number."""
+    whole = isinstance(sections, (float, np.floating)) and sections == np.floor(sections)
+    return integer("indices_or_sections", int(sections) if whole else sections)
 
 
 @overload
@@ -288,7 +294,7 @@ def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     dim = dimension(axis, a.ndim)
     extent = a.shape[dim]
     if np.ndim(indices_or_sections) == 0:
-        parts = integer("indices_or_sections", indices_or_sections)
+        parts = _parts(indices_or_sections)
         if not 1 <= parts <= _MOST_PARTS:
             raise InvalidArgumentError(f"number sections must be larger than 0, and at most {_MOST_PARTS}, not {parts}")
         sizes = [extent // parts + (i < extent % parts) for i in range(parts)]

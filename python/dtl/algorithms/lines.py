@@ -11,13 +11,13 @@ from .._native.values import fingerprint
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.layout import REPLICATED, Division
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of, redivided, rows_over_ranks
 from .creation import full
 from .exchange import share
-from .manipulation import dimension, expand_dims
+from .manipulation import dimension, expand_dims, reshape
 from .numpy_forms import laid_out_as, undivided
 from .user_functions import check_function, user_code
 
@@ -32,10 +32,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     check_function("func1d", func1d)
     dim = dimension(axis, arr.ndim)
     if arr.ndim == 1:
-        raise InvalidTypeError(
-            "np.apply_along_axis: a container of one dimension is one line, which no rank has as a whole; call the "
-            "function with gather_to(root) on one rank"
-        )
+        return apply_along_axis(func1d, 1, reshape(arr, (1, *arr.shape)), *args, **kwargs)[0]
     if 0 in (arr.shape[:dim] + arr.shape[dim + 1 :]):
         raise InvalidArgumentError("Cannot apply_along_axis when any iteration dimensions are 0")
     whole = undivided(arr, dim)

@@ -159,6 +159,9 @@ def laid_out_as(result: Any, a: Any) -> Any:
 
 def fliplr(m: Any) -> Any:
     """Reverse dimension 1."""
+    check_container("m", m)
+    if m.ndim < 2:
+        raise InvalidArgumentError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
@@ -170,6 +173,10 @@ def flipud(m: Any) -> Any:
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """Turn the plane of two dimensions by quarters."""
     check_container("m", m)
+    if len(axes) != 2:
+        raise InvalidArgumentError(f"rot90: len(axes) must be 2, not {len(axes)}")
+    if m.ndim < 2:
+        raise InvalidArgumentError(f"rot90: m has shape {m.shape}; it must have 2 dimensions or more")
     one, other = (dimension(axis, m.ndim) for axis in axes)
     if one == other:
         raise InvalidArgumentError("Axes must be different.")
@@ -314,6 +321,8 @@ def resize(a: Any, new_shape: Any) -> Any:
     if any(extent < 0 for extent in extents):
         raise InvalidArgumentError("all elements of `new_shape` must be non-negative")
     size = math.prod(extents)
+    if not extents:
+        return taken(ravel(a), 0) if a.global_size else np.zeros((), a.dtype)[()]
     if size and not a.global_size:
         return zeros(a.context, extents, a.dtype, like=a)
     n = max(a.global_size, 1)
@@ -566,20 +575,47 @@ def as_array(value: Any) -> Any:
     return array_from("a list", value) if isinstance(value, (list, tuple)) else value
 
 
-def _by_parts(name: str) -> Any:
-    """Return NumPy's function for containers: it computes each element of its first argument by itself."""
-    function = getattr(np, name)
+def _by_parts(name: str, operands: str = "x") -> Any:
+    """Return NumPy's function for containers: it computes each element of its operands by itself.
 
-    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        for value in (*args, *kwargs.values()):
-            if isinstance(value, Indexed):
-                raise InvalidTypeError(f"np.{name}: its first argument alone may be a container")
-        if isinstance(x, DistributedContainer):
-            compare_arrays(f"np.{name}", x.context, map(as_array, (*args, *kwargs.values())))
-        return elementwise(f"np.{name}", lambda part: function(part, *args, **kwargs), (x,))
+    Its operands, which it names in this order, spread against each other. All other arguments are the same on every
+    rank, such as tables; of these none is a container.
+    """
+    function, words = getattr(np, name), operands.split()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [*args[: len(words)], *(kwargs.pop(word) for word in words[len(args) :] if word in kwargs)]
+        others = (*args[len(words) :], *kwargs.values())
+        if any(isinstance(value, Indexed) for value in others):
+            raise InvalidTypeError(f"np.{name}: {' and '.join(words)} alone may be containers")
+        known = next((value for value in given if isinstance(value, DistributedContainer)), None)
+        if known is None:
+            check_container(words[0], given[0])
+        else:
+            compare_arrays(f"np.{name}", known.context, map(as_array, others))
+        return elementwise(f"np.{name}", lambda *parts: function(*parts, *args[len(words) :], **kwargs), given)
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return elements with numbers in the place of NaN and infinities; without a copy, write them to the container."""
+    check_container("x", x)
+    values = {"nan": nan, "posinf": posinf, "neginf": neginf}
+    words = [word for word, value in values.items() if value is not None]
+    given = [as_array(values[word]) for word in words]
+    for word, value in zip(words, given):
+        extents = np.shape(value)
+        if len(extents) > x.ndim or any(n not in (1, of) for n, of in zip(extents[::-1], x.shape[::-1])):
+            raise InvalidArgumentError(f"np.nan_to_num: {word} of shape {extents} for elements of shape {x.shape}")
+    made = elementwise(
+        "np.nan_to_num", lambda part, *parts: np.nan_to_num(part, **dict(zip(words, parts))), (x, *given)
+    )
+    if copy:
+        return made
+    x[...] = made
+    return x
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
@@ -591,10 +627,9 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     return real(a) if bool((np.absolute(imag(a)) < limit).all()) else a.copy()
 
 
-real = _by_parts("real")
-imag = _by_parts("imag")
-angle = _by_parts("angle")
-nan_to_num = _by_parts("nan_to_num")
+real = _by_parts("real", "val")
+imag = _by_parts("imag", "val")
+angle = _by_parts("angle", "z")
 isreal = _by_parts("isreal")
 iscomplex = _by_parts("iscomplex")
 isneginf = _by_parts("isneginf")
@@ -604,7 +639,7 @@ i0 = _by_parts("i0")
 fix = _by_parts("fix")
 digitize = _by_parts("digitize")
 interp = _by_parts("interp")
-is_busday = _by_parts("is_busday")
-busday_offset = _by_parts("busday_offset")
-busday_count = _by_parts("busday_count")
-datetime_as_string = _by_parts("datetime_as_string")
+is_busday = _by_parts("is_busday", "dates")
+busday_offset = _by_parts("busday_offset", "dates offsets")
+busday_count = _by_parts("busday_count", "begindates enddates")
+datetime_as_string = _by_parts("datetime_as_string", "arr")

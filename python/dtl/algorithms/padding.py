@@ -6,11 +6,13 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.values import cast
 from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .concatenate import concat
-from .creation import full
+from .creation import asarray, full
 from .exchange import share
+from .manipulation import dimension, flip, squeeze
 from .select import median
 from .statistics import max as greatest
 from .statistics import mean
@@ -79,6 +81,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         if option not in ("even", "odd"):
             raise InvalidArgumentError(f"reflect_type {option!r} must be 'even' or 'odd'")
         options: Any = [option] * array.ndim
+    elif word == "stat_length":
+        options = _lengths(array, option)
     else:
         options = _pairs(array, option, array.ndim)
     share(array, "np.pad", f"mode {mode!r}, {widths.tolist()} elements, {word} {option!r}", anywhere=True)
@@ -100,15 +104,33 @@ def _pairs(array: Any, given: Any, ndim: int) -> Array:
     if isinstance(given, dict):
         pairs: list[Any] = [(0, 0)] * ndim
         for axis, value in given.items():
-            pairs[axis] = value if isinstance(value, tuple) else (value, value)
+            pairs[dimension(axis, ndim)] = value if isinstance(value, tuple) else (value, value)
         given = pairs
-    return np.broadcast_to(np.asarray(given), (ndim, 2))
+    try:
+        return np.broadcast_to(np.asarray(given), (ndim, 2))
+    except ValueError as error:
+        raise InvalidArgumentError(f"np.pad: {given!r} is no pair for each of {ndim} dimensions: {error}") from None
+
+
+def _lengths(array: Any, given: Any) -> Any:
+    """Return of how many elements statistics are at each end of each dimension; None is of all."""
+    if given is None:
+        return [(None, None)] * array.ndim
+    pairs = _pairs(array, given, array.ndim)
+    if pairs.dtype.kind not in "biuf":
+        raise InvalidTypeError(f"np.pad: stat_length {given!r} must be integers")
+    lengths = np.round(pairs).astype(np.int64)
+    if (lengths < 0).any():
+        raise InvalidArgumentError(f"np.pad: stat_length {given!r}: index can't contain negative values")
+    return lengths.tolist()
 
 
 def _padded(a: Any, dim: int, widths: tuple[int, int], mode: str, option: Any) -> Any:
     """Return a container with so many more elements at both ends of a dimension. Collective."""
     n, (before, after) = a.shape[dim], widths
-    if mode in _BEYOND and not (isinstance(option, str) and option == "odd"):
+    if option is not None and mode in ("reflect", "symmetric") and option == "odd" and n > 1:
+        return _odd(a, dim, widths, mode == "symmetric")
+    if mode in _BEYOND:
         return rearranged(a, "pad", n + before + after, lambda places: _BEYOND[mode](places - before, n), dim)
     parts = [a]
     for side, width in enumerate(widths):
@@ -121,10 +143,11 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
     """Return what is joined to one end of a dimension. Collective."""
     extents = tuple(width if d == dim else extent for d, extent in enumerate(a.shape))
     if mode in ("constant", "empty"):
-        return full(a.context, extents, 0 if mode == "empty" else option[side], a.dtype, like=a)
+        value = 0 if mode == "empty" else cast("np.pad", option[side], a.dtype, "unsafe")
+        return full(a.context, extents, value, a.dtype, like=a)
     n = a.shape[dim]
     if mode in _STATISTICS:
-        length = n if option[side] is None else min(int(option[side]), n)
+        length = n if option[side] is None else min(option[side], n)
         if not length and mode in ("maximum", "minimum"):
             raise InvalidArgumentError("stat_length of 0 yields no value for padding")
         near = _between(a, dim, *((0, length) if side == 0 else (n - length, n)))
@@ -132,28 +155,36 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
         value = full(a.context, (1,), value.item(), value.dtype, like=a) if isinstance(value, np.ndarray) else value
         value = np.rint(value) if a.dtype.kind in "iu" and value.dtype.kind == "f" else value
         return rearranged(value, "pad", width, np.zeros_like, dim)
-    steps = np.arange(width).reshape([width if d == dim else 1 for d in range(a.ndim)])
-    if mode == "linear_ramp":
-        edge = _between(a, dim, *((0, 1) if side == 0 else (n - 1, n)))
-        ramp = (edge - float(option[side])) / width * (steps if side == 0 else np.flip(steps))
-        return np.floor(ramp + option[side]) if a.dtype.kind in "iu" else ramp + option[side]
-    return _odd(a, dim, steps - width if side == 0 else steps + n, mode)
+    if a.dtype.kind in "biu" and np.iscomplexobj(option[side]):
+        raise InvalidTypeError(f"np.pad: end_values {option[side]!r} do not become {a.dtype}")
+    edge = squeeze(_between(a, dim, *((0, 1) if side == 0 else (n - 1, n))), dim)
+    ramp: Any = np.linspace(option[side], edge, width, endpoint=False, dtype=a.dtype, axis=dim)
+    ramp = asarray(a.context, ramp, like=a) if isinstance(ramp, np.ndarray) else ramp
+    return ramp if side == 0 else flip(ramp, dim)
 
 
 def _between(a: Any, dim: int, start: int, stop: int) -> Any:
     return a[tuple(slice(start, stop) if d == dim else slice(None) for d in range(a.ndim))]
 
 
-def _odd(a: Any, dim: int, places: Array, mode: str) -> Any:
-    """Return what is at places beyond the ends, if the elements go on there turned about the last one. Collective.
+def _odd(a: Any, dim: int, widths: tuple[int, int], with_edge: bool) -> Any:
+    """Return a container whose elements go on beyond the ends turned about the last one, as NumPy does it. Collective.
 
-    Each further stretch is higher by what lies between the ends than the one two before it.
+    Each step reflects as many whole periods as there are, so that these double, and reads what the last one has put.
     """
-    n = a.shape[dim]
-    stretch = places // (n if mode == "symmetric" else max(n - 1, 1))
-    turned = stretch % 2
-    flat = places.ravel()
-    even = rearranged(a, "pad", len(flat), lambda mine: _BEYOND[mode](flat[mine], n), dim)
-    first, last = _between(a, dim, 0, 1), _between(a, dim, n - 1, n)
-    sign, rise, twice = ((1 - 2 * turned), (stretch - turned), 2 * turned)
-    return sign.astype(a.dtype) * even + rise.astype(a.dtype) * (last - first) + twice.astype(a.dtype) * last
+    period, (before, after) = a.shape[dim] - (not with_edge), widths
+    while before or after:
+        length = (a.shape[dim] - (not with_edge)) // period * period
+        if before:
+            a, before = _reflected(a, dim, min(length, before), with_edge), before - min(length, before)
+        if after:
+            turned = _reflected(flip(a, dim), dim, min(length, after), with_edge)
+            a, after = flip(turned, dim), after - min(length, after)
+    return a
+
+
+def _reflected(a: Any, dim: int, count: int, with_edge: bool) -> Any:
+    """Return a container with so many elements before it, which are those after the first turned about it."""
+    start = 0 if with_edge else 1
+    near = flip(_between(a, dim, start, start + count), dim)
+    return concat([(2 * _between(a, dim, 0, 1) - near).astype(a.dtype, copy=False), a], dim)

@@ -370,4 +370,6 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
         return rearranged(a, "repeat", extent * often, lambda places: places // max(often, 1), axis)
     ends = np.cumsum(times)
     share(a, "repeat", f"repeats with fingerprint {fingerprint(times)}")
-    return rearranged(a, "repeat", int(ends[-1]), lambda places: np.searchsorted(ends, places, "right"), axis)
+    return rearranged(
+        a, "repeat", int(ends[-1]) if len(ends) else 0, lambda places: np.searchsorted(ends, places, "right"), axis
+    )

@@ -110,8 +110,7 @@ def elementwise(
         return by_host(name, elementwise, (name, f, given, dtype, into), {}) if made is None else made
     shape = result_shape(name, given)
     if dtype is None:
-        with np.errstate(all="ignore"):
-            dtype = np.asarray(f(*(_sample(value) for value in given))).dtype
+        dtype = _dtype_of_result(name, f, given)
     placed = place(name, given, shape, np.dtype(dtype))
     result = placed.target if placed.made else placed.target._like(dtype, blank=True)
     view = result.local_view()
@@ -120,6 +119,18 @@ def elementwise(
     else:
         into(view, *placed.views())
     return result
+
+
+def _dtype_of_result(name: str, f: Callable[..., Any], operands: Sequence[Any]) -> np.dtype[Any]:
+    """Return the type of what a function gives, by a try. NumPy's refusal is one of the call, on every rank alike."""
+    try:
+        with np.errstate(all="ignore"):
+            dtype: np.dtype[Any] = np.asarray(f(*(_sample(value) for value in operands))).dtype
+    except TypeError as error:
+        raise refusal(name, str(error)) from None
+    except ValueError as error:
+        raise refusal(name, str(error), InvalidArgumentError) from None
+    return dtype
 
 
 def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
