@@ -9,7 +9,7 @@ import pytest
 from divisions import DIVISIONS
 from numpy_calls import ARRAYS, held, same
 from older_numpy import VERSION
-from refusals import ARGUMENT, refused
+from refusals import ARGUMENT, TYPE, refused
 
 import dtl
 
@@ -54,7 +54,12 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "matrix_rank by several limits": lambda g: np.linalg.matrix_rank(g.t, tol=np.array([1e-3, 5, 99])),
     "pinv of a stack, by limits": lambda g: np.linalg.pinv(cube(g), [1e-3, 0.5]),
 }
+CASES["matmul in another dtype"] = lambda g: np.matmul(g.t, g.t.T, dtype=np.complex128)
+CASES["matmul along other dimensions"] = lambda g: np.matmul(g.t, g.t, axes=[(-1, -2), (-2, -1), (-1, -2)])
 if VERSION >= "2.0.0":
+    CASES["vecdot with a dimension kept"] = lambda g: np.vecdot(cube(g), cube(g), axis=1, keepdims=True)
+    CASES["vecdot of vectors with a dimension kept"] = lambda g: np.vecdot(g.v, g.w, keepdims=True)
+    CASES["vecdot along a dimension of each"] = lambda g: np.vecdot(g.t, g.t.T, axes=[0, 1])
     CASES["matrix_rank, relative"] = lambda g: np.linalg.matrix_rank(cube(g), rtol=[0.2, 0.9])
     CASES["pinv, relative"] = lambda g: np.linalg.pinv(cube(g), rtol=np.array([0.5, 0.01]))
     CASES["vecdot along the first dimension"] = lambda g: np.vecdot(g.t, g.v[:5], axis=0)
@@ -75,6 +80,9 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: np.vdot(g.v, g.t), ARGUMENT, 100, "not aligned")
     refused(lambda: dtl.vecdot(g.t, g.v[:4], axis=0), ARGUMENT, 100, "differ in the extents")
     refused(lambda: np.matmul(g.t, np.ones((1, 3))), ARGUMENT, 100, "not aligned")
+    refused(lambda: np.matmul(g.t, g.t.T, dtype=int), TYPE, 101, "may not be cast")
+    refused(lambda: np.matmul(g.t, g.t.T, axes=[0, 1]), ARGUMENT, 100, "axes")
+    refused(lambda: np.matmul(g.t, g.t.T, signature="dd->d"), TYPE, 101, "signature= is not taken")
     if VERSION >= "2.2.0":
         refused(lambda: np.matvec(g.t, np.ones(1)), ARGUMENT, 100, "not aligned")
         refused(lambda: np.vecmat(np.ones(1), g.t), ARGUMENT, 100, "not aligned")

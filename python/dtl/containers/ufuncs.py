@@ -117,7 +117,7 @@ class Elementwise(Operators):
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
         if ufunc in _PRODUCTS and method == "__call__" and where is True:
-            made = _PRODUCTS[ufunc](*inputs, **options)
+            made = _product(ufunc.__name__, _PRODUCTS[ufunc], inputs, options)
             return made if outputs[0] is None else _written(name, made, outputs[0])
         if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
             return _accumulated(ufunc, *inputs, **options)
@@ -233,6 +233,8 @@ _PRODUCTS: Any = {
         if hasattr(np, name)
     },
 }
+
+_product = late(".linalg.ufunc_forms", "called")
 
 #: The ufuncs whose method accumulate works on containers, and the function that does it.
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
