@@ -52,8 +52,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     beside = [c for c in given if isinstance(c, DistributedContainer)]
     mode = index_mode(mode)
     share(a, "choose", f"{len(given)} choices, mode {mode!r}", also=beside)
-    if a.dtype.kind not in "iub":
-        raise InvalidTypeError(f"np.choose: a holds {a.dtype}; it must be integers")
+    if not np.can_cast(a.dtype, np.int64):
+        raise InvalidTypeError(f"np.choose: a holds {a.dtype}; it must be integers that int64 can hold")
     if mode == "raise" and a.global_size:
         least, most = statistics.min(a), statistics.max(a)
         if least < 0 or most >= len(given):

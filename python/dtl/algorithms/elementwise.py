@@ -81,8 +81,9 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
     """Write what ``np.where`` returns, with no temporary of the elements."""
-    np.copyto(out, y, casting="unsafe")
-    np.copyto(out, x, casting="unsafe", where=np.asarray(condition, np.bool_))
+    # A number of Python's that the dtype does not hold wraps around, as in np.where; copyto would refuse it.
+    np.copyto(out, np.asarray(y), casting="unsafe")
+    np.copyto(out, np.asarray(x), casting="unsafe", where=np.asarray(condition, np.bool_))
 
 
 @overload
@@ -282,7 +283,8 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     a._check_open()
     share(a, "diff", f"n {times}, axis {dim}")
     before = (slice(None),) * dim
-    for _ in range(builtins.min(times, a.shape[dim])):  # after as many as there are, nothing is left
+    # After as many as there are, nothing is left; but of no dates, spans of time are.
+    for _ in range(builtins.min(times, a.shape[dim] or int(a.dtype.kind == "M"))):
         f = np.not_equal if a.dtype.kind == "b" else np.subtract
         if a.dtype.kind in "biufc" and _is_whole_along(a, dim):
             a = _differences(f, a, before)

@@ -10,7 +10,7 @@ from .._native.arguments import integer
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import statistics
@@ -18,7 +18,7 @@ from .exchange import share
 from .half_precision import is_half
 from .histogram import edges_of
 from .numpy_forms import laid_out_as
-from .operands import together
+from .operands import beside, on_every_rank, together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -26,7 +26,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 @algorithm
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """Return the edges of the bins that a histogram of one dimension has: an array, the same on every rank."""
-    return edges_of(a, bins, range)
+    return edges_of(beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range))
 
 
 @algorithm
@@ -36,6 +36,7 @@ def histogram2d(
     """Return how many points lie in each cell of a grid, and its edges: arrays, the same on every rank."""
     if np.shape(x) != np.shape(y):
         raise InvalidArgumentError("x and y must have the same length.")
+    bins = on_every_rank(bins)
     if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in (1, 2):
         bins = [np.asarray(bins)] * 2
     counts, edges = histogramdd((x, y), bins, range, density, weights)
@@ -50,11 +51,12 @@ def histogramdd(
 
     The points are rows of a container, or a vector for each dimension.
     """
-    points: Any = sample
-    if not isinstance(sample, DistributedContainer):
-        columns = together(*sample)
-    else:
+    bins, range = on_every_rank(bins), on_every_rank(range)
+    points: Any = beside(sample, weights) if isinstance(sample, np.ndarray) else sample
+    if isinstance(sample, (np.ndarray, DistributedContainer)):
         columns = [points[:, d] for d in np.arange(points.shape[1]).tolist()] if points.ndim == 2 else [points]
+    else:
+        columns = [beside(each, *sample, weights) for each in points]
     if not columns:
         raise InvalidArgumentError("sample has no coordinates")
     first = columns[0]
@@ -65,6 +67,8 @@ def histogramdd(
             c._check_numbers("histogramdd")
         if c.ndim != 1 or c.shape != first.shape:
             raise InvalidArgumentError(f"coordinates of shapes {[each.shape for each in columns]}")
+    common = np.result_type(*(c.dtype for c in columns))
+    columns = [c.astype(common, copy=False) for c in columns]
     edges = _edges(columns, bins, range)
     heavy = None
     if weights is not None:
@@ -103,10 +107,8 @@ def _edges(columns: list[Any], bins: Any, limits: Any) -> list[Array]:
 
 
 def _along(c: Any, bins: Any, limits: Any, d: int) -> Array:
-    if isinstance(bins, DistributedContainer):
-        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
     if np.ndim(bins):
-        edges = np.asarray(bins)
+        edges = np.asarray(on_every_rank(bins))
         if edges.ndim != 1 or (edges[:-1] > edges[1:]).any():
             raise InvalidArgumentError(f"`bins[{d}]` must be monotonically increasing, when an array")
         return edges

@@ -14,7 +14,7 @@ def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what a function makes of a container of float16, in float16 where it makes floats. Collective."""
     with a.astype(np.float32) as wider:
         made = f(wider, *args, **kwargs)
-    if made.dtype.kind != "f":
+    if made.dtype != np.float32:
         return made
     with np.errstate(over="ignore"):  # where warnings are errors, a part's would raise on some ranks only
         rounded = made.astype(np.float16)

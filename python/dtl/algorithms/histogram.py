@@ -19,7 +19,7 @@ from . import statistics
 from .exchange import share
 from .half_precision import is_half
 from .numpy_forms import laid_out_as
-from .operands import together
+from .operands import beside, on_every_rank, together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -36,14 +36,15 @@ def histogram(
     a
         A container of a dtype with an order, divided in any way.
     bins
-        The number of bins, which have equal widths; or their edges in ascending order. The same on every rank.
+        The number of bins, which have equal widths; or their edges in ascending order: an array, the same on every
+        rank, or a container.
     range
         If bins is a number, the smallest and the largest element to count. None takes those of the container. The same
         on every rank.
     density
         Return a probability density instead of counts: its integral over the bins is 1.
     weights
-        A container of numbers with the partition of a: each element counts as much as its weight.
+        A container of numbers, of the shape of a: each element counts as much as its weight.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def histogram(
         place.
     InvalidArgumentError
         If the edges do not ascend, if there are no bins, if the range is not finite, or if weights has another
-        partition.
+        shape.
     CollectiveMismatchError
         If the ranks pass different containers, edges or weights.
 
@@ -73,6 +74,7 @@ def histogram(
     ...     print(counts, edges)
     [2 1 1] [1. 2. 3. 4.]
     """
+    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range)
     if weights is not None:
         a, weights = together(a, weights)
     if placed and weights is not None:
@@ -111,12 +113,15 @@ def _is_exact_alone(a: Any, edges: Array) -> bool:
 def _counted(a: Any, bins: Any, limits: Any, weights: Any) -> Array:
     """Return what NumPy counts of each rank's part, added up. Collective."""
     heavy = None if weights is None else laid_out_as(weights, a).local_view().reshape(-1)
+    kind = np.dtype(np.int64) if heavy is None else heavy.dtype
+    heavy = heavy.astype(np.int64) if heavy is not None and kind.kind == "b" else heavy
     words = f"{fingerprint(np.asarray(bins))}, {'no' if limits is None else fingerprint(np.array(limits))}"
     share(a, "histogram", f"bins and limits with fingerprints {words}", also=() if weights is None else (weights,))
-    counts = np.histogram(a.local_view().reshape(-1), bins, limits, weights=heavy)[0]
+    part = a.local_view().reshape(-1)
+    counts = np.histogram(part.astype(np.uint8) if part.dtype.kind == "b" else part, bins, limits, weights=heavy)[0]
     if a.partition_policy is Partition.REPLICATED and a.context.rank:
         counts = np.zeros_like(counts)
-    return np.asarray(reductions.allreduce(a.context, np.ascontiguousarray(counts)))
+    return np.asarray(reductions.allreduce(a.context, np.ascontiguousarray(counts))).astype(kind)
 
 
 def edges_of(a: Any, bins: Any, range: Any) -> Array:
@@ -132,8 +137,6 @@ def ends_of(a: Any, bins: Any, range: Any) -> Any:
     a._check_open()
     if a.dtype.kind == "c":
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
-    if isinstance(bins, DistributedContainer):
-        raise InvalidTypeError("bins are a number, or edges that every rank has, not a container")
     if np.iscomplexobj(np.asarray(bins)):
         raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
     if isinstance(bins, str):
@@ -179,7 +182,7 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
         raise InvalidArgumentError("weights should have the same shape as a.")
     if weights.dtype.kind == "c":
         return None, weights.dtype
-    return weights.astype(np.float64, copy=False), weights.dtype
+    return laid_out_as(weights.astype(np.float64, copy=False), a), weights.dtype
 
 
 @algorithm
@@ -192,7 +195,7 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     a
         A one-dimensional container of bool, or of integers that int64 can hold, none of them negative.
     weights
-        A container of real numbers with the partition of a: each element counts as much as its weight.
+        A container of real numbers, of the shape of a: each element counts as much as its weight.
     minlength
         The smallest length of the result; the same on every rank.
 
@@ -207,7 +210,7 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     InvalidTypeError
         If a or weights is not a container, or if a has uint64 or no integers.
     InvalidArgumentError
-        If an element or minlength is negative, or if weights has another partition. On every rank.
+        If an element or minlength is negative, or if weights has another shape. On every rank.
     MemoryError
         If an element is 2²⁸ or more. On every rank.
     CollectiveMismatchError

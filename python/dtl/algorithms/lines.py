@@ -19,6 +19,7 @@ from .creation import full
 from .exchange import share
 from .manipulation import dimension, expand_dims, reshape
 from .numpy_forms import laid_out_as, undivided
+from .operands import beside
 from .user_functions import check_function, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -90,6 +91,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 @algorithm
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """Return what functions, or numbers, make of the elements for which conditions are true."""
+    x = beside(x, *([condlist] if isinstance(condlist, DistributedContainer) else condlist))
     check_container("x", x)
     x._check_open()
     alone = isinstance(condlist, DistributedContainer) or np.ndim(condlist[0]) == 0

@@ -60,6 +60,8 @@ def masked(
         )
     words = f"axis {axis!r}, keepdims {bool(keepdims)}, ddof {ddof!r}, initial {initial!r}"
     words += ("" if where is None or where is True else ", where") + ("" if out is None else ", out")
+    if name[:3] == "arg" and out is not None and not np.can_cast(getattr(out, "dtype", np.int64), np.int64):
+        raise InvalidTypeError(f"{name}: out holds {out.dtype}; the indices are of int64")
     share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
     if is_by_steps(name, dtype, mean):
         value = _by_steps(name, a, axis, dtype, keepdims, ddof, where, mean)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._native.callsite import warn
-from .._native.values import fitting
 from ..containers.base import DistributedContainer, check_container
-from ..containers.broadcasting import elementwise, spread_to
+from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import statistics
@@ -19,8 +18,9 @@ from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import filled, neutral
+from .operands import beside, on_every_rank
 from .scan import cumprod, cumsum
-from .select import checked_q, medians, middle, nothing, quantile, quantiles_along, weighted
+from .select import checked_q, found_dtype, fractions, medians, middle, nothing, quantile, quantiles_along, weighted
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -251,33 +251,35 @@ def nanquantile(
     ...     print(dtl.nanmedian(vec), dtl.nanquantile(vec, 0.25), dtl.nanpercentile(vec, 100))
     2.0 1.5 5.0
     """
+    a, q = beside(a, q, weights), on_every_rank(q)
     check_container("a", a)
     a._check_open()
     if a.dtype == np.float16:
         return in_float32(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
+    if not a.global_size and a.dtype.kind not in "cmM":
+        checked_q(a, q, method)
+        return statistics.mean(a, axis, keepdims=keepdims)  # whatever q is, as NumPy
     if a.dtype.kind not in "fmM":
         return quantile(a, q, axis, method=method, keepdims=keepdims, weights=weights)
     wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
     if weights is not None:
         return weighted(a, wanted, axis, method, keepdims, weights, np.nanquantile)
     share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
-    if a.dtype.kind == "f" and len(dims) < a.ndim and not all(a.shape[d] for d in dims):
-        empty = statistics.mean(a, dims, keepdims=keepdims)
-        return spread_to(empty, (*wanted.shape, *empty.shape))
     if len(dims) < a.ndim:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
-            found = quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile)
+            dtype = found_dtype(a.dtype, q, method)
+            found = quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile, dtype)
         if statistics.any(np.isnan(found)):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
     flat = a if a.ndim == 1 else ravel(a)
     numbers = flat[~np.isnan(flat)]
     if numbers.global_size:
-        found = np.asarray(quantile(numbers, wanted, method=method))
+        found = np.asarray(quantile(numbers, q, method=method))
     else:
         warn("All-NaN slice encountered", RuntimeWarning)
-        found = nothing(wanted.shape, a.dtype)
+        found = nothing(wanted.shape, found_dtype(a.dtype, q, method))
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
@@ -294,8 +296,7 @@ def nanpercentile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
 ) -> Any:
     """Return exact percentiles of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
-    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
-    return nanquantile(a, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
+    return nanquantile(a, fractions(q), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @overload

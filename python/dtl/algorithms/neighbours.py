@@ -167,17 +167,18 @@ def _operands(name: str, a: Any, v: Any) -> tuple[Any, Any]:
 @algorithm
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Return the convolution of two vectors. The shorter one goes to every rank."""
+    chosen = _mode(mode)
     long, short = _operands("convolve", a, v)
     if short.shape[0] > long.shape[0]:
         long, short = short, long
-    return _filtered("convolve", long, short, _mode(mode), np.convolve)
+    return _filtered("convolve", long, short, chosen, np.convolve)
 
 
 @algorithm
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """Return the cross-correlation of two vectors. The shorter one goes to every rank."""
-    one, other = _operands("correlate", a, v)
     chosen = _mode(mode)
+    one, other = _operands("correlate", a, v)
     if other.shape[0] > one.shape[0]:
         made = _filtered("correlate", other, one, chosen, np.correlate)
         return flip(np.conjugate(made) if made.dtype.kind == "c" else made)

@@ -26,8 +26,9 @@ from .elementwise import diff as differences
 from .elementwise import where as choose
 from .exchange import share
 from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
-from .operands import together
+from .operands import beside, together
 from .ordered import searchsorted as places_in
+from .results import written
 from .statistics import max as greatest
 from .statistics import mean
 from .statistics import min as least
@@ -407,15 +408,20 @@ def _in_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the greatest less the least element."""
-    return np.subtract(greatest(a, axis, keepdims=keepdims), least(a, axis, keepdims=keepdims))
+    value = np.subtract(greatest(a, axis, keepdims=keepdims), least(a, axis, keepdims=keepdims))
+    return value if out is None else written("ptp", value, out)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """Return the mean, with weights where there are any."""
+    a = beside(a, weights)
     if weights is None:
         value = mean(a, axis, keepdims=keepdims)
-        counted = math.prod(a.shape) // max(1, math.prod(np.shape(value)))
-        return (value, value * 0 + counted) if returned else value
+        counted = math.prod(a.shape) / math.prod(np.shape(value))  # of no means, NumPy divides by 0, too
+        if not returned:
+            return value
+        return value, np.full_like(value, counted) if np.ndim(value) else value.dtype.type(counted)
+    check_container("a", a)
     weights = weights_along(a, weights, axis)
     dtype = None
     if a.dtype.kind not in "mM":
@@ -424,7 +430,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     scale = total(spread, axis, dtype=dtype, keepdims=keepdims)
     if (scale == 0).any():
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    value = total(np.multiply(a, weights, dtype=dtype), axis, keepdims=keepdims) / scale
+    value = total((a if dtype is None else a.astype(dtype, copy=False)) * weights, axis, keepdims=keepdims) / scale
     return (value, scale) if returned else value
 
 
@@ -481,6 +487,7 @@ def cov(
     """Return the covariances of the rows, or of the columns: of one variable, a number."""
     if ddof is not None and ddof != int(ddof):
         raise InvalidArgumentError("ddof must be integer")
+    m = beside(m, y, fweights, aweights)
     if y is not None:
         m, y = together(m, y)
     observed = _variables(m, rowvar)
@@ -496,6 +503,8 @@ def cov(
     if weights is None:
         apart = other = observed - mean(observed, along, keepdims=True)
     else:
+        if np.sum(weights) == 0:
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         weights = weights if rowvar else weights.reshape(-1, 1)
         apart = observed - total(observed * weights, along, keepdims=True) / np.sum(weights)
         other = apart * weights
@@ -515,6 +524,8 @@ def _observation_weights(fweights: Any, aweights: Any, count: int, lost: int) ->
     else:
         weights = importances if frequencies is None else frequencies * importances
         scale = np.sum(weights)
+        if scale == 0:
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         divisor = scale - lost * np.sum(weights * importances) / scale if lost else scale
     return weights, divisor
 

@@ -24,6 +24,21 @@ def together(*operands: Any, numbers: bool = False) -> list[Any]:
     return [asarray(known.context, each, like=known) if _is_array(each) else each for each in given]
 
 
+def beside(a: Any, *others: Any) -> Any:
+    """Return an array as a container where another operand is one; anything else stays as it is. Collective then."""
+    if isinstance(a, DistributedContainer):
+        return a
+    known = next((c for c in others if isinstance(c, DistributedContainer)), None)
+    return a if known is None else together(known, a)[1]
+
+
+def on_every_rank(value: Any) -> Any:
+    """Return the elements of a container, which are few, as an array; anything else stays as it is. Collective."""
+    if not isinstance(value, DistributedContainer):
+        return value
+    return np.asarray(value.reshape(-1)[np.arange(value.global_size)]).reshape(value.shape)
+
+
 def _is_array(value: Any) -> bool:
     """Say whether a value is an array of at least one dimension, or what NumPy makes one of."""
     if isinstance(value, DistributedContainer):

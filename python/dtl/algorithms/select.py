@@ -22,6 +22,7 @@ from .axis_reductions import container_of, dimensions, redivided, rows_over_rank
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import divided_dimensions
+from .operands import beside, on_every_rank
 from .order_keys import dates_of, order_keys
 from .statistics import mean
 
@@ -145,6 +146,7 @@ def quantile(
     ...     print(dtl.quantile(vec, 0.5), dtl.quantile(vec, [0, 0.1, 1]))
     2.5 [1.  1.3 4. ]
     """
+    c, q = beside(c, q, weights), on_every_rank(q)
     check_container("c", c)
     c._check_open()
     if c.dtype == np.float16:
@@ -158,14 +160,14 @@ def quantile(
     if len(dims) < c.ndim:
         words = f"q {np.array2string(wanted, threshold=20)}, axis {dims}, method {method!r}"
         share(c, "quantile", words + (", keepdims" if keepdims else ""))
-        return quantiles_along(c, wanted, dims, method, bool(keepdims), np.quantile)
+        return quantiles_along(c, wanted, dims, method, bool(keepdims), np.quantile, found_dtype(c.dtype, q, method))
     if not c.global_size:
         raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     places, weights = _places(wanted, c.global_size, method)
     both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
     share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
     low, high, broken = _elements(c, both)
-    found = _between(low, high, weights, broken, method).reshape(wanted.shape)
+    found = _between(low, high, weights, broken, method, found_dtype(c.dtype, q, method)).reshape(wanted.shape)
     return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
@@ -208,8 +210,7 @@ def percentile(
     ...     print(dtl.percentile(dtl.arange(ctx, 5.0), [25, 50]))
     [1. 2.]
     """
-    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q))
-    return quantile(c, wanted / 100, axis, method=method, keepdims=keepdims, weights=weights)
+    return quantile(c, fractions(q), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @overload
@@ -281,7 +282,7 @@ def medians(
     def along(part: Array, q: Any, *, axis: Any, keepdims: bool, **_: Any) -> Any:
         return function(part, axis=axis, keepdims=keepdims)
 
-    return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along)
+    return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along, c.dtype)
 
 
 def middle(c: Any) -> Array:
@@ -292,6 +293,24 @@ def middle(c: Any) -> Array:
     if broken:
         return nothing((), dtype)
     return np.asarray(np.mean(low if low == high else np.concatenate([low, high]))).astype(dtype)
+
+
+def fractions(q: Any) -> Any:
+    """Return percentages as fractions, in a dtype that counts in that of the result as theirs does. Collective."""
+    q = on_every_rank(q)
+    wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q)) / 100
+    if isinstance(q, (int, float)):
+        return float(wanted)
+    dtype = np.asarray(q).dtype
+    return wanted.astype(dtype) if dtype.kind == "f" else wanted
+
+
+def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
+    """Return the dtype of quantiles: of floats theirs, and with an array of q NumPy's common one."""
+    if dtype.kind == "f" and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
+        options: Any = {_METHOD: method}
+        return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
+    return dtype if dtype.kind in "fmM" or method in _DISCRETE else np.dtype(np.float64)
 
 
 def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:
@@ -308,7 +327,13 @@ def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:
 
 
 def quantiles_along(
-    c: Any, q: Array, dims: tuple[int, ...], method: str, keepdims: bool, function: Callable[..., Any]
+    c: Any,
+    q: Array,
+    dims: tuple[int, ...],
+    method: str,
+    keepdims: bool,
+    function: Callable[..., Any],
+    dtype: np.dtype[Any],
 ) -> Any:
     """Return quantiles along some dimensions: no rank may have a part of them only. Collective."""
     if _FEWER_METHODS and method not in _OLD_METHODS:
@@ -337,7 +362,7 @@ def quantiles_along(
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
-    made = container_of(c, shape, c.dtype if c.dtype.kind == "f" else sample.dtype, divided_by)
+    made = container_of(c, shape, dtype if c.dtype.kind == "f" else sample.dtype, divided_by)
     made.local_view()[...] = np.reshape(found, made.local_shape)
     return made
 
@@ -391,16 +416,15 @@ def _selected(c: DistributedContainer, places: Array) -> Array:
     return np.asarray(bridge.call(bridge.SELECT, c, places.ravel(), None, 0, 0, threads(c.execution_policy), 0))
 
 
-def _between(low: Array, high: Array, weights: Array, broken: bool, method: str) -> Array:
+def _between(low: Array, high: Array, weights: Array, broken: bool, method: str, dtype: np.dtype[Any]) -> Array:
     """Return what lies between pairs of elements, by NumPy's formula."""
     if broken:
-        return nothing(low.shape, low.dtype)
+        return nothing(low.shape, dtype)
     if method in _DISCRETE:
         return np.where(weights > 0, high, low)
     if low.dtype.kind in "mM":  # of which float64 has not all
         apart = high - low
         return np.where(weights >= 0.5, high - apart * (1 - weights), low + apart * weights)
-    dtype = low.dtype if low.dtype.kind == "f" else np.dtype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         difference = high.astype(np.float64) - low.astype(np.float64)
         ahead = low + difference * weights
