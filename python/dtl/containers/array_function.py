@@ -14,6 +14,7 @@ from .._native.keywords import refuse_no_copy
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
 from ..runtime.scheduler import defer
+from .ufuncs import check_classes
 
 if TYPE_CHECKING:
     from ..algorithms import statistics
@@ -415,8 +416,9 @@ class ReductionMethods:
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if not all(issubclass(kind, (ReductionMethods, np.ndarray)) for kind in types):
+        if not all(issubclass(kind, ReductionMethods) or _is_ordinary(kind) for kind in types):
             return NotImplemented
+        check_classes(_name(func), types)
         known = _FUNCTIONS.get(func)
         if known is None:
             like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
@@ -447,6 +449,11 @@ def _led(known: Callable[..., Any], args: tuple[Any, ...], ctx: Any) -> tuple[An
     if isinstance(first, list) and any(isinstance(each, (ReductionMethods, list)) for each in first):
         return args
     return args if np.ndim(first) == 0 else (_asarray(ctx, first), *args[1:])
+
+
+def _is_ordinary(kind: Any) -> bool:
+    """Say whether objects of a class are arrays of which NumPy's functions do what they do of others."""
+    return issubclass(kind, np.ndarray) and kind.__array_function__ is np.ndarray.__array_function__
 
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:

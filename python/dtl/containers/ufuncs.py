@@ -114,6 +114,7 @@ class Elementwise(Operators):
         if state.under_way:
             scheduler.wait_for(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
+        check_classes(name, map(type, inputs))
         if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
             return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
         if ufunc in _PRODUCTS and method == "__call__" and where is True:
@@ -273,6 +274,29 @@ def _has_own_ufuncs(value: Any) -> bool:
     return getattr(type(value), "__array_ufunc__", None) not in known
 
 
+def check_classes(name: str, kinds: Iterable[type]) -> None:
+    """Refuse arrays of classes in which operators or functions mean something else, such as matrices.
+
+    By NumPy's protocol, these are subclasses that have a priority, or that say themselves what functions do with them.
+    """
+    for kind in kinds:
+        if kind is not np.ndarray and issubclass(kind, np.ndarray) and _redefines(kind):
+            raise refusal(
+                name,
+                f"an operand is of type {kind.__name__}, of which operators and functions do something else than of "
+                "arrays and containers; np.asarray(x) has its elements, and np.ma.filled(x) those of a masked array",
+            )
+
+
+def _redefines(kind: Any) -> bool:
+    """Say whether a subclass of arrays changes what operators or functions do."""
+    priority = kind.__array_priority__  # that of arrays themselves is 0, and a property
+    if priority is not np.ndarray.__array_priority__ and priority > 0:
+        return True
+    same = kind.__array_ufunc__ is np.ndarray.__array_ufunc__
+    return not (same and kind.__array_function__ is np.ndarray.__array_function__)
+
+
 #: The ufunc of numpy.strings.slice, which takes no out.
 _WITHOUT_OUT = "_slice"
 
@@ -397,6 +421,7 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
             value = np.asarray(value)
         except ValueError as error:
             raise refusal(name, f"an operand is no array: {error}", InvalidArgumentError) from None
+    check_classes(name, (type(value),))
     if moved and isinstance(value, (str, bytes)):
         value = np.asarray(value)[()]
     elif moved and isinstance(value, datetime.timedelta):
