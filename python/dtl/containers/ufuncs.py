@@ -490,7 +490,7 @@ def _mask(name: str, where: Any) -> Any:
         raise refusal(name, f"where is of type {type(where).__name__}; it must be a container or an array of bool")
     if where.dtype != np.bool_:
         raise refusal(name, f"where holds {where.dtype}; it must hold bool")
-    return where
+    return np.asarray(where) if isinstance(where, np.ndarray) else where
 
 
 def are_alike(one: Any, other: Any) -> bool:
