@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from divisions import DIVISIONS, assert_holds, division
 from hypothesis import strategies as st
+from older_numpy import VERSION
 from oracle import DTYPES, values
 from refusals import ARGUMENT, TYPE, refused
 
@@ -207,3 +208,28 @@ def test_refusals(ctx: dtl.Context) -> None:
     refused(lambda: dtl.zeros(ctx, ()), ARGUMENT, 100, "has no dimensions")
     refused(lambda: dtl.full(ctx, 3, 300, np.int8), dtl.OverflowError, 105, "300")
     refused(lambda: dtl.zeros(None, 3), TYPE, 101, "ctx must be a dtl.Context")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(VERSION < "1.25.0", reason="NumPy before 1.25 passes other functions of these names to like=")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **like: np.frombuffer(b"abcd", np.uint8, **like),
+        lambda **like: np.fromiter(range(3), float, **like),
+        lambda **like: np.fromstring("1 2", sep=" ", **like),
+        lambda **like: np.loadtxt(["1 2", "3 4"], **like),
+        lambda **like: np.genfromtxt(["1 2", "3 4"], **like),
+        lambda **like: np.fromfunction(lambda i, j: i * 2 + j, (2, 3), **like),
+        lambda **like: np.require([1, 2], float, "C", **like),
+        lambda **like: np.asanyarray([[1.5]], dtype=np.float16, **like),
+        lambda **like: np.full((2, 3), [1, 2, 3], **like),
+        lambda **like: np.ones((), np.int8, **like),
+    ],
+)
+def test_like_of_numpys_functions(ctx: dtl.Context, make: Any) -> None:
+    got, want = make(like=dtl.zeros(ctx, 4, partition="cyclic")), make()
+    if not want.ndim:
+        assert (got, got.dtype) == (want, want.dtype)
+        return
+    assert_holds(got, want)
+    assert got.partition_policy is dtl.PARTITION_CYCLIC

@@ -23,7 +23,10 @@ def filling(fill: Any, dtype: np.dtype[Any]) -> Array:
     np.full casts whatever it gets: 2**63 would become negative, and 1j lose its imaginary part.
     """
     if carrier(dtype) is not None:
-        return _moved("fill", fill, dtype).reshape(())
+        moved = _moved("fill", fill, dtype)
+        if moved.size != 1:
+            raise InvalidArgumentError(f"fill of shape {moved.shape}: it must be one element")
+        return moved.reshape(())
     if isinstance(fill, memoryview):
         fill = np.asarray(fill)
     given = fill.item() if isinstance(fill, (np.ndarray, np.generic)) and fill.size == 1 else fill
@@ -107,6 +110,8 @@ def _objects(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
         return array_from(name, value)
     try:
         return np.asarray(value, dtype)
+    except builtins.OverflowError as error:
+        raise OverflowError(f"{name} {value!r} does not fit {dtype}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} {value!r} would not stay what they are as {dtype}: {error}") from None
 

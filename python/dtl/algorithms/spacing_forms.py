@@ -49,8 +49,10 @@ def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
 ) -> Any:
     """Return powers of a base, the exponents being evenly spaced."""
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
     base = as_array(base)
+    if np.ndim(base):  # then numbers are arrays, whose type counts
+        start, stop = (end if isinstance(end, DistributedContainer) else np.asarray(end) for end in (start, stop))
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
     if np.ndim(base):
         dim = dimension(axis, exponents.ndim)
         missing = exponents.ndim - 1 - base.ndim

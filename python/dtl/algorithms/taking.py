@@ -359,7 +359,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     [0 2 2]
     """
     check_container("a", a)
-    times = np.array(integers("repeats", repeats), np.int64)
+    given = np.asarray(repeats)
+    times = np.array(integers("repeats", given.astype(np.int64) if given.dtype.kind == "b" else repeats), np.int64)
     extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
     if (times < 0).any():
         raise InvalidArgumentError(f"repeats {repeats!r}: none may be negative")

@@ -6,6 +6,7 @@ divisions, so they decide alike, and nothing is agreed on before the moves thems
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._native import slow_paths
 from .._native.callsite import by_user
 from .._native.library import bridge
 from .._native.values import fingerprint
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, OverflowError
 from ..policies import Partition
 from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
@@ -110,7 +111,7 @@ def elementwise(
         return by_host(name, elementwise, (name, f, given, dtype, into), {}) if made is None else made
     shape = result_shape(name, given)
     if dtype is None:
-        dtype = _dtype_of_result(name, f, given)
+        dtype = _dtype_of_result(name, f, given, into)
     placed = place(name, given, shape, np.dtype(dtype))
     result = placed.target if placed.made else placed.target._like(dtype, blank=True)
     view = result.local_view()
@@ -121,11 +122,19 @@ def elementwise(
     return result
 
 
-def _dtype_of_result(name: str, f: Callable[..., Any], operands: Sequence[Any]) -> np.dtype[Any]:
+def _dtype_of_result(
+    name: str, f: Callable[..., Any], operands: Sequence[Any], into: Callable[..., None] | None
+) -> np.dtype[Any]:
     """Return the type of what a function gives, by a try. NumPy's refusal is one of the call, on every rank alike."""
+    samples = [_sample(value) for value in operands]
     try:
         with np.errstate(all="ignore"):
-            dtype: np.dtype[Any] = np.asarray(f(*(_sample(value) for value in operands))).dtype
+            result = np.asarray(f(*samples))
+            if into is not None:
+                into(np.empty_like(result), *samples)
+            dtype: np.dtype[Any] = result.dtype
+    except builtins.OverflowError as error:
+        raise refusal(name, str(error), OverflowError) from None
     except TypeError as error:
         raise refusal(name, str(error)) from None
     except ValueError as error:
