@@ -49,6 +49,10 @@ SMALL: dict[str, Callable[[Any], Any]] = {
     "split": lambda c: np.split(c(F), c(np.array([1, 4]))),
     "unravel_index": lambda c: np.unravel_index(c(I), c(np.array([2, 3]))),
     "ravel_multi_index": lambda c: np.ravel_multi_index((c(I % 2), c(I % 3)), c(np.array([2, 3]))),
+    "reshape, a method": lambda c: c(F).reshape(c(np.array([3, 2]))),
+    "transpose, a method": lambda c: c(T).transpose(c(np.array([1, 0]))),
+    "polyval": lambda c: np.polyval(c(np.array([1.0, 2.0])), c(F)),
+    "lexsort of keys that are divided otherwise": lambda c: np.lexsort((F[::-1], c(F % 2))),
     "array_equal of text": lambda c: np.array_equal(c(np.array(["a", "bc"])), np.array(["a", "bc"])),
     "array_equal of other text": lambda c: np.array_equal(np.array(["a", "bc"]), c(np.array(["a", "b"]))),
 }
@@ -78,3 +82,21 @@ def test_arrays_beside_containers(ctx: Any, case: str) -> None:
 @pytest.mark.parametrize("case", SMALL)
 def test_what_every_rank_needs_whole(ctx: Any, case: str, name: str) -> None:
     _checked(ctx, case, SMALL[case], name)
+
+
+def test_interp_of_a_number(ctx: Any) -> None:
+    places, values = vector(ctx, np.array([0.0, 2.0])), vector(ctx, np.array([5.0, 1.0]))
+    assert np.interp(0.5, places, values) == 4.0
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_lexsort_of_keys_that_are_divided_otherwise(ctx: Any, name: str) -> None:
+    first, last = np.array([3, 1, 2, 1, 0]), np.array([1, 0, 1, 0, 1])
+    same(np.lexsort((vector(ctx, first, name), vector(ctx, last, "cyclic"))), np.lexsort((first, last)))
+
+
+def test_a_container_that_numpy_would_iterate_says_what_to_do(ctx: Any) -> None:
+    with pytest.raises(dtl.InvalidTypeError, match="a container is not iterated"):
+        np.poly(dtl.asarray(ctx, T))
+    with pytest.raises(dtl.InvalidTypeError, match="a container is not iterated"):
+        list(vector(ctx, F))

@@ -177,7 +177,12 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     given = together(*keys)
     check_container("each of the keys", given[0])
     dimension(axis, given[0].ndim)
-    return sorting.lexsort(given)
+    return sorting.lexsort([laid_out_as(key, given[0]) if _moves(key, given[0]) else key for key in given])
+
+
+def _moves(key: Any, to: Any) -> bool:
+    """Say whether a key has to move to where another one is."""
+    return isinstance(key, DistributedContainer) and key.shape == to.shape and not key._laid_out_as(to)
 
 
 @algorithm

@@ -178,6 +178,7 @@ SMALL = {
     "dsplit": "indices_or_sections",
     "ravel_multi_index": "dims",
     "unravel_index": "shape",
+    "polyval": "p",
     "matrix_rank": "tol rtol",
     "pinv": "rcond rtol",
     "is_busday": "holidays",
@@ -428,7 +429,7 @@ class ReductionMethods:
         if kwargs or len(args) > 1:
             if func.__name__ in SMALL:
                 args, kwargs = _taken_whole(func, args, kwargs)
-                if not _has_containers((*args, *kwargs.values())) and not _is_led(known):
+                if not _has_containers((*args, *kwargs.values())) and not (_is_led(known) and np.ndim(args[0])):
                     return func(*args, **kwargs)
             args = _led(known, args, self._context)
             args, kwargs, out = _passed(func, known, args, kwargs)
@@ -457,8 +458,8 @@ def _is_ordinary(kind: Any) -> bool:
 
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:
-    """Return what a method was given, either as one argument or as several."""
-    return given[0] if len(given) == 1 else given
+    """Return what a method was given, either as one argument or as several. Collective if it is a container."""
+    return _whole(given[0]) if len(given) == 1 else given
 
 
 _permute_dims = late(".algorithms.manipulation", "permute_dims")
@@ -473,6 +474,7 @@ _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
 _written = late(".algorithms.results", "written")
 _asarray = late(".algorithms.creation", "asarray")
+_whole = late(".containers.small_arguments", "whole")
 _taken_whole = late(".containers.small_arguments", "taken_whole")
 _has_containers = late(".containers.small_arguments", "has_containers")
 

@@ -126,13 +126,14 @@ class Indexed(DistributedContainer):
         assignment.assign_selected(self, chosen, value)
 
     def __iter__(self) -> Iterator[Any]:
+        # A generator, which refuses at its first step: NumPy replaces the text of a TypeError that iter() raises.
         if self.partition_policy is not Partition.REPLICATED or self._meaning is not None:
             raise InvalidTypeError(
                 "a container is not iterated, which would be a message for each element; iterate local_view(), or what "
                 "gather_to(root) returns; a replicated container, of which every rank has the whole, is iterated"
             )
         parts: list[Any] = list(self.__array__()) if self.ndim == 1 else [self[i] for i in range(len(self))]
-        return iter(parts)
+        yield from parts
 
     def __reversed__(self) -> Iterator[Any]:
         parts: list[Any] = list(self)
