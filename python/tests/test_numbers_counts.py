@@ -76,7 +76,7 @@ def test_weights_of_histograms(ctx: dtl.Context) -> None:
 
 def test_bad_histograms(ctx: dtl.Context) -> None:
     vec = vector(ctx, elements("float64", 20))
-    refused(lambda: dtl.histogram(vec, "auto"), TYPE, 101, "auto")
+    refused(lambda: dtl.histogram(vec, "auto", weights=vec), TYPE, 101, "weighted data")
     refused(lambda: dtl.histogram(vec, [3, 2]), ARGUMENT, 100, "monotonically")
     refused(lambda: dtl.histogram(vec, 0), ARGUMENT, 100, "positive")
     refused(lambda: dtl.histogram(vec, 3, 7), TYPE, 101, "range")
@@ -85,6 +85,8 @@ def test_bad_histograms(ctx: dtl.Context) -> None:
     if ctx.size > 1:
         with pytest.raises(dtl.CollectiveMismatchError, match="edges"):
             dtl.histogram(vec, 3 + ctx.rank, (0, 1))
+        with pytest.raises(dtl.CollectiveMismatchError, match="bins"):
+            dtl.histogram(vec, "auto" if ctx.is_root else "fd")
 
 
 @pytest.mark.parametrize("dtype", [d for d in REAL if d[0] in "iub" and d != "uint64"])

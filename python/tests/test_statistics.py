@@ -23,6 +23,8 @@ _NAN = np.array([1.0, np.nan, 2.0, np.nan, 1.0])
 _TABLE = np.array([[1.0, np.nan, 3.0], [1.0, 2.0, 4.0]])
 _MASK = np.array([True, False])
 _F4, _U1, _I1 = np.array([0.5, 0.25], "f4"), np.array([3, 4], "u1"), np.array([1, 2], "i1")
+_DRAWN = np.random.RandomState(1).randn(60)
+_RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 _ONES, _ZEROS = np.ones(6), np.zeros(6)
 
 Case = Callable[..., Any]
@@ -66,6 +68,11 @@ CASES: list[tuple[str, Case, list[Any]]] = [
     ("trapezoid, x of columns", lambda y, x: _trapezoid(y, x, axis=0), [np.ones((3, 4)), np.array([[0.0], [1], [3]])]),
     ("trapezoid, x of rows", lambda y, x: _trapezoid(y, x, axis=1), [_TABLE, np.array([[0.0, 1, 3]])]),
     ("diff of no order", lambda a: np.diff(a, n=0, append=0, prepend=[1, 2]), [np.array([1, 2, 3])]),
+    *((f"bins by rule {name}", lambda a, name=name: np.histogram(a, name), [_DRAWN]) for name in _RULES),
+    ("bins by a rule, of a range", lambda a: np.histogram(a, "fd", (0, 1)), [_DRAWN]),
+    ("edges by a rule", lambda a: np.histogram_bin_edges(a, "auto"), [(_DRAWN * 9).astype(int)]),
+    ("bins by a rule, of nothing", lambda a: np.histogram(a, "auto"), [np.zeros(0)]),
+    ("bins by a rule, of truths", lambda a: np.histogram(a, "sqrt"), [_DRAWN > 0]),
     ("edges in a container", np.histogram, [_ZEROS, np.array([-1.0, 0.5, 2.0])]),
     ("halves and integers on a grid", np.histogram2d, [np.ones(3, "f2"), np.array([1, 2, 4], "i2")]),
     ("points in an array", lambda w: np.histogramdd(np.arange(8.0).reshape(4, 2), 2, weights=w), [np.arange(4.0)]),
@@ -118,6 +125,8 @@ def _held(ctx: dtl.Context, array: Any, name: str) -> Any:
 WRONG: list[tuple[str, Case, type[Exception], str]] = [
     ("tolerances of another length", lambda v: np.allclose(v, _ONES, atol=np.ones(2)), ValueError, "could not be"),
     ("the first letter of a mode", lambda v: np.convolve(v, [1.0], "f"), ValueError, "mode must be one of"),
+    ("a rule that there is not", lambda v: np.histogram(v, "square"), ValueError, "not a valid estimator"),
+    ("a rule with weights", lambda v: np.histogram(v, "auto", weights=v), TypeError, "not supported for weighted"),
     ("indices beyond int64", lambda v: np.choose(v.astype(np.uint64), [v, v]), TypeError, "uint64"),
     ("weights of nothing", lambda v: np.cov(v, aweights=v * 0), ZeroDivisionError, "sum to zero"),
     ("the mean of nothing", lambda v: np.average(v[:0].reshape(2, 0), axis=0), ZeroDivisionError, "division"),

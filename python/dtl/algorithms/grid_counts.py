@@ -16,7 +16,7 @@ from ..runtime.scheduler import algorithm
 from . import statistics
 from .exchange import share
 from .half_precision import is_half
-from .histogram import edges_of
+from .histogram import as_number, edges_of
 from .numpy_forms import laid_out_as
 from .operands import beside, on_every_rank, together
 
@@ -26,7 +26,8 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 @algorithm
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """Return the edges of the bins that a histogram of one dimension has: an array, the same on every rank."""
-    return edges_of(beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range))
+    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range)
+    return edges_of(a, as_number(a, bins, range, weights), range)
 
 
 @algorithm

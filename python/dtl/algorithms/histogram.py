@@ -16,6 +16,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
+from .bin_widths import number_of_bins
 from .exchange import share
 from .half_precision import is_half
 from .numpy_forms import laid_out_as
@@ -37,7 +38,7 @@ def histogram(
         A container of a dtype with an order, divided in any way.
     bins
         The number of bins, which have equal widths; or their edges in ascending order: an array, the same on every
-        rank, or a container.
+        rank, or a container; or the name of one of NumPy's rules for their number, such as "auto" and "fd".
     range
         If bins is a number, the smallest and the largest element to count. None takes those of the container. The same
         on every rank.
@@ -57,8 +58,7 @@ def histogram(
     Raises
     ------
     InvalidTypeError
-        If a or weights is not a container, or a is complex; or if bins is a name, which would need all elements in one
-        place.
+        If a or weights is not a container, or a is complex; or if bins is a name and there are weights.
     InvalidArgumentError
         If the edges do not ascend, if there are no bins, if the range is not finite, or if weights has another
         shape.
@@ -75,6 +75,7 @@ def histogram(
     [2 1 1] [1. 2. 3. 4.]
     """
     a, bins, range = beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range)
+    bins = as_number(a, bins, range, weights)
     if weights is not None:
         a, weights = together(a, weights)
     if placed and weights is not None:
@@ -124,6 +125,17 @@ def _counted(a: Any, bins: Any, limits: Any, weights: Any) -> Array:
     return np.asarray(reductions.allreduce(a.context, np.ascontiguousarray(counts))).astype(kind)
 
 
+def as_number(a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """Return the number of bins where they are the name of one of NumPy's rules; other bins as they are. Collective."""
+    if not isinstance(bins, str):
+        return bins
+    if weights is not None:
+        raise InvalidTypeError("Automated estimation of the number of bins is not supported for weighted data")
+    limits = ends_of(a, 1, range)
+    _edges(a, 1, limits)  # refuses ends that are not finite
+    return number_of_bins(a, bins, limits, range is not None, lambda of, n: _histogram(of, n, limits, None, None)[0])
+
+
 def edges_of(a: Any, bins: Any, range: Any) -> Array:
     """Return the edges of bins, from those of all elements where the call does not say them. Collective."""
     return _edges(a, bins, ends_of(a, bins, range))
@@ -139,8 +151,6 @@ def ends_of(a: Any, bins: Any, range: Any) -> Any:
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
     if np.iscomplexobj(np.asarray(bins)):
         raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
-    if isinstance(bins, str):
-        raise InvalidTypeError(f"bins {bins!r} is a name; give their number, or their edges")
     if np.ndim(bins):
         return None
     limits = _limits(range)
