@@ -58,7 +58,7 @@ def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """Return the type as which the core moves elements that it does not compute with; None for all other types."""
     if dtype.num in _OF_NUMPYS or dtype.hasobject or dtype.subdtype is not None:
         return None
-    if dtype.kind not in _MOVED and (dtype.kind, dtype.itemsize) != ("f", 2):
+    if dtype.kind not in _MOVED and dtype.type is not np.float16:
         return None
     if not 1 <= dtype.itemsize <= _LARGEST:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import carrier
+from .._native.arguments import carrier, computed_number
 from ..exceptions import InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -24,14 +24,22 @@ def order_keys(part: Array, reverse: bool) -> list[Array]:
     if dtype.kind in "mM":
         above = np.ascontiguousarray(part).view(np.uint64) ^ np.uint64(1 << 63)  # of NaT 0
         return [above if reverse else above - np.uint64(1)]
-    if dtype.kind in "SUV":
+    if dtype.type in (np.bytes_, np.str_, np.void):
         return _words(part)
-    if dtype.kind == "c":
+    if dtype.type in (np.complex64, np.complex128):
         return _of_complex(part, reverse)
-    if dtype.kind == "f" and carrier(dtype) is not None:
-        return [part.astype(np.float32)]
-    if dtype.kind in "biuf":
-        return [part]
+    return [_numbers(part)]
+
+
+def _numbers(part: Array) -> Array:
+    """Return numbers as numbers of a type that the core sorts."""
+    dtype = part.dtype
+    if computed_number(dtype):
+        return part
+    if dtype.type is np.float16:
+        return part.astype(np.float32)
+    if is_of_another_library(dtype) and np.can_cast(dtype, np.float64):
+        return part.astype(np.float64)  # in which each of its numbers is one
     raise InvalidTypeError(f"elements of {dtype} have no order")
 
 
@@ -84,8 +92,19 @@ def compared_in(name: str, *dtypes: np.dtype[Any]) -> np.dtype[Any]:
     raise InvalidTypeError(f"{name}: elements of {' and '.join(str(dtype) for dtype in dtypes)} are not compared")
 
 
+def is_of_another_library(dtype: np.dtype[Any]) -> bool:
+    """Say whether a dtype is none of NumPy's, such as bfloat16 of ml_dtypes: its kind may be "V", as that of bytes."""
+    return dtype.num >= _FIRST_OF_OTHERS
+
+
+#: NumPy's number of the first dtype that another library registers.
+_FIRST_OF_OTHERS = 256
+
+
 def missing(elements: Array) -> Array:
     """Return which elements are NaN or NaT, which sort last, as one value."""
+    if is_of_another_library(elements.dtype):
+        return equal_to_none(elements)
     return np.isnan(elements) if elements.dtype.kind in "fcmM" else np.zeros(elements.shape, np.bool_)
 
 
@@ -112,6 +131,8 @@ def differ(a: Array, b: Array) -> Array:
 
 def placed(part: Array, values: Array, side: Any, reverse: Any) -> Array:
     """Return where values belong in sorted elements, as ``np.searchsorted`` does; NaN is last in either direction."""
+    if is_of_another_library(part.dtype):  # whose NaNs NumPy does not place last
+        part, values = order_keys(part, False)[0], order_keys(values, False)[0]
     if not reverse:
         if _NAT_FIRST and part.dtype.names is not None:
             part, values = _as_numbers(part), _as_numbers(values)

@@ -15,6 +15,7 @@ from ..runtime.agreement import local_step
 from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat
 from .manipulation import dimension, moveaxis, ravel, reshape
+from .order_keys import is_of_another_library
 from .ordered import unique as distinct
 from .taking import take
 
@@ -42,7 +43,7 @@ def unique(
         return distinct(flat)
     if return_index or not equal_nan:
         found, index, inverse, counts = unique_all(ar)
-        if equal_nan and ar.dtype.kind in "fcmM":
+        if equal_nan and (ar.dtype.kind in "fcmM" or is_of_another_library(ar.dtype)):
             found, index, inverse, counts = _one_nan(found, index, inverse, counts)
     else:
         found, counts, inverse = distinct(flat, return_counts=return_counts, return_inverse=return_inverse)
@@ -60,7 +61,7 @@ def _asked(values: Any, *others: tuple[bool, Any]) -> Any:
 def _one_nan(values: Any, index: Any, inverse: Any, counts: Any) -> tuple[Any, Any, Any, Any]:
     """Return what was found of distinct elements, of which all NaNs, the last of them, count as one. Collective."""
     with local_step(values.context, "np.unique"):  # a GPU may fail at it on this rank alone
-        missing = np.isnan(values)
+        missing = np.not_equal(values, values)
     many = int(np.count_nonzero(missing))
     if many < 2:
         return values, index, inverse, counts

@@ -10,6 +10,7 @@ from ..algorithms import elementwise, manipulation, numpy_forms, ordered, scan, 
 from ..algorithms import sort as sorting
 from ..algorithms.concatenate import concat
 from ..algorithms.creation import full, ones
+from ..algorithms.order_keys import is_of_another_library
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
 from ..containers.sequences import DistributedVector
@@ -192,7 +193,8 @@ def unique_all(x: Any, /) -> Any:
 
 def _is_special(x: Any) -> bool:
     """Say whether there are elements that are not equal to themselves, or in no order of numbers. Collective."""
-    return x.dtype.kind == "c" or (x.dtype.kind in "fmM" and bool(np.isnan(x).any()))
+    may_be = x.dtype.kind in "fmM" or is_of_another_library(x.dtype)
+    return x.dtype.kind == "c" or (may_be and bool(np.not_equal(x, x).any()))
 
 
 def _unique(x: Any) -> UniqueAll:
