@@ -470,6 +470,29 @@ smoke: $(PY)
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
 	$(call pytest_jobs,$(PY))
 
+# Of the newest Python the newest releases of all packages that DTL meets: what xarray, scikit-learn and SciPy compute with
+# containers, which the guide has a table of, and DTL's own tests of arrays, columns and files.
+.PHONY: test-ecosystem ecosystem
+NEWEST = 3.13
+MET = numpy scipy scikit-learn xarray pandas pyarrow zarr h5py polars dask bottleneck netCDF4 ml_dtypes array-api-strict
+ECOSYSTEM_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
+	array_protocol array_standard arrays_beside column_types columns conversion creation csv elementwise files fft grouping hdf5 \
+	index_arrays labels linalg manipulation merging numbers* numpy_* order_functions other_writers random sort_statistics \
+	statistics stores)))
+test-ecosystem:
+	@$(call find_python,$(NEWEST)) \
+	test -n "$$python" || { printf '\n== missing: Python $(NEWEST); install with\n\tpyenv install $(NEWEST)\n'; exit 1; }; \
+	$(MAKE) --no-print-directory ecosystem PYTHON="$$python" VENV=_build/venv-newest
+ecosystem: $(PY)
+	rm -rf $(VENV)/wheel
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(PY) -m pip install --quiet --upgrade --upgrade-strategy eager "$$(ls $(VENV)/wheel/*.whl)[test]" $(MET)
+	$(say) "calls of xarray, scikit-learn and SciPy, 1 and 3 ranks"
+	$(PY) python/tests/ecosystem docs/guide/libraries.md
+	$(say) "pytest of arrays, columns and files, 1 rank"
+	DTL_TEST_RANKS=1 timeout -k 10 $(LIMIT) $(PY) -m pytest -q -m "not jobs" $(ECOSYSTEM_TESTS)
+
 # ---- Measurements ----
 
 bench: setup
