@@ -350,6 +350,12 @@ def days(d: Draw) -> Call:
     return Call(np.busday_count, (a, d.choice([d.array(a.shape, "M8[D]"), d.array(a.shape[-1:], "M8[D]")])), {})
 
 
+def clip(d: Draw) -> Call:
+    a = d.array(dtypes=("f8", "f4", "i8", "u1", "?", "f2"))
+    bound = lambda: d.choice([None, 1, 2.5, np.float32(1), d.array(a.shape[-1:], "f2"), d.array(a.shape, "i2")])  # noqa: E731
+    return Call(np.clip, (a, bound(), bound()), {"out": d.array(a.shape)} if d.random() < 0.2 else {})
+
+
 CALLS: dict[str, Callable[[Draw], Call]] = {
     draw.__name__: draw
     for draw in (
@@ -378,5 +384,6 @@ CALLS: dict[str, Callable[[Draw], Call]] = {
         lines,
         indices,
         days,
+        clip,
     )
 }

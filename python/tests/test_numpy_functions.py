@@ -54,11 +54,6 @@ _WRONG_WEIGHTS: list[Any] = [
         (lambda v, t: np.isposinf(v * 1j), TypeError, "np.isposinf: .* ambiguous"),
         (lambda v, t: np.i0(v * 1j), TypeError, "np.i0: .* complex"),
         (lambda v, t: np.nan_to_num(v, nan=[1.0, 2.0]), ValueError, "nan of shape"),
-        *(
-            [(lambda v, t: np.where(v > 0, 300, v.astype(np.uint8)), OverflowError, "np.where: .* out of bounds")]
-            if VERSION >= "2.0.0"
-            else []
-        ),
         (lambda v, t: np.ravel_multi_index((v.astype(int), 9), (9, 9)), ValueError, "invalid entry"),
         (lambda v, t: np.fill_diagonal(v, 1), ValueError, "at least 2-d"),
         (lambda v, t: np.choose(v, [v, v]), TypeError, "must be integers"),

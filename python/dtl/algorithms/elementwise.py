@@ -14,7 +14,7 @@ from .._native.callsite import by_user
 from .._native.keywords import memory_order
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.broadcasting import elementwise
+from ..containers.broadcasting import elementwise, sample
 from ..containers.indexing import parts
 from ..containers.kernels import chosen, converted
 from ..containers.sequences import DistributedVector
@@ -30,6 +30,7 @@ from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
 from .operands import together
 from .order_keys import truths
+from .results import written
 from .sort import sort
 
 if TYPE_CHECKING:
@@ -170,8 +171,13 @@ def clip(
         made = np.maximum(made, low)
     if high is not None:
         made = np.minimum(made, high)
+    if (
+        made.dtype != getattr(a, "dtype", None) and low is not None and high is not None
+    ):  # NumPy promotes all three at once
+        with np.errstate(all="ignore"):
+            made = made.astype(np.clip(*map(sample, (a, low, high))).dtype, copy=False)
     if out is not None:
-        return np.positive(made, out=out) if made.dtype.kind != "b" else np.logical_or(made, False, out=out)
+        return written("np.clip", made, out)
     return made.copy() if made is a else made
 
 

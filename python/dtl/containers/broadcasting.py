@@ -126,7 +126,7 @@ def _dtype_of_result(
     name: str, f: Callable[..., Any], operands: Sequence[Any], into: Callable[..., None] | None
 ) -> np.dtype[Any]:
     """Return the type of what a function gives, by a try. NumPy's refusal is one of the call, on every rank alike."""
-    samples = [_sample(value) for value in operands]
+    samples = [sample(value) for value in operands]
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(f(*samples))
@@ -170,7 +170,7 @@ def spread_over(value: Any, shape: tuple[int, ...]) -> Any:
     return value if extents == shape else called(spread_to, (value, shape), {}, "setitem")
 
 
-def _sample(value: Any) -> Any:
+def sample(value: Any) -> Any:
     """Return one element in the place of each of an operand's."""
     return np.ones(1, value.dtype) if getattr(value, "ndim", 0) else value
 
