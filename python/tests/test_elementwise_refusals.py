@@ -147,7 +147,7 @@ def test_other_methods_of_ufuncs(ctx: dtl.Context, name: str, call: Callable[[An
 
 def test_products_with_lists_and_outputs(ctx: dtl.Context) -> None:
     x: Any = dtl.DistributedTensor(ctx, (3, 3))
-    refused(lambda: x @ [[1.0, 2.0, 3.0]] * 3, TYPE, 101, "b must be a distributed container")
+    refused(lambda: x @ [[1.0, 2.0, 3.0]] * 3, ARGUMENT, 100, "shapes (3, 3) and (1, 3) not aligned")
     refused(lambda: np.matmul(x, x, out=x[:2]), ARGUMENT, 100, "out has shape (2, 3), and the result shape (3, 3)")
 
 
