@@ -51,6 +51,8 @@ SMALL: dict[str, Callable[[Any], Any]] = {
     "ravel_multi_index": lambda c: np.ravel_multi_index((c(I % 2), c(I % 3)), c(np.array([2, 3]))),
     "reshape, a method": lambda c: c(F).reshape(c(np.array([3, 2]))),
     "transpose, a method": lambda c: c(T).transpose(c(np.array([1, 0]))),
+    "repeat, a method": lambda c: c(F).repeat(c(I)),
+    "interp by names": lambda c: np.interp(x=F, xp=c(np.array([0.0, 2.0, 9.0])), fp=[5.0, -1.0, 2.0]),
     "polyval": lambda c: np.polyval(c(np.array([1.0, 2.0])), c(F)),
     "lexsort of keys that are divided otherwise": lambda c: np.lexsort((F[::-1], c(F % 2))),
     "array_equal of text": lambda c: np.array_equal(c(np.array(["a", "bc"])), np.array(["a", "bc"])),

@@ -427,6 +427,8 @@ class ReductionMethods:
                 raise _no_meaning(func)
             return like(*args, like=self, **kwargs)  # np.zeros(3, like=c)
         if kwargs or len(args) > 1:
+            if not args:
+                args, kwargs = _first_placed(func, kwargs)
             if func.__name__ in SMALL:
                 args, kwargs = _taken_whole(func, args, kwargs)
                 if not _has_containers((*args, *kwargs.values())) and not (_is_led(known) and np.ndim(args[0])):
@@ -436,6 +438,14 @@ class ReductionMethods:
             if out is not None:
                 return _written(_name(func), known(*args, **kwargs), out)
         return known(*args, **kwargs)
+
+
+def _first_placed(func: Callable[..., Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments of which the first, given by its name, is given by position, if the function takes it so."""
+    first = next(iter(_words(func)), None)
+    if first is None or first not in kwargs:
+        return (), kwargs
+    return (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
 
 
 def _is_led(known: Callable[..., Any]) -> bool:

@@ -31,7 +31,10 @@ def choose(recorded: list[Path], corpus: Path, seed: int) -> dict[str, int]:
         random.Random(seed).shuffle(calls)
         for call in calls:
             kind = (call.kind, call.name, shape_class(call.args), shape_class(call.kwargs))
-            if call.name.rpartition(":")[2] in _LEFT_OUT or alike[kind] >= ALIKE or each[call.name] >= EACH:
+            unsaid = "empty" in (value for value in (*call.args, *call.kwargs.values()) if isinstance(value, str))
+            if unsaid or call.name.rpartition(":")[2] in _LEFT_OUT:
+                continue
+            if alike[kind] >= ALIKE or each[call.name] >= EACH:
                 continue
             alike[kind] += 1
             each[call.name] += 1

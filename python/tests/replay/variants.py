@@ -32,6 +32,8 @@ def count(value: Any) -> int:
 def ways(call: Call) -> list[str]:
     """Return the ways that differ for a call."""
     arrays = count(call.args) + count(call.kwargs)
+    if call.kind == "method" and not count(call.args[0]):
+        return []
     if arrays < 2 or call.kind == "method" or call.name.rpartition(":")[2].rpartition(".")[2] in _WRITING | {"at"}:
         return [*WAYS[:1], *(["first"] if arrays > 1 else []), "turns"] if arrays else []
     return list(WAYS)
