@@ -9,6 +9,7 @@ import pytest
 from divisions import assert_holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from older_numpy import VERSION
 from test_drawn_access import divided, tensor
 
 import dtl
@@ -59,7 +60,8 @@ def test_einsum(ctx: dtl.Context, data: st.DataObject, drawn: tuple[str, list[tu
         return
     expected = np.einsum(formula, *arrays)
     got = np.einsum(formula, *operands)
-    assert got.dtype == expected.dtype
+    if VERSION >= "2.0.0" or all(shapes):  # before, the type of an array of no dimensions did not count
+        assert got.dtype == expected.dtype
     assert got.shape == expected.shape
     whole = dtl.broadcast_object(ctx, got.gather_to(0), root=0) if expected.ndim else got
     np.testing.assert_array_equal(whole, expected)  # sums of few small integers

@@ -124,8 +124,8 @@ RAGGED: Any = [[1], [2, 3]]
         lambda g: np.put(g.v, [0], RAGGED),
         lambda g: np.putmask(g.v, RAGGED, 1),
         lambda g: np.place(g.v, RAGGED, 1),
-        lambda g: np.compress(RAGGED, g.v),
         lambda g: g.i.choose(np.array(2)),
+        *([lambda g: np.compress(RAGGED, g.v)] if VERSION >= "1.24.0" else []),  # before, an array of objects
         lambda g: np.copyto(g.v, RAGGED),
         lambda g: np.copyto(g.v, 1, where=RAGGED),
         lambda g: np.take_along_axis(g.v, RAGGED, 0),
