@@ -143,6 +143,8 @@ def array_from(name: str, value: Any) -> Array:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: {error}") from None
+    if array.dtype.kind == "O" and any(isinstance(each, (list, tuple)) for each in array.flat):  # before NumPy 1.24
+        raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: they are lists of several lengths")
     if started:
         slow_paths.tell(slow_paths.CONVERTED, name, array.nbytes, started)
     return array
