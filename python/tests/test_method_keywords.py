@@ -242,6 +242,7 @@ def test_kinds_of_isin(ctx: dtl.Context, kind: Any) -> None:
 
 def test_kind_and_stable_exclude_each_other(ctx: dtl.Context) -> None:
     c = dtl.asarray(ctx, [3, 1, 2])
-    for call in (c.sort, c.argsort, lambda **words: np.sort(c, **words)):
+    functions: list[Any] = [lambda **words: np.sort(c, **words)] if VERSION >= "2.0.0" else []
+    for call in (c.sort, c.argsort, *functions):
         with pytest.raises(ValueError, match="same time"):
             call(kind="stable", stable=True)
