@@ -239,12 +239,11 @@ def test_output_is_not_converted(alone: dtl.Context, name: str, kind: str) -> No
     not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="needs NumPy 2, as most environments have"
 )
 def test_stringdtype(ctx: dtl.Context) -> None:
-    """Text of any length, which has no byte order: no container holds it, and it is a key where str are."""
+    """Text of any length, which has no byte order: no container holds it as it is, and it is a key where str are."""
     kind = np.dtypes.StringDType()
     text = np.array(["a", "bb"], kind)
     with dtl.DistributedVector(ctx, 2) as vec, dtl.DistributedMap(ctx, "U2", np.int64) as known:
         for call in (
-            lambda: dtl.asarray(ctx, text),
             lambda: dtl.zeros(ctx, 2, kind),
             lambda: dtl.broadcast(ctx, text),
             lambda: vec.astype(kind),

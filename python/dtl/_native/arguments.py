@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
+from .foreign_arrays import array_of, is_foreign, text_of
 from .named_types import dtype_called, is_made_of, is_native, is_record, name_of, native_of, record
 
 
@@ -119,8 +120,11 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         except (TypeError, ValueError, OverflowError):
             return input_array(name, value)  # which says what is wrong with it
         value = listed_there if listed_there.dtype.kind in "mMSU" else value
-    elif hasattr(value, "dtype") and hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
-        value = np.asarray(value)  # such as a column of dates of pandas
+    elif is_foreign(value):
+        elements = array_of(name, value)
+        value = value if elements.dtype.kind == "O" else elements  # by whose type it is refused
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "T":
+        value = text_of(name, value)
     if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
         native = native_of(value.dtype)
         if carrier(native) is not None:
@@ -235,7 +239,9 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         raise InvalidArgumentError(f"{name} has masked elements, which would be sent like the others; fill it first")
     started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
     try:
-        array = np.asarray(value, order="C")
+        array = np.asarray(array_of(name, value) if is_foreign(value) else value, order="C")
+    except InvalidArgumentError:
+        raise  # which says what is missing
     except ValueError as error:
         raise InvalidArgumentError(f"{name} is no array: {error}") from None
     except builtins.MemoryError as error:
@@ -294,6 +300,13 @@ def fitting_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
             raise InvalidArgumentError(f"a result of {len(shape)} dimensions is no array: {error}") from None
     check_output(out)
     return out
+
+
+def as_received(value: Any) -> Any:
+    """Return what a rank passed as what the others receive: an array of another library as NumPy's."""
+    if value.__class__ is np.ndarray or isinstance(value, (np.generic, bool, int, float, complex)):
+        return value
+    return np.asarray(value)
 
 
 def received(result: Any) -> Any:

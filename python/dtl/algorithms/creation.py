@@ -10,6 +10,7 @@ import numpy as np
 
 from .._lazy import by_host, late, spread_over
 from .._native.arguments import diagonal_number, integer, stored_array, stored_number
+from .._native.foreign_arrays import is_foreign
 from .._native.values import cast, filling, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
@@ -457,7 +458,9 @@ def asarray(
     ----------
     obj
         An array or nested lists of numbers, with at least one dimension, the same on every rank. Or a container, which
-        is returned itself, or as a copy if dtype or copy requires one.
+        is returned itself, or as a copy if dtype or copy requires one. Of columns of pandas, polars and pyarrow, text
+        and categories become str, and times with a zone dates in UTC. Missing values of integers and text are refused,
+        unless dtype is one of floats, of which NaN stands for them.
     dtype
         The dtype; None is that of the array.
     copy
@@ -495,7 +498,8 @@ def asarray(
     on_device = is_on_device(obj)
     if dtype is not None and not on_device:
         known = getattr(obj, "dtype", None)  # which for pandas' text is none of NumPy's
-        if isinstance(obj, (list, tuple)) or (_is_moved(dtype) and (getattr(known, "kind", "O") == "O")):
+        floats = is_foreign(obj) and getattr(made_dtype(dtype), "kind", "O") in "fc"  # in which NaN is what is missing
+        if isinstance(obj, (list, tuple)) or floats or (_is_moved(dtype) and (getattr(known, "kind", "O") == "O")):
             obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if on_device else stored_array("obj", obj)
     if dtype is not None:

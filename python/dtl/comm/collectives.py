@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._native.arguments import check_output, fitting_out, input_array, input_value, integer, received
+from .._native.arguments import as_received, check_output, fitting_out, input_array, input_value, integer, received
 from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
@@ -63,7 +63,7 @@ def broadcast(ctx: Context, value: Any = None, root: int = 0, *, out: Any = None
             refuse_linked(ctx, value)
         value = broadcast_argument(value, out, here)
         result = _call(_BROADCAST, ctx, value, out, root, 0, 0, 0)
-    return value if here and out is None else received(result)
+    return as_received(value) if here and out is None else received(result)
 
 
 @short(bridge.GATHER, "owner in root0 out", "stacked")

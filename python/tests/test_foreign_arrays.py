@@ -1,0 +1,124 @@
+"""Arrays and columns of pandas, polars and pyarrow become containers of the same values, or are refused by name."""
+
+from __future__ import annotations
+
+import array
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import assert_holds
+from older_numpy import VERSION
+
+import dtl
+
+pd = pytest.importorskip("pandas", reason="needs pandas; runs where the extra test is")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow; runs where the extra io is")
+
+UTC = datetime.timezone.utc
+WINTER = [datetime.datetime(2020, 1, day, 12, tzinfo=UTC) for day in (1, 2)]
+
+
+def columns() -> dict[str, tuple[Any, Any]]:
+    """Return columns, and the elements that they have."""
+    zoned = pd.Series(pd.to_datetime(WINTER).tz_convert("Asia/Tokyo"))
+    return {
+        "text": (pd.Series(["a", "bcd"]), np.array(["a", "bcd"])),
+        "text of objects": (pd.Series(["a", "bcd"], dtype=object), np.array(["a", "bcd"])),
+        "categories": (pd.Series(["b", "a", "b"], dtype="category"), np.array(["b", "a", "b"])),
+        "categories of numbers": (pd.Series([3, 1, 3], dtype="category"), np.array([3, 1, 3])),
+        "boolean": (pd.Series([True, False], dtype="boolean"), np.array([True, False])),
+        "Int64": (pd.Series([1, 2], dtype="Int64"), np.array([1, 2])),
+        "missing floats": (pd.Series([1.5, None], dtype="Float64"), np.array([1.5, np.nan])),
+        "times with a zone": (zoned, np.array(["2020-01-01T12", "2020-01-02T12"], zoned.to_numpy("M8[us]").dtype)),
+        "a frame": (pd.DataFrame({"a": [1, 2], "b": [1.5, 2]}), np.array([[1, 1.5], [2, 2]])),
+        "pyarrow": (pa.array([1, 2]), np.array([1, 2])),
+        "pyarrow's text": (pa.array(["a", "bcd"]), np.array(["a", "bcd"])),
+        "pyarrow's codes": (pa.array(["b", "a"]).dictionary_encode(), np.array(["b", "a"])),
+        "chunks": (pa.chunked_array([[1], [2]]), np.array([1, 2])),
+    }
+
+
+def missing() -> dict[str, Any]:
+    """Return columns with a missing value that no element of their type stands for."""
+    return {
+        "text": pd.Series(["a", None], dtype="string"),
+        "boolean": pd.Series([True, None], dtype="boolean"),
+        "Int64": pd.Series([1, None], dtype="Int64"),
+        "an array of Int64": pd.array([1, None], dtype="Int64"),
+        "a column of a frame": pd.DataFrame({"a": [1.0, 2], "b": pd.array([1, None], dtype="Int64")}),
+        "pyarrow": pa.array([1, None]),
+        "pyarrow's text": pa.array(["a", None]),
+    }
+
+
+@pytest.mark.parametrize("name", list(columns()))
+def test_columns(ctx: dtl.Context, name: str) -> None:
+    column, want = columns()[name]
+    got = dtl.asarray(ctx, column)
+    assert_holds(got, want.astype(got.dtype) if want.dtype.kind == "M" else want)
+    assert got.dtype.kind == want.dtype.kind
+
+
+@pytest.mark.parametrize("name", list(missing()))
+def test_missing_values_are_refused(ctx: dtl.Context, name: str) -> None:
+    """Integers would silently become floats."""
+    for call in (dtl.asarray, dtl.broadcast):
+        with pytest.raises(ValueError, match="1 missing value"):
+            call(ctx, missing()[name])
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+def test_floats_that_are_asked_for_have_nan(ctx: dtl.Context) -> None:
+    for column in (missing()["Int64"], missing()["pyarrow"]):
+        assert_holds(dtl.asarray(ctx, column, dtype=float), np.array([1, np.nan]))
+
+
+def test_polars(ctx: dtl.Context) -> None:
+    pl = pytest.importorskip("polars", reason="needs polars; runs where the extra test is, from Python 3.10 on")
+    assert_holds(dtl.asarray(ctx, pl.Series(["b", "a"], dtype=pl.Categorical)), np.array(["b", "a"]))
+    assert_holds(dtl.asarray(ctx, pl.Series([1.5, None])), np.array([1.5, np.nan]))
+    for column in (pl.Series([1, None]), pl.Series([True, None]), pl.Series(["a", None])):
+        with pytest.raises(ValueError, match="1 missing value"):
+            dtl.asarray(ctx, column)
+
+
+@pytest.mark.skipif(VERSION < "2.0.0", reason="StringDType is of NumPy 2")
+def test_text_of_any_length(ctx: dtl.Context) -> None:
+    kind = np.dtypes.StringDType
+    assert_holds(dtl.asarray(ctx, np.array(["a", "bcd"], kind())), np.array(["a", "bcd"]))
+    with pytest.raises(ValueError, match="1 missing value"):
+        dtl.asarray(ctx, np.array(["a", np.nan], kind(na_object=np.nan)))
+
+
+@pytest.mark.parametrize("value", [pd.interval_range(0, 2), pd.period_range("2020", periods=2, freq="D")])
+def test_what_has_no_elements_is_refused_by_its_type(ctx: dtl.Context, value: Any) -> None:
+    with pytest.raises(dtl.InvalidTypeError, match=type(value).__name__):
+        dtl.asarray(ctx, value)
+
+
+class Lazy:
+    """What becomes an array when NumPy asks for it, as those of other libraries do."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.arange(3)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        array.array("d", [1, 2]),
+        memoryview(np.arange(3)),
+        pd.DataFrame({"a": [1, 2]}),
+        pa.array([1, 2]),
+        Lazy(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_broadcast_has_one_type(ctx: dtl.Context, value: Any) -> None:
+    """Root gets what it passed as an array, too."""
+    for given in (value, value if ctx.is_root else None):
+        got = dtl.broadcast(ctx, given)
+        assert dtl.allgather_object(ctx, str(type(got))) == [str(np.ndarray)] * ctx.size
+        np.testing.assert_array_equal(got, np.asarray(value))
