@@ -1,12 +1,12 @@
 #!/bin/sh
 # Guess: since NumPy 2, a Python integer that does not fit the dtype of the array beside it is an OverflowError, in np.where as in
-# operators, np.full, np.copyto and np.select.
+# operators, np.full and np.copyto.
 #
 # Seen: np.where takes the dtype of the array, and wraps the integer around without an error or a warning.
 #
 #   where 300: [44, 2] uint8
 #   where -1: [255, 2] uint8
-#   add, full, copyto, maximum, select: OverflowError
+#   add, full, copyto, maximum: OverflowError
 #
 # Versions: NumPy 2.4.6, Python 3.11.
 set -eu
@@ -27,7 +27,6 @@ for name, call in {
     "full": lambda: np.full(2, 300, np.uint8),
     "copyto": lambda: np.copyto(small, 300, where=mask),
     "maximum": lambda: np.maximum(small, 300),
-    "select": lambda: np.select([mask], [300], small),
 }.items():
     try:
         call()
@@ -38,7 +37,7 @@ PROGRAM
 cat >"$folder/expected" <<'OUTPUT'
 where 300: [44, 2] uint8
 where -1: [255, 2] uint8
-add, full, copyto, maximum, select: OverflowError
+add, full, copyto, maximum: OverflowError
 OUTPUT
 timeout 300 "$folder/env/bin/python" "$folder/program.py" >"$folder/seen"
 cat "$folder/seen"
