@@ -389,8 +389,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 def _type_of_any(values: list[Any]) -> np.dtype[Any]:
     """Return the dtype that holds any of several values, of which Python's numbers count by their kind."""
-    given = [v if type(v) in (int, float, complex) else _types((v,))[0] for v in values]
-    given = [np.asarray(v) if isinstance(v, (str, bytes)) else v for v in given]
+    # Arrays for containers: NumPy before 2.0 looks at the values of numbers beside these, and not beside dtypes.
+    given = [np.empty(0, v.dtype) if isinstance(v, DistributedContainer) else v for v in values]
+    given = [v if type(v) in (int, float, complex) else np.asarray(v) for v in given]
     try:
         return result_type(*given)
     except TypeError as error:

@@ -126,12 +126,21 @@ class Indexed(DistributedContainer):
         assignment.assign_selected(self, chosen, value)
 
     def __iter__(self) -> Iterator[Any]:
-        # A generator, which refuses at its first step: NumPy replaces the text of a TypeError that iter() raises.
+        # A generator refuses at its first step: NumPy replaces the text of a TypeError that iter() raises. But of truth
+        # values, iter() itself refuses: np.piecewise asks it whether a condition is one or several.
+        if self._dtype == np.bool_:
+            self._check_iterated()
+        return self._iterated()
+
+    def _check_iterated(self) -> None:
         if self.partition_policy is not Partition.REPLICATED or self._meaning is not None:
             raise InvalidTypeError(
                 "a container is not iterated, which would be a message for each element; iterate local_view(), or what "
                 "gather_to(root) returns; a replicated container, of which every rank has the whole, is iterated"
             )
+
+    def _iterated(self) -> Iterator[Any]:
+        self._check_iterated()
         parts: list[Any] = list(self.__array__()) if self.ndim == 1 else [self[i] for i in range(len(self))]
         yield from parts
 
