@@ -359,7 +359,9 @@ def _has_no_dimensions(key: Any, taken: Any) -> bool:
     An index that is such an array of the namespace ``dtl.array_api`` asks for another, too.
     """
     entries = key if isinstance(key, tuple) else (key,)
-    return not np.ndim(taken) and any(e is Ellipsis or hasattr(e, "__array_namespace__") for e in entries)
+    of_numpy = (np.ndarray, np.generic)  # which have a namespace, too
+    others = [e for e in entries if not isinstance(e, of_numpy)]
+    return not np.ndim(taken) and any(e is Ellipsis or hasattr(e, "__array_namespace__") for e in others)
 
 
 def _as_numpy(result: Any) -> Any:
