@@ -122,3 +122,22 @@ def test_what_is_broadcast_has_one_type(ctx: dtl.Context, value: Any) -> None:
         got = dtl.broadcast(ctx, given)
         assert dtl.allgather_object(ctx, str(type(got))) == [str(np.ndarray)] * ctx.size
         np.testing.assert_array_equal(got, np.asarray(value))
+
+
+class Tensor:
+    """A tensor of elements that NumPy does not have, as bfloat16 of PyTorch are."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def __dlpack__(self) -> Any:
+        return None
+
+
+def test_tensors(ctx: dtl.Context) -> None:
+    for call in (dtl.asarray, dtl.allreduce):
+        with pytest.raises(dtl.InvalidTypeError, match="Tensor is no array of NumPy's: Got unsupported"):
+            call(ctx, Tensor())
+    with pytest.raises(dtl.InvalidTypeError, match=r"not Tensor; np.asarray\(out\)"):
+        dtl.allreduce(ctx, np.ones(3), out=Tensor())
+    assert dtl.allreduce(ctx, 1) == ctx.size

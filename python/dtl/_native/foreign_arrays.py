@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -33,13 +33,18 @@ def array_of(name: str, value: Any) -> Array:
 
     Raises
     ------
+    InvalidTypeError
+        If NumPy has no such elements.
     InvalidArgumentError
         If integers, truth values or text are missing, for which NumPy's arrays have no value.
     """
     own: Any = getattr(value, "dtype", None)
     if getattr(own, "tz", None) is not None and hasattr(own, "unit"):
         return np.asarray(value, f"M8[{own.unit}]")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except TypeError as error:  # such as bfloat16 of PyTorch
+        raise InvalidTypeError(f"{name} of type {type(value).__name__} is no array of NumPy's: {error}") from None
     for column, label in _columns(value):
         missing = _missing(column)
         if missing and (array.dtype.kind == "O" or _is_whole(column)):
