@@ -282,7 +282,8 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     Returns
     -------
     DistributedVector or Unique
-        The elements, by PARTITION_EXPLICIT: where they are in sorted order. Asked for more, a named tuple: ``values``,
+        The elements, by PARTITION_EXPLICIT: where they are in sorted order; of a replicated container,
+        replicated. Asked for more, a named tuple: ``values``,
         ``counts``, an int64 vector divided as they are, and ``inverse``, of int64, divided as c is, which needs one
         dimension.
 
@@ -323,6 +324,10 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
         values = DistributedVector._from_parts(ctx, part[first])
         values._meaning = c._meaning
         counts = DistributedVector._from_parts(ctx, _lengths(ctx, first)) if return_counts else None
+        if c.partition_policy is Partition.REPLICATED:
+            for each in (values, counts):
+                if each is not None:
+                    each.redistribute(Partition.REPLICATED)
         if order is None:
             return Unique(values, counts) if return_counts else values
         inverse = c._like(np.int64)
