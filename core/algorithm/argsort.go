@@ -9,13 +9,14 @@ import (
 	"dtl/core/kernel/move"
 	"dtl/core/kernel/radix"
 	"dtl/core/memory"
+	"dtl/core/partition"
 	"dtl/core/phase"
 )
 
 // Argsort returns a container of int64 that is laid out like another: the indices along an axis at which its elements are
 // in the order that Sort gives them. A rank that has whole lines needs temporary memory for a word an element of a line.
-// Another needs two records an element, of 8 bytes each where the type has at most 4 and there are at most 2³² elements, else
-// of 16. Collective, in one exchange of records.
+// Another needs two words an element where there are many: where the type has at most 4 bytes and there are at most 2³² elements,
+// only one. Collective, in one exchange of records of an element and its index where those are a word, else in two exchanges.
 func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 	s := argsorting{sorting: sorting{how: how}}
 	defer s.release()
@@ -38,6 +39,7 @@ func Argsort(c container.Container, how Sorting) (*container.Array, error) {
 type argsorting struct {
 	sorting
 	record  dtype.Type
+	came    *memory.Storage // keys from other ranks, where they travel by themselves
 	result  *container.Array
 	indices *container.Array   // by blocks, where the result is not one range a rank
 	more    []*container.Array // on devices, what comes from other ranks, and what is ordered
@@ -45,6 +47,9 @@ type argsorting struct {
 
 func (s *argsorting) release() {
 	s.sorting.release()
+	if s.came != nil {
+		s.came.Release()
+	}
 	for _, made := range append(s.more, s.indices) {
 		if made != nil {
 			_ = made.Close() // it never fails
@@ -79,7 +84,14 @@ func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 			}
 		}
 		s.record = radix.RecordType(p.Type(), p.Layout().Dim(s.axis).GlobalSize())
-		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(2*n)*s.record.Size(), memory.Alignment)
+		room := 2*s.record.Size() - s.inResult()
+		if s.inPairs(p.Layout()) {
+			room = 8
+			if s.came, err = memory.NewScratch(c.Context().Memory(), int(n)*room, memory.Alignment); err != nil {
+				return err
+			}
+		}
+		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*room, memory.Alignment)
 		return err
 	}
 }
@@ -109,13 +121,29 @@ func (s *argsorting) write(over *comm.Comm, p container.Part, to *container.Arra
 	return s.indicesOf(over, p, s.whole(p), s.whole(q))
 }
 
+// inResult returns how many bytes of records lie in the result.
+func (s *argsorting) inResult() int {
+	if s.record.Size() == dtype.Int64.Size() {
+		return 8
+	}
+	return 0
+}
+
+// inPairs reports whether keys and indices travel one after the other: records of both would need twice the memory.
+func (s *argsorting) inPairs(l partition.Layout) bool {
+	return s.inResult() == 0 && l.GlobalSize()*int64(s.record.Size()) > fewBytes
+}
+
 // indicesOf writes the indices that sort the ranks' elements, of which each has a range. Collective.
 func (s *argsorting) indicesOf(over *comm.Comm, p container.Part, elements, indices memory.Span) error {
-	mine, tmp := s.records(elements.Count)
 	all, first := sizes(p.Layout()), int64(0)
 	for _, n := range all[:over.Rank()] {
 		first += n
 	}
+	if s.inPairs(p.Layout()) {
+		return s.pairs(over, elements, indices, all, first)
+	}
+	mine, tmp := s.records(indices)
 	local := phase.Begin("argsort", "local", int64(mine.Bytes()))
 	order := radix.NewOrder(dtype.Uint64, false)
 	radix.Records(mine, elements, s.order, first, s.workers)
@@ -130,10 +158,58 @@ func (s *argsorting) indicesOf(over *comm.Comm, p container.Part, elements, indi
 	return nil
 }
 
-// records returns memory for n records, and as much again.
-func (s *argsorting) records(n int) (mine, tmp memory.Span) {
-	mine = memory.Span{Addr: s.tmp.Addr(), Count: n, Type: s.record}
-	return mine, memory.Span{Addr: unsafe.Add(mine.Addr, mine.Bytes()), Count: n, Type: s.record}
+// records returns memory for a record an index, where the indices are if there is room, and as much again.
+func (s *argsorting) records(indices memory.Span) (mine, tmp memory.Span) {
+	mine = memory.Span{Addr: s.tmp.Addr(), Count: indices.Count, Type: s.record}
+	tmp = mine
+	if s.inResult() > 0 {
+		mine.Addr = indices.Addr
+	} else {
+		tmp.Addr = unsafe.Add(mine.Addr, mine.Bytes())
+	}
+	return mine, tmp
+}
+
+// pairs is indicesOf, the keys and the indices in memory of their own. Collective.
+func (s *argsorting) pairs(over *comm.Comm, elements, indices memory.Span, sizes []int64, first int64) error {
+	keys := memory.Span{Addr: s.tmp.Addr(), Count: indices.Count, Type: dtype.Uint64}
+	came, numbers := keys, keys
+	came.Addr, numbers.Addr = s.came.Addr(), indices.Addr
+	bytes := int64(keys.Bytes())
+	local := phase.Begin("argsort", "local", bytes)
+	radix.Argsort(indices, keys, elements, s.order, s.workers)
+	radix.NumberedKeys(keys, indices, elements, s.order, first, s.workers)
+	local.Add(bytes)
+	local.End()
+	splitters := phase.Begin("argsort", "splitters", bytes)
+	sent, comes, err := shares(over, inMemory{keys, radix.NewOrder(dtype.Uint64, false)}, sizes)
+	splitters.End()
+	if err != nil {
+		return err
+	}
+	me, n := over.Rank(), int64(keys.Count)
+	stays := sent[me] == n && comes[me] == n
+	exchange := phase.Begin("argsort", "exchange", 2*bytes)
+	err = exchanged(over, keys, came, sent, comes, stays)
+	if err == nil {
+		err = exchanged(over, numbers, keys, sent, comes, stays)
+	}
+	exchange.End()
+	if err != nil || stays {
+		return err
+	}
+	merge := phase.Begin("argsort", "merge", bytes)
+	radix.MergeNumbers(indices, came, keys, lengths(comes), s.workers)
+	merge.End()
+	return nil
+}
+
+// exchanged sends elements to the ranks where they belong, of which none leaves or comes where all stay. Collective.
+func exchanged(over *comm.Comm, from, to memory.Span, sent, comes []int64, stay bool) error {
+	if stay {
+		return over.Exchange(empty(from, len(sent)), empty(from, len(sent)))
+	}
+	return over.Exchange(divided(from, sent), divided(to, comes))
 }
 
 // lines writes the indices of each line by itself.

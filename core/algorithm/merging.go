@@ -34,21 +34,16 @@ func (m *merging) run(sizes []int64) error {
 	if err != nil {
 		return err
 	}
-	if me := m.over.Rank(); sendCounts[me] == int64(m.mine.Count) && counts[me] == int64(m.mine.Count) {
-		return m.over.Exchange(empty(m.mine, len(sizes)), empty(m.mine, len(sizes))) // everything stays
-	}
-	runs := make([]int, len(counts))
-	for rank, n := range counts {
-		runs[rank] = int(n)
-	}
+	me, n := m.over.Rank(), int64(m.mine.Count)
+	stays := sendCounts[me] == n && counts[me] == n
 	exchange := phase.Begin(m.op, "exchange", bytes)
-	err = m.over.Exchange(divided(m.mine, sendCounts), divided(m.tmp, counts))
+	err = exchanged(m.over, m.mine, m.tmp, sendCounts, counts, stays)
 	exchange.End()
-	if err != nil {
+	if err != nil || stays {
 		return err
 	}
 	merge := phase.Begin(m.op, "merge", bytes)
-	radix.Merge(m.mine, m.tmp, runs, m.order, m.workers)
+	radix.Merge(m.mine, m.tmp, lengths(counts), m.order, m.workers)
 	merge.End()
 	return nil
 }
@@ -85,6 +80,14 @@ func (m *merging) runWhole(sizes []int64, most int) error {
 	radix.Merge(rest.Slice(0, total), all.Slice(0, total), runs, m.order, m.workers)
 	memory.Copy(m.mine, rest.Slice(first, first+m.mine.Count))
 	return nil
+}
+
+func lengths(counts []int64) []int {
+	runs := make([]int, len(counts))
+	for rank, n := range counts {
+		runs[rank] = int(n)
+	}
+	return runs
 }
 
 func empty(s memory.Span, n int) []memory.Span {

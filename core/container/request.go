@@ -46,6 +46,7 @@ type request struct {
 	globals []int64
 	offsets []int64
 	owners  []int32
+	work    *workspace
 	failed  error // of a device, after which the rank goes on with the others
 }
 
@@ -70,6 +71,7 @@ func (r *request) run(on Container, round func(k int) error) error {
 	if err := c.AgreeSharing(call, mine, share, all); err != nil {
 		return err
 	}
+	defer func() { r.work.release() }()
 	rounds := 0
 	for _, s := range all {
 		rounds = max(rounds, int(s[0]))
@@ -90,7 +92,7 @@ func (r *request) prepare() (err error) {
 	if r.values != nil {
 		err = checkValues(*r.values, r.part.typ, r.index.Count)
 	} else {
-		r.result, err = memory.NewStorage(r.c.Memory(), (r.index.Count+1)*r.part.typ.Size(), memory.Alignment)
+		r.result, err = memory.NewScratch(r.c.Memory(), max(r.index.Count, 1)*r.part.typ.Size(), memory.Alignment)
 	}
 	n := min(r.index.Count, batch)
 	r.at = newLocator(r.part.state)
@@ -125,23 +127,36 @@ func (r *request) ask(k int) (*question, error) {
 		total += int(n)
 	}
 	size := r.part.typ.Size()
-	if q.work, err = newWorkspace(r.c.Memory(), (8+size)*(len(part)+total+2)+4*memory.Alignment); err != nil {
+	if err = r.room((8+size)*(len(part)+total+2) + 4*memory.Alignment); err != nil {
 		return nil, err
 	}
+	q.work = r.work
 	send, recv := q.work.take(len(part), dtype.Int64), q.work.take(total, dtype.Int64)
 	if len(part) > 0 {
 		move.PackByOwner(send.Addr, unsafe.Pointer(&part[0]), owners, starts(q.asked), 8)
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
-		q.work.release()
 		return nil, err
 	}
 	if cap(r.offsets) < total {
-		r.offsets = make([]int64, total)
+		r.offsets = make([]int64, total+total/4)
 	}
 	q.offsets = r.offsets[:total]
 	r.at.offsets(memory.As[int64](recv), q.offsets)
 	return q, nil
+}
+
+// room makes sure that the workspace has so many bytes, none of them used. The rounds share one: the allocator would keep many of
+// other sizes.
+func (r *request) room(bytes int) (err error) {
+	if r.work == nil || r.work.storage.Size() < bytes {
+		r.work.release()
+		r.work, err = newWorkspace(r.c.Memory(), bytes+bytes/4)
+	}
+	if err == nil {
+		r.work.used = 0
+	}
+	return err
 }
 
 // toAll makes this rank the owner: every rank has every element, and reads its own.
@@ -165,7 +180,6 @@ func (r *request) fetch(k int) error {
 	if err != nil {
 		return err
 	}
-	defer q.work.release()
 	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
 	send := q.work.take(len(q.offsets)+1, r.part.typ).Slice(0, len(q.offsets))
 	recv := q.work.take(n, r.part.typ)

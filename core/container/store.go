@@ -19,7 +19,6 @@ func (r *request) store(k int) error {
 	if err != nil {
 		return err
 	}
-	defer q.work.release()
 	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
 	send, recv := q.work.take(n, r.part.typ), q.work.take(len(q.offsets), r.part.typ)
 	if n > 0 {

@@ -134,6 +134,38 @@ func checkRecords[T any](t *testing.T, what string, typ dtype.Type, given []T, d
 	}
 }
 
+func TestNumbersOfAnyRunsAreMerged(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 1))
+	for _, most := range []uint64{1, 3, 1 << 40, math.MaxUint64} {
+		for _, runs := range [][]int{{}, {0}, {5}, {3, 4}, {0, 9, 0, 1}, {1, 2, 3, 4, 5}, {70_000, 3, 90_000, 0, 50_000}} {
+			var keys, numbers []uint64
+			for _, n := range runs {
+				run := make([]uint64, n)
+				for i := range run {
+					run[i] = random.Uint64() % most
+					if random.Uint64()%8 == 0 {
+						run[i] = most // of all bits, at the end
+					}
+				}
+				slices.Sort(run)
+				keys = append(keys, run...)
+			}
+			want := make([]int64, len(keys))
+			for i := range want {
+				want[i], numbers = int64(i), append(numbers, uint64(i))
+			}
+			slices.SortStableFunc(want, func(i, j int64) int { return cmp.Compare(keys[i], keys[j]) })
+			for _, workers := range []Workers{{}, testWorkers(3)} {
+				got := make([]int64, len(keys))
+				MergeNumbers(memory.Of(dtype.Int64, got), memory.Of(dtype.Uint64, keys), memory.Of(dtype.Uint64, numbers), runs, workers)
+				if !slices.Equal(got, want) {
+					t.Fatalf("runs %v of keys up to %d: another order", runs, most)
+				}
+			}
+		}
+	}
+}
+
 // compareFloats compares numbers; 2 says that there is a NaN.
 func compareFloats[T float32 | float64](a, b T) int {
 	if a != a || b != b {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -59,10 +59,10 @@ class CountedGroups:
         return allreduce(self._context, sums)
 
 
-def counted(keys: Any, in_order: Any) -> CountedGroups | None:
+def counted(keys: Any, in_order: Callable[[], Any]) -> CountedGroups | None:
     """Return the groups of keys, if these are integers of a small range. Collective.
 
-    in_order is a vector of the same keys, in blocks.
+    in_order makes a vector of the same keys, in blocks.
     """
     divided = keys.partition_policy is not Partition.REPLICATED and keys.placement_policy is Placement.HOST
     if not divided or keys.dtype.kind not in "iu" or keys.dtype == np.uint64 or not keys.size:
@@ -72,4 +72,4 @@ def counted(keys: Any, in_order: Any) -> CountedGroups | None:
     bounds = np.array([part.min(), ~np.int64(part.max())]) if len(part) else np.full(2, np.iinfo(np.int64).max)
     least, greatest = allreduce(keys.context, bounds.astype(np.int64), MIN)
     low, width = int(least), int(~greatest) - int(least) + 1
-    return CountedGroups(keys, in_order, low, width) if width <= min(keys.size, _WIDEST) else None
+    return CountedGroups(keys, in_order(), low, width) if width <= min(keys.size, _WIDEST) else None

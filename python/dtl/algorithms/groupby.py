@@ -17,12 +17,14 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
+from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from . import moments, products
 from .axis_reductions import accumulator_dtype, has_dates, result_dtype
 from .counted_groups import counted
 from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
+from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
 from .sorted_groups import Runs, sort_runs
 from .user_functions import user_code
@@ -110,18 +112,24 @@ class GroupBy:
         self._meanings = [key._meaning for key in each]
         self._of = ", ".join(str(key.dtype) for key in each)
         with contextlib.ExitStack() as stack:
-            work = [stack.enter_context(flattened(key)) for key in each]
-            for key in work:
-                key._run_as(each[0].execution_policy)
-            self._counted = counted(each[0], work[0]) if len(work) == 1 else None
+
+            def copied(key: Any) -> Any:
+                work = stack.enter_context(flattened(key))
+                work._run_as(each[0].execution_policy)
+                return work
+
+            self._counted = counted(each[0], lambda: self._keep(copied(each[0]))) if len(each) == 1 else None
             if self._counted is None:
-                self._sort(work)
+                self._sort([key if _is_in_order(key) else copied(key) for key in each])
             else:
                 self._keys = [self._container(self._counted.keys)]
-                #: The keys by blocks, which an aggregate that needs their order sorts.
-                self._unsorted = work
                 stack.pop_all()
         self._closed = False
+
+    def _keep(self, work: Any) -> Any:
+        """Keep the keys by blocks, which an aggregate that needs their order sorts."""
+        self._unsorted = [work]
+        return work
 
     def _sort(self, work: Sequence[Any]) -> None:
         """Find the order of the keys, and where its groups begin. Collective."""
@@ -133,6 +141,7 @@ class GroupBy:
             first |= changes(self._context, part)
         if self._counted is None:
             self._keys = [self._container(part[first]) for part in parts]
+        del parts  # before more memory is needed
         self._divide(first)
         self._sorted = True
 
@@ -146,7 +155,7 @@ class GroupBy:
         self._continues = bool(len(first) and not first[0])
         begins = np.flatnonzero(first)
         self._begins = np.append(0, begins) if self._continues else begins
-        self._lengths = np.diff(np.append(self._begins, len(first))).astype(np.int64)
+        self._lengths = np.diff(self._begins, append=len(first))
         rows = collectives.allgather(self._context, np.array([self._continues, len(begins)], np.int64))
         #: The later ranks that have more elements of this rank's last group.
         self._followers: list[int] = []
@@ -379,6 +388,11 @@ def _merged(a: Array, b: Array) -> Array:
 
 def _multiplied(a: Array, b: Array) -> Array:
     return np.array(products.multiplied(a, (b[0], b[1])))
+
+
+def _is_in_order(key: Any) -> bool:
+    """Say whether keys can be sorted without a copy: by blocks, on the host."""
+    return isinstance(key, DistributedVector) and key._placement is Placement.HOST and has_rows(key, blocks=True)
 
 
 def _first(a: Array, b: Array) -> Array:

@@ -162,7 +162,8 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     Notes
     -----
     Each element is sent with its index, in a record of 8 bytes if the dtype has at most 4 bytes and there are at most
-    2**32 elements, otherwise of 16. The temporary memory of a rank is two records for each of its elements.
+    2**32 elements, otherwise before it. Beside the result, the temporary memory of a rank is 8 bytes for each of its
+    elements, or 16.
 
     Examples
     --------
