@@ -208,10 +208,14 @@ func Beside(call comm.Call, c Container) (comm.Call, error) {
 	same, said := p.same(), call.Text
 	call.Same = append(slices.Clip(call.Same), same[:]...)
 	call.Text = func() string {
-		if said == nil || said() == "" {
+		before := "" // asked once, as it may stand for many containers
+		if said != nil {
+			before = said()
+		}
+		if before == "" {
 			return p.String()
 		}
-		return said() + ", " + p.String()
+		return before + ", " + p.String()
 	}
 	return call, nil
 }

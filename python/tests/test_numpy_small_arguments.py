@@ -102,3 +102,8 @@ def test_a_container_that_numpy_would_iterate_says_what_to_do(ctx: Any) -> None:
         np.poly(dtl.asarray(ctx, T))
     with pytest.raises(dtl.InvalidTypeError, match="a container is not iterated"):
         list(vector(ctx, F))
+
+
+def test_the_words_of_a_call_with_many_containers(ctx: Any) -> None:
+    parts = [np.full((1, 1), float(number)) for number in range(40)]
+    same(np.hstack([dtl.asarray(ctx, each) for each in parts]), np.hstack(parts))

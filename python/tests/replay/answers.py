@@ -134,7 +134,7 @@ def error_class(error: BaseException, expected: BaseException | None) -> str:
         return "refused"  # by NumPy, which says what it was given, or by Python, which says what a container has not
     if isinstance(error, dtl.CollectiveMismatchError):
         return "disagree"
-    if "DTL_TIMEOUT" in text:
+    if isinstance(error, dtl.CommunicationError):  # ranks that no longer wait for each other
         return "hang"
     if expected is not None:
         known = isinstance(error, (dtl.DTLError, type(expected)))
