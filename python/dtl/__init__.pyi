@@ -100,6 +100,7 @@ from .algorithms.scan import cumprod as cumprod
 from .algorithms.scan import cumsum as cumsum
 from .algorithms.scan import exclusive_scan as exclusive_scan
 from .algorithms.scan import inclusive_scan as inclusive_scan
+from .algorithms.scattering import add_at as add_at
 from .algorithms.search import all_of as all_of
 from .algorithms.search import any_of as any_of
 from .algorithms.search import count as count

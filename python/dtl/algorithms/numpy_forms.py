@@ -269,7 +269,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     if given.ndim > 1:
         raise InvalidArgumentError("index array argument obj to insert must be one dimensional or scalar")
     at = _inside(np.atleast_1d(given), -extent, extent, extent)
-    new = _inserted(a, values, dim, len(at), given.ndim == 0 or len(at) == 1)
+    new = _inserted(a, values, dim, len(at), given.ndim == 0, len(at) == 1)
     count = new.shape[dim]
     if given.ndim == 0 or len(at) == 1:
         at = np.full(count, at[0])
@@ -291,12 +291,15 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     return rearranged(concat([a, new.astype(a.dtype)], dim), "insert", extent + count, source, dim)
 
 
-def _inserted(a: Any, values: Any, dim: int, count: int, one: bool) -> Any:
-    """Return a container of what is inserted: of a's extents, but along a dimension."""
+def _inserted(a: Any, values: Any, dim: int, count: int, integer_index: bool, one: bool) -> Any:
+    """Return a container of what is inserted: of a's extents, but along a dimension.
+
+    Of values for an integer index, dimension 0 is that along which they are inserted.
+    """
     if not isinstance(values, DistributedContainer):
         array = np.array(values, copy=True, ndmin=a.ndim, dtype=a.dtype)
-        if one and a.ndim > 1 and np.ndim(values):
-            array = np.moveaxis(array, 0, dim) if count == 1 else array
+        if integer_index and a.ndim > 1:
+            array = np.moveaxis(array, 0, dim)
         extents = _with(a, dim, array.shape[dim] if one else count)
         try:
             spread = np.broadcast_to(array, extents)
@@ -305,7 +308,7 @@ def _inserted(a: Any, values: Any, dim: int, count: int, one: bool) -> Any:
         return asarray(a.context, np.ascontiguousarray(spread), like=a)
     while values.ndim < a.ndim:
         values = reshape(values, (1, *values.shape))
-    if one and a.ndim > 1:
+    if integer_index and a.ndim > 1:
         values = moveaxis(values, 0, dim)
     return spread_to(values, tuple(_with(a, dim, values.shape[dim] if one else count)))
 

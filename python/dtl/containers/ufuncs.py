@@ -115,16 +115,11 @@ class Elementwise(Operators):
             scheduler.wait_for(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
         check_classes(name, map(type, inputs))
-        if method == "reduce" and ufunc in _REDUCTIONS and outputs[0] is None and where is True:
-            return _reduce(_REDUCTIONS[ufunc], *inputs, **options)
-        if ufunc in _PRODUCTS and method == "__call__" and where is True:
+        if method != "__call__":
+            return _by_method(ufunc, method, inputs, outputs, where, options)
+        if ufunc in _PRODUCTS and where is True:
             made = _product(ufunc.__name__, _PRODUCTS[ufunc], inputs, options)
             return made if outputs[0] is None else _written(name, made, outputs[0])
-        if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
-            return _accumulated(ufunc, *inputs, **options)
-        if method != "__call__":
-            text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
-            raise refusal(f"{name}.{method}", text)
         if ufunc.signature is not None:
             raise refusal(name, "no containers, because it does not work element by element")
         return _apply(name, ufunc, inputs, outputs, where, options)
@@ -241,6 +236,8 @@ _product = late(".linalg.ufunc_forms", "called")
 _SCANS = (np.add, np.multiply, np.minimum, np.maximum)
 _accumulated = late(".algorithms.scan", "accumulated")
 
+_combine_at = late(".algorithms.scattering", "combine_at")
+
 _written = late(".algorithms.results", "written")
 
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
@@ -254,11 +251,46 @@ _REDUCTIONS: Any = {
 }
 
 
+def _by_method(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
+) -> Any:
+    """Return what a method of a ufunc does with containers. Collective."""
+    name = f"np.{ufunc.__name__}"
+    given = dict(options)
+    if where is not True:
+        given["where"] = where
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        if outputs[0] is not None:
+            given["out"] = outputs[0]
+        return _reduce(_REDUCTIONS[ufunc], *inputs, **given)
+    if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
+        return _accumulated(ufunc, *inputs, **options)
+    if method == "at":
+        return _combine_at(inputs[0], ufunc, *inputs[1:])
+    if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
+        return ufunc(*_crossed(name, *inputs), **given, **({} if outputs[0] is None else {"out": outputs}))
+    text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
+    raise refusal(f"{name}.{method}", text)
+
+
 def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
     """Return what a ufunc's method reduce does, which by default works along the first dimension. Collective."""
-    if dtype is not None:
+    if name in ("sum", "prod") and dtype is not None:
         options["dtype"] = dtype
+    elif name in ("min", "max") and dtype is not None:
+        a = a.astype(dtype, copy=False)
+    elif dtype is not None and np.dtype(dtype) != np.bool_:
+        raise refusal(f"np.{name}", f"the result is of bool, not of {np.dtype(dtype)}")
+    if options.get("initial", np._NoValue) is np._NoValue:
+        options.pop("initial", None)
     return getattr(a, name)(axis, **options)
+
+
+def _crossed(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two operands of which the first has further dimensions, as many as the second has. Collective."""
+    first, second = operand(name, a, moves((a, b))), operand(name, b, moves((a, b)))
+    added = getattr(second, "ndim", 0)
+    return (first[(..., *[None] * added)] if added and getattr(first, "ndim", 0) else first), second
 
 
 def refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, overload
 
 import numpy as np
 
-from ..._lazy import assign_at, take, zero_dimensional
+from ..._lazy import assign_at, combine_own, take, zero_dimensional
 from ..._native.arguments import integer
 from ..._native.keywords import index_mode
 from ..._native.library import bridge, state
@@ -191,7 +191,7 @@ class Indexed(DistributedContainer):
         return _as_numpy(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
 
     @collective
-    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+    def put(self, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
         """Write values to the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
@@ -204,6 +204,11 @@ class Indexed(DistributedContainer):
         mode
             What happens to indices that are out of range: "raise" refuses them, "wrap" takes the remainder, and "clip"
             the nearest index.
+
+        op
+            An operator, such as ``"sum"``, that combines the elements with the values, with each as often as its index
+            occurs, in the lists of all ranks: see :func:`dtl.add_at`. None replaces the elements. The same on every
+            rank.
 
         Raises
         ------
@@ -220,6 +225,9 @@ class Indexed(DistributedContainer):
         rule = index_mode(mode)
         wanted = self._own_indices(indices if rule == "raise" else self._moved_inside(indices, rule))
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
+        if op is not None:
+            combine_own(self, wanted, np.broadcast_to(given, (wanted.size,)), op)
+            return
         bridge.call(bridge.PUT, self, wanted, self._for_core(given), 0, 0, 0, 0)
 
     # None elsewhere is Any: programs ask whether the rank is root, which checkers do not take for an answer.

@@ -1,0 +1,116 @@
+"""np.add.at and other ufuncs' at of containers, add_at and put with an operator, beside NumPy's on one rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, vector
+
+import dtl
+
+ELEMENTS = np.array([0.1, 2.0, -3.5, 4.25, 1e16, 7.0, -0.0])
+INDICES = np.array([3, 3, -1, 0, 4, 4, 4, 3, 6, 0, 2])
+VALUES = np.array([0.1, 0.2, 0.3, 1.7, 1.0, -1e16, 0.4, 0.6, 0.7, 0.9, 5.0])
+
+
+@pytest.mark.parametrize("divided", DIVISIONS)
+@pytest.mark.parametrize("of_indices", ["array", "block", "cyclic", "replicated"])
+def test_repeated_indices_accumulate_in_numpys_order(ctx: dtl.Context, divided: str, of_indices: str) -> None:
+    indices = INDICES if of_indices == "array" else vector(ctx, INDICES, of_indices)
+    for ufunc in (np.add, np.subtract, np.maximum):
+        for given, beside in ((VALUES, VALUES), (vector(ctx, VALUES, "cyclic"), VALUES), (2.5, 2.5)):
+            want, c = ELEMENTS.copy(), vector(ctx, ELEMENTS, divided)
+            ufunc.at(want, INDICES, beside)
+            ufunc.at(c, indices, given)
+            assert_holds(c, want)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        [0, 0, 3],
+        (slice(None), [1, 1]),
+        ([0, 0], [2, 2]),
+        (1, slice(None)),
+        ...,
+        (slice(1, 3), 2),
+        np.arange(4) % 2 == 0,
+    ],
+    ids=str,
+)
+def test_any_subscript(ctx: dtl.Context, key: Any) -> None:
+    want = np.arange(20.0).reshape(4, 5)
+    c = dtl.asarray(ctx, want)
+    np.add.at(want, key, 1.5)
+    np.add.at(c, key, 1.5)
+    assert_holds(c, want)
+
+
+def test_rows_masks_and_ufuncs_of_one_operand(ctx: dtl.Context) -> None:
+    want = np.arange(20.0).reshape(4, 5)
+    c = dtl.asarray(ctx, want)
+    np.add.at(want, [0, 0, 3], np.ones((3, 1)))
+    np.add.at(c, vector(ctx, [0, 0, 3]), np.ones((3, 1)))
+    dtl.add_at(c, c > 6, 2)
+    np.add.at(want, want > 6, 2)
+    np.negative.at(c, (0, [1, 2]))
+    np.negative.at(want, (0, [1, 2]))
+    assert_holds(c, want)
+
+
+@pytest.mark.parametrize("divided", DIVISIONS)
+def test_put_with_an_operator_takes_each_ranks_own_list(ctx: dtl.Context, divided: str) -> None:
+    c, want = vector(ctx, np.arange(7), divided), np.arange(7)
+    c.put([ctx.rank % 7, -1], [5, 6], op=dtl.SUM)
+    for rank in range(ctx.size):
+        np.add.at(want, [rank % 7, -1], [5, 6])
+    assert_holds(c, want)
+    c.put([0] if ctx.rank == 0 else [], 100, op="max")
+    want[0] = 100
+    assert_holds(c, want)
+
+
+def test_what_numpy_refuses_changes_nothing(ctx: dtl.Context) -> None:
+    c = vector(ctx, ELEMENTS)
+    for indices, value, error in (
+        ([7], 1.0, IndexError),
+        (vector(ctx, [0, -8]), 1.0, IndexError),
+        ([0], 1j, TypeError),
+        ([0, 1], [1.0, 2.0, 3.0], ValueError),
+        ([0, 1], vector(ctx, [1.0, 2.0, 3.0]), ValueError),
+        ([0.5], 1.0, IndexError),
+    ):
+        with pytest.raises((error, dtl.DTLError)):
+            np.add.at(c, indices, value)
+    with pytest.raises(dtl.InvalidArgumentError, match="replace"):
+        c.put([0], 1.0, op="replace")
+    assert_holds(c, ELEMENTS)
+
+
+def test_outer_of_arrays_and_containers(ctx: dtl.Context) -> None:
+    a, b = np.arange(4.0), np.arange(6).reshape(2, 3)
+    for first, second in ((vector(ctx, a), dtl.asarray(ctx, b)), (vector(ctx, a), b), (a, dtl.asarray(ctx, b))):
+        assert_holds(np.subtract.outer(first, second), np.subtract.outer(a, b))
+    assert_holds(np.add.outer(vector(ctx, a), 2), np.add.outer(a, 2))
+
+
+def test_reduce_takes_numpys_keywords(ctx: dtl.Context) -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    c, out = dtl.asarray(ctx, a), dtl.zeros(ctx, 3)
+    assert np.add.reduce(c, axis=0, out=out) is out
+    assert_holds(out, a.sum(0))
+    more = {"axis": 0, "initial": -np.inf, "where": [True, False, True]}
+    assert_holds(np.maximum.reduce(c, **more), np.maximum.reduce(a, **more))
+    assert_holds(np.logical_and.reduce(c, axis=0, dtype=bool), np.logical_and.reduce(a, axis=0, dtype=bool))
+
+
+def test_insert_at_a_list_of_one_index(ctx: dtl.Context) -> None:
+    a = np.array([[1, 1], [2, 2], [3, 3]])
+    for values in ([[1], [2], [3]], [1, 2, 3]):
+        for index in ([1], 1):
+            if index == 1 and np.ndim(values) == 2:
+                continue
+            want = np.insert(a, index, values, axis=1)
+            assert_holds(np.insert(dtl.asarray(ctx, a), index, values, axis=1), want)
