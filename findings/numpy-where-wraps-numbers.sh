@@ -2,7 +2,8 @@
 # Guess: since NumPy 2, a Python integer that does not fit the dtype of the array beside it is an OverflowError, in np.where as in
 # operators, np.full and np.copyto.
 #
-# Seen: np.where takes the dtype of the array, and wraps the integer around without an error or a warning.
+# Seen: np.where takes the dtype of the array, and wraps the integer around without an error or a warning. NumPy 2.5.5, on
+# later Pythons, raises OverflowError.
 #
 #   where 300: [44, 2] uint8
 #   where -1: [255, 2] uint8

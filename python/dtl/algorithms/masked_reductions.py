@@ -155,6 +155,7 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
         apart = filled(chosen - mean, where, 0)
         value = reduced("sum", np.square(np.abs(apart)), axis, np.dtype(np.float64), True)
         rest = np.square(np.abs(reduced("sum", apart, axis, inner, True)))  # what rounding has taken from the mean
+        rest = np.where(np.isfinite(rest), rest, 0.0)
         value = np.maximum(value - rest / np.maximum(count, 1), 0) / np.maximum(count - ddof, 0)
         value = np.sqrt(value) if name == "std" else value
     return _without(value.astype(result), a, axis, keepdims)
