@@ -89,13 +89,14 @@ def test_bad_histograms(ctx: dtl.Context) -> None:
             dtl.histogram(vec, "auto" if ctx.is_root else "fd")
 
 
-@pytest.mark.parametrize("dtype", [d for d in REAL if d[0] in "iub" and d != "uint64"])
+@pytest.mark.parametrize("dtype", [d for d in REAL if d[0] in "iub"])
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_bincount(ctx: dtl.Context, name: str, dtype: str) -> None:
     for size in (0, 1, 7, 3000, 20_000):
         whole = elements(dtype, size)
         whole = np.abs(whole.astype(np.int64) % 3001).astype(dtype) if whole.dtype.itemsize > 1 else whole & 1
         vec: Any = vector(ctx, whole, name)
+        whole = whole.astype(np.int64)  # NumPy before 2 counts no uint64
         for options in ({}, {"minlength": 5000}):
             got, want = np.bincount(vec, **options), np.bincount(whole, **options)
             assert got.dtype == want.dtype
@@ -108,7 +109,7 @@ def test_bincount(ctx: dtl.Context, name: str, dtype: str) -> None:
 def test_bad_counts(ctx: dtl.Context) -> None:
     refused(lambda: dtl.bincount(vector(ctx, np.array([1, 2, -1]))), ARGUMENT, 100, "no negative elements")
     refused(lambda: dtl.bincount(vector(ctx, np.ones(3))), TYPE, 101, "rule 'safe'")
-    refused(lambda: dtl.bincount(vector(ctx, np.ones(3, np.uint64))), TYPE, 101, "rule 'safe'")
+    refused(lambda: dtl.bincount(vector(ctx, np.array([2**63], np.uint64))), dtl.MemoryError, 200, "no room")
     for dtype in ("float64", "complex128"):  # of no elements, too
         refused(lambda dtype=dtype: dtl.bincount(vector(ctx, np.ones(0, dtype))), TYPE, 101, "rule 'safe'")
     refused(lambda: dtl.bincount(vector(ctx, np.array([2**62]))), dtl.MemoryError, 200, "no room")

@@ -136,3 +136,15 @@ def test_refusals(ctx: dtl.Context, folder: str, columns: dtl.Columns) -> None:
 def test_ranks_that_differ(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.CollectiveMismatchError, match="from_arrow"):
         dtl.Columns.from_arrow(ctx, table(), strings=ctx.is_root)
+
+
+def test_a_text_that_is_no_number_raises_on_every_rank(ctx: dtl.Context) -> None:
+    texts = np.array(["7"] * 20)
+    np.testing.assert_array_equal(dtl.asarray(ctx, texts).astype(int).local_view(), 7)
+    for at in (0, 19):
+        wrong = texts.copy()
+        wrong[at] = "x"
+        vec = dtl.asarray(ctx, wrong)
+        for dtype in (int, float, "M8[D]"):
+            with pytest.raises(ValueError, match="x"):
+                vec.astype(dtype)

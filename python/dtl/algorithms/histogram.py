@@ -24,6 +24,9 @@ from .operands import beside, on_every_rank, together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: What is more than any number that can be counted.
+_TOO_MANY = 2**62
+
 
 @algorithm
 @computed_on_devices
@@ -203,7 +206,7 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     Parameters
     ----------
     a
-        A one-dimensional container of bool, or of integers that int64 can hold, none of them negative.
+        A one-dimensional container of bool or integers, none of them negative.
     weights
         A container of real numbers, of the shape of a: each element counts as much as its weight.
     minlength
@@ -218,7 +221,7 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     Raises
     ------
     InvalidTypeError
-        If a or weights is not a container, or if a has uint64 or no integers.
+        If a or weights is not a container, or if a has no integers.
     InvalidArgumentError
         If an element or minlength is negative, or if weights has another shape. On every rank.
     MemoryError
@@ -246,6 +249,9 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     a._check_numbers("bincount")
     a._check_open()
     length = integer("minlength", minlength)
+    if a.dtype == np.uint64:
+        with np.minimum(a, _TOO_MANY) as small, small.astype(np.int64) as signed:
+            return _bincount(signed, weights, minlength)
     heavy, kind = _weights(a, weights)
     if kind is not None and kind.kind == "c":
         raise InvalidTypeError(f"weights are of {kind}; they must be real")

@@ -32,6 +32,7 @@ from .._native.named_types import native_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from ..runtime import scheduler
+from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
 from . import expressions
@@ -154,7 +155,9 @@ class Elementwise(Operators):
     def astype(
         self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
-        """Return a container of another dtype, with the shape and partition of this one. Not collective.
+        """Return a container of another dtype, with the shape and partition of this one.
+
+        Not collective, except from text to dates and numbers: there all ranks hear if an element of one is none.
 
         Parameters
         ----------
@@ -174,6 +177,8 @@ class Elementwise(Operators):
             If containers cannot hold dtype.
         InvalidTypeError
             If casting forbids the conversion.
+        ValueError
+            If a text is no number or date.
         """
         wanted = _cast_dtype(self.dtype, dtype)
         memory_order(order)
@@ -191,7 +196,13 @@ class Elementwise(Operators):
         if self._placement is _DEVICE:
             bridge.call(bridge.COPY_PART, result, np.array([self._handle]), None, 0, 0, 0, 0)
             return result
-        by_user(np.copyto, (result.local_view(), elements), {"casting": "unsafe"})
+        copied = (result.local_view(), elements)
+        if self.dtype.kind in "SU" and wanted.kind not in "SUV":  # an element may be no number: the ranks agree on that
+            with local_step(self.context, "astype"):
+                by_user(np.copyto, copied, {"casting": "unsafe"})
+            agree(self.context, "astype")
+            return result
+        by_user(np.copyto, copied, {"casting": "unsafe"})
         return result
 
     @overload
