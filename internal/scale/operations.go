@@ -204,7 +204,7 @@ func halos() Operation {
 		if err != nil {
 			return nil, nil, err
 		}
-		h, err := container.NewHalo(a, []halo.Margin{{Before: 1, After: 1, Periodic: true}})
+		h, err := container.NewHalo(a, []halo.Margin{{Before: 1, After: 1, Mode: halo.Wrap}})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -114,3 +114,41 @@ def test_insert_at_a_list_of_one_index(ctx: dtl.Context) -> None:
                 continue
             want = np.insert(a, index, values, axis=1)
             assert_holds(np.insert(dtl.asarray(ctx, a), index, values, axis=1), want)
+
+
+SEGMENTED = [np.add, np.multiply, np.minimum, np.maximum, np.logical_or, np.bitwise_and, np.bitwise_xor]
+
+
+def test_reduceat(ctx: dtl.Context) -> None:
+    """Segments in any order, of one element, over several ranks."""
+    rng = np.random.default_rng(1)
+    for turn in range(20):
+        n, m = int(rng.integers(1, 30)), int(rng.integers(0, 12))
+        whole = rng.integers(-5, 6, n).astype(["f8", "i4", "u1"][turn % 3])
+        indices = rng.integers(0, n, m) if turn % 2 else np.sort(rng.integers(0, n, m))
+        x = dtl.asarray(ctx, whole, partition=("block", "cyclic", "replicated")[turn // 3 % 3])
+        for ufunc in SEGMENTED:
+            if "bitwise" in ufunc.__name__ and whole.dtype.kind == "f":
+                with pytest.raises(TypeError):
+                    ufunc.reduceat(x, indices)
+                continue
+            got, wanted = ufunc.reduceat(x, indices), ufunc.reduceat(whole, indices)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_allclose(got.local_view(), wanted[got.local_indices()])
+        rows = rng.integers(-5, 6, (n, 4)).astype(float)
+        for axis, extent in ((0, n), (1, 4)):
+            indices = rng.integers(0, extent, m)
+            made = np.add.reduceat(dtl.asarray(ctx, rows), indices, axis=axis)
+            wanted = np.add.reduceat(rows, indices, axis=axis)
+            own = np.ix_(made.local_indices(0), made.local_indices(1))
+            np.testing.assert_array_equal(made.local_view(), wanted[own])
+
+
+def test_bad_segments(ctx: dtl.Context) -> None:
+    x = dtl.asarray(ctx, np.arange(4.0))
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        np.add.reduceat(x, [9])
+    with pytest.raises(TypeError, match="in one dimension"):
+        np.add.reduceat(x, [[1]])
+    with pytest.raises(TypeError, match="cannot be combined"):
+        np.subtract.reduceat(x, [1])

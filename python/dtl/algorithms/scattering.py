@@ -222,6 +222,11 @@ def _sent_here(lines: Any, mine: Array, value: Any) -> tuple[Array, Any]:
     return places - first, value
 
 
+def combine_sent(ufunc: np.ufunc, lines: Any, mine: Array, value: Any) -> None:
+    """Combine elements of a container in blocks with values of each rank's own indices, in the order of the ranks."""
+    _combine(ufunc, lines, *_sent_here(lines, mine, value))
+
+
 def _combine(ufunc: np.ufunc, lines: Any, own: Array, value: Any) -> None:
     """Call a ufunc's method ``at`` of this rank's elements."""
     if own.size:
@@ -244,7 +249,7 @@ def combine_own(a: Any, own: Array, values: Array, op: Any) -> None:
     with local_step(a.context, "put"):
         check_inside(own, a.global_size)
     with by_rows(a) as lines:
-        _combine(ufunc, lines, *_sent_here(lines, from_start(own, a.global_size).reshape(-1), values))
+        combine_sent(ufunc, lines, from_start(own, a.global_size).reshape(-1), values)
         if lines is not a:
             move_all(a, lines)
     a._end_write("put")

@@ -249,6 +249,8 @@ _accumulated = late(".algorithms.scan", "accumulated")
 
 _combine_at = late(".algorithms.scattering", "combine_at")
 
+_reduceat = late(".algorithms.segments", "reduceat")
+
 _written = late(".algorithms.results", "written")
 
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
@@ -276,6 +278,8 @@ def _by_method(
         return _reduce(_REDUCTIONS[ufunc], *inputs, **given)
     if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
         return _accumulated(ufunc, *inputs, **options)
+    if method == "reduceat" and outputs[0] is None and where is True:
+        return _reduceat(inputs[0], ufunc, *inputs[1:], **options)
     if method == "at":
         return _combine_at(inputs[0], ufunc, *inputs[1:])
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:

@@ -1,0 +1,114 @@
+"""Reductions of segments of a dimension: the method ``reduceat`` of ufuncs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.callsite import by_user
+from .._native.values import fingerprint
+from ..containers.base import DistributedContainer
+from ..containers.layout import BLOCK
+from ..containers.ufuncs import refusal
+from ..exceptions import BoundsError, InvalidTypeError
+from ..policies import Partition
+from ..runtime.agreement import local_step
+from ..runtime.scheduler import algorithm
+from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
+from .exchange import share
+from .masked_reductions import neutral
+from .scattering import combine_sent
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The ufuncs whose parts can be combined, each with the element that changes nothing.
+_NEUTRAL: dict[np.ufunc, Any] = {
+    np.add: 0,
+    np.multiply: 1,
+    np.logical_and: True,
+    np.logical_or: False,
+    np.bitwise_and: -1,
+    np.bitwise_or: 0,
+    np.bitwise_xor: 0,
+}
+_EXTREMES: dict[np.ufunc, str] = {np.minimum: "min", np.maximum: "max"}
+
+
+@algorithm
+def reduceat(a: Any, ufunc: np.ufunc, indices: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    """Return what a ufunc's method ``reduceat`` makes of a container along a dimension. Collective."""
+    name = f"np.{ufunc.__name__}.reduceat"
+    if not isinstance(a, DistributedContainer):
+        raise refusal(name, f"its first operand is of type {type(a).__name__}; it must be a container")
+    a._check_open()
+    a._check_numbers(name)
+    if ufunc not in _NEUTRAL and ufunc not in _EXTREMES:
+        known = ", ".join(each.__name__ for each in (*_NEUTRAL, *_EXTREMES))
+        raise refusal(name, f"parts of segments cannot be combined by it, as by {known}")
+    (dim,) = dimensions(axis, a.ndim)
+    begins = np.asarray(indices)
+    if begins.ndim != 1 or (begins.dtype.kind not in "iu" and begins.size):
+        raise refusal(
+            name, f"indices must be integers in one dimension, not of {begins.dtype} and shape {begins.shape}"
+        )
+    begins = begins.astype(np.int64)
+    bad = begins[(begins < 0) | (begins >= a.shape[dim])]
+    if len(bad):
+        raise refusal(name, f"index {bad[0]} is out of bounds for axis {dim} with size {a.shape[dim]}", BoundsError)
+    kind = _result_dtype(name, ufunc, a.dtype, dtype)
+    share(a, name, f"axis {dim}, dtype {kind}, indices with fingerprint {fingerprint(begins)}")
+    shape = (*a.shape[:dim], len(begins), *a.shape[dim + 1 :])
+    if a.ndim == 1 and not _is_whole(a):
+        return _over_ranks(a, ufunc, begins, kind)
+    return _of_lines(name, a, ufunc, begins, dim, shape, kind)
+
+
+def _is_whole(a: Any) -> bool:
+    """Say whether each rank has all elements."""
+    return a.context.size == 1 or a.partition_policy is Partition.REPLICATED
+
+
+def _result_dtype(name: str, ufunc: np.ufunc, of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    try:
+        return np.asarray(ufunc.reduceat(np.ones(1, of), [0], dtype=dtype)).dtype
+    except TypeError as error:
+        raise refusal(name, str(error), InvalidTypeError) from None
+
+
+def _of_lines(
+    name: str, a: Any, ufunc: np.ufunc, begins: Array, dim: int, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> Any:
+    """Reduce segments of a dimension of which each rank has all."""
+    if _is_whole(a):
+        division, whole = a._division, a
+    else:
+        division = rows_over_ranks(a, a.shape, 0 if dim else 1)
+        whole = redivided(a, division)
+    made: Any = container_of(a, shape, kind, division)
+    with local_step(a.context, name):
+        made._set_part(by_user(ufunc.reduceat, (whole.local_view(), begins), {"axis": dim, "dtype": kind}))
+    if whole is not a:
+        whole.close()
+    made._end_write(name)
+    return made
+
+
+def _over_ranks(a: Any, ufunc: np.ufunc, begins: Array, kind: np.dtype[Any]) -> Any:
+    """Reduce what each rank has of each segment, and combine these in the order of the ranks. Collective."""
+    lines = redivided(a, BLOCK)
+    view, first = lines.local_view(), lines.local_offset
+    ends = np.append(begins[1:], a.shape[0])
+    ends = np.where(ends > begins, ends, begins + 1)  # of which NumPy takes one element
+    low, high = (np.clip(each - first, 0, len(view)) for each in (begins, ends))
+    mine = np.flatnonzero(low < high)
+    made: Any = container_of(a, begins.shape, kind, BLOCK)
+    made._fill_part(np.full(1, _NEUTRAL[ufunc] if ufunc in _NEUTRAL else neutral(_EXTREMES[ufunc], kind)).astype(kind))
+    parts = np.empty(0, kind)
+    if len(mine):
+        pairs = np.stack([low[mine], high[mine]], axis=1).reshape(-1)  # of every other segment the result counts
+        parts = by_user(ufunc.reduceat, (np.append(view, view[:1]), pairs), {"dtype": kind})[::2]
+    combine_sent(ufunc, made, mine, np.ascontiguousarray(parts))
+    lines.close()
+    made._end_write(f"np.{ufunc.__name__}.reduceat")
+    return made
