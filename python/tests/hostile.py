@@ -294,6 +294,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "Indexed.gather_to": Call(v.gather_to, {"root": 0}),
         "Indexed.show": Call(v.show, {"root": 0}),
         "Indexed.get": Call(v.get, {"indices": [0]}),
+        "add_at": Call(on(dtl.add_at, v), {"indices": [0], "values": 1.0}),
         "Indexed.put": Call(v.put, {"indices": [0], "values": 1.0}),
         "DistributedContainer.window": Call(lambda: v.window().close(), {}),
         "DistributedMap.__init__": Call(

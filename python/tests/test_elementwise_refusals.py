@@ -134,9 +134,6 @@ def test_scalar_that_numpy_refuses_is_refused_on_ranks_without_elements(ctx: dtl
     [
         ("np.subtract.reduce", np.subtract.reduce),
         ("np.subtract.accumulate", np.subtract.accumulate),
-        ("np.add.reduceat", lambda x: np.add.reduceat(x, [0, 3])),
-        ("np.multiply.outer", lambda x: np.multiply.outer(x, x)),
-        ("np.add.at", lambda x: np.add.at(x, [0], 1)),
     ],
 )
 def test_other_methods_of_ufuncs(ctx: dtl.Context, name: str, call: Callable[[Any], Any]) -> None:

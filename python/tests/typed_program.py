@@ -206,6 +206,7 @@ def numbers(ctx: dtl.Context) -> None:
     print(dtl.dot(vec, vec), dtl.vdot(vec, vec, reproducible=True), dtl.matmul(vec, vec), vec.sum(reproducible=True))
     running: dtl.DistributedVector = dtl.cumsum(vec, exclusive=True)
     running = dtl.cumprod(vec)
+    dtl.add_at(vec, [0, 0], 1.0)
     counts, edges = dtl.histogram(running, bins=3)
     print(counts, edges, dtl.bincount(vec.astype(np.int64), minlength=4), np.sum(vec), vec.cumsum().dtype)
 
