@@ -193,7 +193,7 @@ def test_quantiles(ctx: dtl.Context, name: str, method: str) -> None:
 
 
 def typed(wanted: Any, array: Any, q: Any = 0.3) -> Any:
-    """Return quantiles in NumPy's dtype for several q, in that of the elements for one, which some NumPys do not keep."""
+    """Return quantiles in NumPy's dtype for several q, and for one in that of the elements."""
     return np.asarray(wanted) if np.ndim(q) else np.asarray(wanted).astype(array.dtype)
 
 

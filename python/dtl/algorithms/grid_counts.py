@@ -26,7 +26,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 @algorithm
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """Return the edges of the bins that a histogram of one dimension has: an array, the same on every rank."""
-    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range)
+    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins, a), on_every_rank(range, a)
     return edges_of(a, as_number(a, bins, range, weights), range)
 
 
@@ -37,7 +37,7 @@ def histogram2d(
     """Return how many points lie in each cell of a grid, and its edges: arrays, the same on every rank."""
     if np.shape(x) != np.shape(y):
         raise InvalidArgumentError("x and y must have the same length.")
-    bins = on_every_rank(bins)
+    bins = on_every_rank(bins, x)
     if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in (1, 2):
         bins = [np.asarray(bins)] * 2
     counts, edges = histogramdd((x, y), bins, range, density, weights)
@@ -52,7 +52,9 @@ def histogramdd(
 
     The points are rows of a container, or a vector for each dimension.
     """
-    bins, range = on_every_rank(bins), on_every_rank(range)
+    given = [sample] if isinstance(sample, DistributedContainer) else sample
+    known = next((each for each in given if isinstance(each, DistributedContainer)), None)
+    bins, range = on_every_rank(bins, known), on_every_rank(range, known)
     points: Any = beside(sample, weights) if isinstance(sample, np.ndarray) else sample
     if isinstance(sample, (np.ndarray, DistributedContainer)):
         columns = [points[:, d] for d in np.arange(points.shape[1]).tolist()] if points.ndim == 2 else [points]
@@ -109,7 +111,7 @@ def _edges(columns: list[Any], bins: Any, limits: Any) -> list[Array]:
 
 def _along(c: Any, bins: Any, limits: Any, d: int) -> Array:
     if np.ndim(bins):
-        edges = np.asarray(on_every_rank(bins))
+        edges = np.asarray(on_every_rank(bins, c))
         if edges.ndim != 1 or (edges[:-1] > edges[1:]).any():
             raise InvalidArgumentError(f"`bins[{d}]` must be monotonically increasing, when an array")
         return edges

@@ -77,7 +77,7 @@ def histogram(
     ...     print(counts, edges)
     [2 1 1] [1. 2. 3. 4.]
     """
-    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins), on_every_rank(range)
+    a, bins, range = beside(a, bins, range, weights), on_every_rank(bins, a), on_every_rank(range, a)
     bins = as_number(a, bins, range, weights)
     if weights is not None:
         a, weights = together(a, weights)

@@ -251,7 +251,7 @@ def nanquantile(
     ...     print(dtl.nanmedian(vec), dtl.nanquantile(vec, 0.25), dtl.nanpercentile(vec, 100))
     2.0 1.5 5.0
     """
-    a, q = beside(a, q, weights), on_every_rank(q)
+    a, q = beside(a, q, weights), on_every_rank(q, a)
     check_container("a", a)
     a._check_open()
     if a.dtype == np.float16:
@@ -296,7 +296,7 @@ def nanpercentile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
 ) -> Any:
     """Return exact percentiles of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
-    return nanquantile(a, fractions(q), axis, method=method, keepdims=keepdims, weights=weights)
+    return nanquantile(a, fractions(q, a), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @overload

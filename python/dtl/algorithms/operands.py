@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..containers.base import DistributedContainer
+from ..exceptions import InvalidArgumentError
 from .creation import asarray
 
 
@@ -32,10 +33,15 @@ def beside(a: Any, *others: Any) -> Any:
     return a if known is None else together(known, a)[1]
 
 
-def on_every_rank(value: Any) -> Any:
-    """Return the elements of a container, which are few, as an array; anything else stays as it is. Collective."""
+def on_every_rank(value: Any, operand: Any) -> Any:
+    """Return the elements of a container, which are few, as an array; anything else stays as it is. Collective.
+
+    A container of another context than the operand's is refused, for other ranks do not come there.
+    """
     if not isinstance(value, DistributedContainer):
         return value
+    if isinstance(operand, DistributedContainer) and value.context is not operand.context:
+        raise InvalidArgumentError(f"{value!r} is a container of another context")
     return np.asarray(value.reshape(-1)[np.arange(value.global_size)]).reshape(value.shape)
 
 

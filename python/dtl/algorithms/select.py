@@ -146,7 +146,7 @@ def quantile(
     ...     print(dtl.quantile(vec, 0.5), dtl.quantile(vec, [0, 0.1, 1]))
     2.5 [1.  1.3 4. ]
     """
-    c, q = beside(c, q, weights), on_every_rank(q)
+    c, q = beside(c, q, weights), on_every_rank(q, c)
     check_container("c", c)
     c._check_open()
     if c.dtype == np.float16:
@@ -210,7 +210,7 @@ def percentile(
     ...     print(dtl.percentile(dtl.arange(ctx, 5.0), [25, 50]))
     [1. 2.]
     """
-    return quantile(c, fractions(q), axis, method=method, keepdims=keepdims, weights=weights)
+    return quantile(c, fractions(q, c), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @overload
@@ -295,9 +295,9 @@ def middle(c: Any) -> Array:
     return np.asarray(np.mean(low if low == high else np.concatenate([low, high]))).astype(dtype)
 
 
-def fractions(q: Any) -> Any:
+def fractions(q: Any, c: Any) -> Any:
     """Return percentages as fractions, in a dtype that counts in that of the result as theirs does. Collective."""
-    q = on_every_rank(q)
+    q = on_every_rank(q, c)
     wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q)) / 100
     if isinstance(q, (int, float)):
         return float(wanted)

@@ -10,6 +10,7 @@ from .._lazy import late
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
+from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .concatenate import concat
 from .elementwise import isin
@@ -129,13 +130,20 @@ def _agreed(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
 def _once(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     """Return the distinct elements of each. Collective."""
     one, other = _agreed(name, ar1, ar2)
-    return unique(ravel(one)), unique(ravel(other))
+    return _divided(unique(ravel(one))), _divided(unique(ravel(other)))
+
+
+def _divided(made: Any) -> Any:
+    """Divide a result among the ranks, which each have all of it where the operands are replicated. Collective."""
+    if made.partition_policy is Partition.REPLICATED:
+        made.redistribute(Partition.BLOCK)
+    return made
 
 
 def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
     """Return the elements that occur so often in several containers, of which no two NaNs are one. Collective."""
     found = unique(concat(parts), return_counts=True)
-    values, counts = found.values.local_view(), found.counts.local_view()
+    values, counts = _divided(found.values).local_view(), _divided(found.counts).local_view()
     times = np.where(missing(values), counts if count == 1 else 0, counts == count)
     made: DistributedVector = DistributedVector._from_parts(found.values.context, np.repeat(values, times))
     return made

@@ -11,8 +11,9 @@ import numpy as np
 
 from .._lazy import LateMethod, late
 from .._native.keywords import refuse_no_copy
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
+from ..runtime.agreement import tell
 from ..runtime.scheduler import defer
 from .ufuncs import check_classes
 
@@ -419,25 +420,35 @@ class ReductionMethods:
     ) -> Any:
         if not all(issubclass(kind, ReductionMethods) or _is_ordinary(kind) for kind in types):
             return NotImplemented
-        check_classes(_name(func), types)
         known = _FUNCTIONS.get(func)
         if known is None:
             like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
             if like is None:
                 raise _no_meaning(func)
             return like(*args, like=self, **kwargs)  # np.zeros(3, like=c)
+        try:
+            check_classes(_name(func), types)
+            call, args, kwargs, out = self._prepared(func, known, args, kwargs)
+        except DTLError as error:  # which may be of one rank's arguments
+            tell(error, _name(func), (self,))
+            raise
+        return call(*args, **kwargs) if out is None else _written(_name(func), call(*args, **kwargs), out)
+
+    def _prepared(
+        self, func: Callable[..., Any], known: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Any]:
+        """Return what to call for one of NumPy's functions, and with what; and where the result goes, if anywhere."""
+        out = None
         if kwargs or len(args) > 1:
             if not args:
                 args, kwargs = _first_placed(func, kwargs)
             if func.__name__ in SMALL:
                 args, kwargs = _taken_whole(func, args, kwargs)
                 if not _has_containers((*args, *kwargs.values())) and not (_is_led(known) and np.ndim(args[0])):
-                    return func(*args, **kwargs)
+                    return func, args, kwargs, None
             args = _led(known, args, self._context)
             args, kwargs, out = _passed(func, known, args, kwargs)
-            if out is not None:
-                return _written(_name(func), known(*args, **kwargs), out)
-        return known(*args, **kwargs)
+        return known, args, kwargs, out
 
 
 def _first_placed(func: Callable[..., Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

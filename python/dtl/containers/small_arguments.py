@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
+from ..exceptions import InvalidArgumentError
 from .array_function import SMALL
 from .base import DistributedContainer
 
@@ -46,8 +47,19 @@ def taken_whole(
     if not positions:
         return args, kwargs
     places = positions.values()
+    small = [each for place, each in enumerate(args) if place in places]
+    small += [kwargs[name] for name in positions if name in kwargs]
+    if has_containers(small):
+        _check_contexts(func, (*args, *kwargs.values()))
     args = tuple(whole(each) if place in places else each for place, each in enumerate(args))
     return args, {name: whole(each) if name in positions else each for name, each in kwargs.items()}
+
+
+def _check_contexts(func: Callable[..., Any], values: tuple[Any, ...]) -> None:
+    """Refuse containers of several contexts: other ranks may not come to the call that makes arrays of them."""
+    contexts = {id(value.context) for value in values if isinstance(value, DistributedContainer)}
+    if len(contexts) > 1:
+        raise InvalidArgumentError(f"np.{func.__name__}: the containers are of different contexts")
 
 
 def has_containers(values: Iterable[Any]) -> bool:
