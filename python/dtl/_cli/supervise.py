@@ -227,6 +227,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
     """
     end = None if timeout is None else time.monotonic() + timeout
     lost = None
+    gone: set[int] = set()
     while child.poll() is None:
         signals.heed(child, reports)
         left = None if end is None else max(0.0, end - time.monotonic())
@@ -241,7 +242,7 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
         waiting = ranks > 0 and "starting" in reports.states.values()
         reports.take(min(_STARTING_SECONDS, left or _STARTING_SECONDS) if waiting else left)
         if waiting:
-            _check_start(child, reports, ranks)
+            gone = _check_start(child, reports, ranks, gone)
     signals.heed(child, reports)
     while reports.take(0.0):
         pass
@@ -253,16 +254,22 @@ def _wait(child: Started, reports: Reports, timeout: float | None, ranks: int, s
     return int(child.returncode)
 
 
-def _check_start(child: Started, reports: Reports, ranks: int) -> None:
-    """Raise _NeverStartedError if a rank that others wait for at their start has ended before its own."""
+def _check_start(child: Started, reports: Reports, ranks: int, before: set[int]) -> set[int]:
+    """Raise _NeverStartedError if a rank that others wait for at their start has ended before its own.
+
+    Return those that seem to have. Of one that seemed so at the last look, too, it is clear that it has not failed: who
+    waits for its end knows by then.
+    """
+    gone: set[int] = set()
     waiting = reports.starting(_STARTING_SECONDS)
     missing = set(range(ranks)).difference(reports.states)
     if waiting and missing:
         gone = missing.difference(map(processes.rank, child.descendants()))
         while gone and reports.take(0.0):  # what they have said before they ended
             gone = gone.difference(reports.states)
-        if gone:
+        if gone & before and not child.failure:
             raise _NeverStartedError(sorted(waiting), sorted(gone))
+    return gone
 
 
 def _verdict(code: int, child: Started, reports: Reports, ranks: int) -> int:
