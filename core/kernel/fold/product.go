@@ -47,9 +47,6 @@ func multiply(p *Partial, by int64) {
 	p[prodValue] *= by
 }
 
-// enough is beyond any exponent.
-const enough = 5000
-
 const (
 	floatFraction = 1<<52 - 1
 	floatSign     = 1 << 63
@@ -76,7 +73,7 @@ func floatProd[T float32 | float64]() *Folding {
 		},
 		Finish: func(p *Partial, _ int64) (Number, error) {
 			scale(p, 1, 0)
-			return Real(math.Ldexp(p.float(prodValue), int(max(-enough, min(enough, p[prodExponent]))))), nil
+			return Real(Whole(p.float(prodValue), p[prodExponent])), nil
 		},
 	}
 }
@@ -149,7 +146,7 @@ func complexProd[T kernel.Complex]() *Folding {
 		},
 		Finish: func(p *Partial, _ int64) (Number, error) {
 			by(p, 1, 0)
-			v := ComplexWhole(complex(p.float(complexReal), p.float(complexImaginary)), int(max(-enough, min(enough, p[complexExponent]))))
+			v := ComplexWhole(complex(p.float(complexReal), p.float(complexImaginary)), p[complexExponent])
 			return Complex(real(v), imag(v)), nil
 		},
 	}
@@ -182,7 +179,13 @@ func ComplexApart(v complex128) (complex128, int64) {
 	return complex(math.Ldexp(real(v), -e), math.Ldexp(imag(v), -e)), int64(e)
 }
 
-// ComplexWhole multiplies a complex number by a power of two.
-func ComplexWhole(v complex128, e int) complex128 {
-	return complex(math.Ldexp(real(v), e), math.Ldexp(imag(v), e))
+// Whole multiplies a number by a power of two.
+func Whole(v float64, e int64) float64 {
+	const enough = 5000 // beyond any exponent
+	return math.Ldexp(v, int(max(-enough, min(enough, e))))
+}
+
+// ComplexWhole is Whole of a complex number.
+func ComplexWhole(v complex128, e int64) complex128 {
+	return complex(Whole(real(v), e), Whole(imag(v), e))
 }

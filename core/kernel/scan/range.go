@@ -76,7 +76,7 @@ func watchRange[S, A kernel.Number](s *Scanning) {
 type factors[S, A kernel.Number] struct {
 	chunk func([]S) (A, int64)
 	apart func(A) (A, int64)
-	whole func(A, int) A
+	whole func(A, int64) A
 }
 
 // products are scans of products, of which scan makes each element's.
@@ -130,9 +130,8 @@ func (of factors[S, A]) multiply(p *fold.Partial, v A, exponent int64) {
 
 // round makes the exponent 0.
 func (of factors[S, A]) round(p *fold.Partial) {
-	const enough = 5000 // beyond any exponent
 	of.multiply(p, A(1), 0)
-	*(*A)(unsafe.Pointer(p)) = of.whole(valueOf[A](p), int(max(-enough, min(enough, p[scanRange]))))
+	*(*A)(unsafe.Pointer(p)) = of.whole(valueOf[A](p), p[scanRange])
 	p[scanRange] = 0
 }
 

@@ -79,7 +79,7 @@ func floatScans[S float32 | float64](own dtype.Type, greatest, least S) scanRow 
 		addInOrder(row[kernel.Sum])
 	}
 	watchRange[S, float64](row[kernel.Sum])
-	row[kernel.Prod] = products(own, factors[S, float64]{fold.ProductOf[S], fold.Apart, math.Ldexp}, scanProd[S, S, float64])
+	row[kernel.Prod] = products(own, factors[S, float64]{fold.ProductOf[S], fold.Apart, fold.Whole}, scanProd[S, S, float64])
 	return row
 }
 

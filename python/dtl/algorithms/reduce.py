@@ -19,20 +19,9 @@ from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, placed
 from . import device_functions, statistics
 from .exchange import share
+from .operator_ufuncs import UFUNCS
 from .transform import check_all_alike
 from .user_functions import apply, check_function, named, user_code
-
-_UFUNCS: dict[int, np.ufunc] = {
-    SUM: np.add,
-    PROD: np.multiply,
-    MIN: np.minimum,
-    MAX: np.maximum,
-    LAND: np.logical_and,
-    LOR: np.logical_or,
-    BAND: np.bitwise_and,
-    BOR: np.bitwise_or,
-    BXOR: np.bitwise_xor,
-}
 
 #: The reductions of the same meaning, which GPUs compute.
 _STATISTICS: dict[int, Callable[[Any], Any]] = {
@@ -190,7 +179,7 @@ def inner_product(a: DistributedContainer, b: DistributedContainer) -> Any:
 
 def _operator(op: Any) -> Op:
     number = operator_number(op)
-    if number not in _UFUNCS:
+    if number not in UFUNCS:
         raise InvalidArgumentError(
             f"op {op!r} does not combine elements; min_element and max_element say where they are"
         )
@@ -207,7 +196,7 @@ def _combine(op: Op, values: Any) -> Any:
     """Return one rank's values combined, or None of none."""
     if not values.size:
         return None
-    one = by_user(_UFUNCS[op].reduce, (values,), {"axis": None})
+    one = by_user(UFUNCS[op].reduce, (values,), {"axis": None})
     return values.dtype.type(one) if op in (LAND, LOR) else one
 
 
@@ -239,7 +228,7 @@ def _dtype_of_all(name: str, rows: Any) -> np.dtype[Any] | None:
 
 def _of_no_elements(name: str, op: Op, dtype: np.dtype[Any]) -> Any:
     if op in (SUM, PROD):
-        return _UFUNCS[op].reduce(np.empty(0, dtype))
+        return UFUNCS[op].reduce(np.empty(0, dtype))
     if op in (LAND, LOR):
         return dtype.type(op == LAND)
     raise InvalidArgumentError(f"{name}: a container of no elements has no {op.name}")

@@ -27,6 +27,7 @@ from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import neutral
+from .operator_ufuncs import UFUNCS
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 check_fits = late(".algorithms.date_reductions", "check_fits")
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
-_UFUNCS: dict[int, Any] = {SUM: np.add, PROD: np.multiply, MIN: np.minimum, MAX: np.maximum}
 _REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}
 _NAT, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
@@ -192,7 +192,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bo
 @computed_on_devices
 def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None) -> Any:
     """Return what ``ufunc.accumulate`` makes of a container, for add, multiply, minimum and maximum. Collective."""
-    op = next(op for op, known in _UFUNCS.items() if known is ufunc)
+    op = next(op for op, known in UFUNCS.items() if known is ufunc)
     name = "cumsum" if op == SUM else "cumprod" if op == PROD else f"{ufunc.__name__}.accumulate"
     return _cumulated(name, op, a, axis, dtype, False)
 
@@ -293,7 +293,7 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     if a.dtype == np.float16:
         return in_float32(lambda wider: _along(name, op, wider, dim, exclusive), a)
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
-    ufunc = _UFUNCS[op]
+    ufunc = UFUNCS[op]
     dtype = ufunc.accumulate(np.zeros(1, a.dtype)).dtype
     identity = neutral(_REDUCTIONS[op], dtype)
     if a.partition_policy not in (Partition.BLOCK, Partition.REPLICATED) and dim == 0 and a.context.size > 1:

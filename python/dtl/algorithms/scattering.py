@@ -26,22 +26,10 @@ from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, writes
 from .axis_reductions import container_of
 from .exchange import exchanged, share
+from .operator_ufuncs import UFUNCS
 from .rows import by_rows
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: The ufuncs of the operators that combine an element with a value.
-_UFUNCS: dict[int, np.ufunc] = {
-    SUM: np.add,
-    PROD: np.multiply,
-    MIN: np.minimum,
-    MAX: np.maximum,
-    LAND: np.logical_and,
-    LOR: np.logical_or,
-    BAND: np.bitwise_and,
-    BOR: np.bitwise_or,
-    BXOR: np.bitwise_xor,
-}
 
 
 @algorithm
@@ -238,7 +226,7 @@ def _combine(ufunc: np.ufunc, lines: Any, own: Array, value: Any) -> None:
 @writes("a")
 def combine_own(a: Any, own: Array, values: Array, op: Any) -> None:
     """Combine elements with the values of each rank's own list of indices, from 0 on or from the end. Collective."""
-    ufunc = _UFUNCS.get(operator_number(op))
+    ufunc = UFUNCS.get(operator_number(op))
     if ufunc is None:
         raise InvalidArgumentError(f"op {op!r} does not combine an element with a value; {', '.join(_names())} do")
     share(a, "put", f"op {ufunc.__name__}")
