@@ -71,9 +71,10 @@ func watchRange[S, A kernel.Number](s *Scanning) {
 	}
 }
 
-// factors are how numbers of S in memory are multiplied, as A: what a chunk comes to as a number of about 1 and an exponent of two,
-// how a number is taken apart into these, and put together.
+// factors are how numbers of S in memory are multiplied, as A: what a chunk comes to, while that leaves no range, and as a number of
+// about 1 and an exponent of two; how a number is taken apart into these, and put together.
 type factors[S, A kernel.Number] struct {
+	plain func([]S) A // or nil
 	chunk func([]S) (A, int64)
 	apart func(A) (A, int64)
 	whole func(A, int64) A
@@ -86,11 +87,10 @@ func products[S, A kernel.Number](
 	return &Scanning{
 		Result: own,
 		Total: func(p *fold.Partial, run memory.Span) {
-			const length = 512 // each number halves the product at most
+			const tried = 1 << 14 // elements are read once more where their products leave the range
 			for x := memory.As[S](run); len(x) > 0; {
-				n := min(len(x), length)
-				v, exponent := of.chunk(x[:n])
-				of.multiply(p, v, exponent)
+				n := min(len(x), tried)
+				of.total(p, x[:n])
 				x = x[n:]
 			}
 		},
@@ -115,6 +115,30 @@ func products[S, A kernel.Number](
 			return x == y || (x != x && y != y) || magnitude(x-y) <= rounding*magnitude(x)
 		},
 		round: of.round,
+	}
+}
+
+// productLength is how many factors are multiplied before the exponent is taken off: each halves the product at most.
+const productLength = 512
+
+// total multiplies a Partial by numbers: these as they are, or each without its exponent if that has left the range.
+func (of factors[S, A]) total(p *fold.Partial, x []S) {
+	begin := *p
+	if of.plain != nil && !overflow.OrUnderflowDuring(func() {
+		of.inChunks(p, x, func(chunk []S) (A, int64) { return of.plain(chunk), 0 })
+	}) {
+		return
+	}
+	*p = begin
+	of.inChunks(p, x, of.chunk)
+}
+
+func (of factors[S, A]) inChunks(p *fold.Partial, x []S, product func([]S) (A, int64)) {
+	for len(x) > 0 {
+		n := min(len(x), productLength)
+		v, exponent := product(x[:n])
+		of.multiply(p, v, exponent)
+		x = x[n:]
 	}
 }
 

@@ -79,14 +79,14 @@ func floatScans[S float32 | float64](own dtype.Type, greatest, least S) scanRow 
 		addInOrder(row[kernel.Sum])
 	}
 	watchRange[S, float64](row[kernel.Sum])
-	row[kernel.Prod] = products(own, factors[S, float64]{fold.ProductOf[S], fold.Apart, fold.Whole}, scanProd[S, S, float64])
+	row[kernel.Prod] = products(own, factors[S, float64]{productInStreams[S], fold.ProductOf[S], fold.Apart, fold.Whole}, scanProd[S, S, float64])
 	return row
 }
 
 func complexScans[C kernel.Complex](own dtype.Type) scanRow {
 	sum := scanning(own, 0, scanComplexSum[C], totalComplexSum[C], func(a, b complex128) complex128 { return a + b })
 	watchRange[C, complex128](sum)
-	multiplied := factors[C, complex128]{fold.ComplexProductOf[C], fold.ComplexApart, fold.ComplexWhole}
+	multiplied := factors[C, complex128]{nil, fold.ComplexProductOf[C], fold.ComplexApart, fold.ComplexWhole}
 	return scanRow{
 		kernel.Sum:  sum,
 		kernel.Prod: products(own, multiplied, scanComplexProd[C]),
@@ -185,6 +185,26 @@ func scanProd[S, D, A kernel.Ordered](dst []D, src []S, carry A, exclusive bool)
 		}
 	}
 	return carry
+}
+
+// productInStreams multiplies eight numbers side by side.
+func productInStreams[S float32 | float64](src []S) float64 {
+	a, b, c, d, e, f, g, h := 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
+	for ; len(src) >= 8; src = src[8:] {
+		x := (*[8]S)(src)
+		a *= float64(x[0])
+		b *= float64(x[1])
+		c *= float64(x[2])
+		d *= float64(x[3])
+		e *= float64(x[4])
+		f *= float64(x[5])
+		g *= float64(x[6])
+		h *= float64(x[7])
+	}
+	for _, v := range src {
+		a *= float64(v)
+	}
+	return ((a * b) * (c * d)) * ((e * f) * (g * h))
 }
 
 func totalProd[S, A kernel.Ordered](src []S, carry A) A {

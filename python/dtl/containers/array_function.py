@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
+from typing import TYPE_CHECKING, Any, Callable, Collection, overload
 
 import numpy as np
 
@@ -416,11 +416,13 @@ class ReductionMethods:
         return found
 
     def __array_function__(
-        self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, func: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        known = _FUNCTIONS.get(func)
+        if known is not None and not kwargs and len(args) == 1 and len(types) == 1:  # a container's, and nothing else
+            return known(*args)
         if not all(issubclass(kind, ReductionMethods) or _is_ordinary(kind) for kind in types):
             return NotImplemented
-        known = _FUNCTIONS.get(func)
         if known is None:
             like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
             if like is None:
