@@ -3,7 +3,6 @@ package gpu
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -33,24 +32,12 @@ func readPTX(t *testing.T, name string) string {
 // fuses finds the headers whose functions ask for fused multiplications, which the host has, too.
 var fuses = regexp.MustCompile(`#include "(pairs|angles|exponentials)\.h"`)
 
-// TestKernelsAreOfTheirSource holds where there is no clang that makes them, too.
-func TestKernelsAreOfTheirSource(t *testing.T) {
-	names, err := filepath.Glob("kernels/*.h")
-	must(t, err)
-	var headers []byte
-	for _, name := range names {
-		header, err := os.ReadFile(name)
-		must(t, err)
-		headers = append(headers, header...)
-	}
+// TestKernelsComputeAsTheHost: internal/lint tests that the PTX is of its source.
+func TestKernelsComputeAsTheHost(t *testing.T) {
 	for _, name := range sources {
 		source, err := os.ReadFile("kernels/" + name + ".c")
 		must(t, err)
 		text := readPTX(t, name)
-		want := fmt.Sprintf("// %s.c has sha256 %x", name, sha256.Sum256(append(slices.Clone(headers), source...)))
-		if first, _, _ := strings.Cut(text, "\n"); first != want {
-			t.Errorf("the PTX is of another source: make kernels\n%s\n%s", first, want)
-		}
 		fused := strings.Contains(text, "fma.") && !fuses.Match(source)
 		if fused || strings.Contains(text, ".ftz") || strings.Contains(text, ".approx") {
 			t.Errorf("kernels of %s round otherwise than the host", name)
@@ -69,7 +56,7 @@ func TestKernelsAreMadeAnew(t *testing.T) {
 		clang = "clang-19"
 	}
 	if _, err := exec.LookPath(clang); err != nil {
-		t.Skipf("no %s, which Debian's package of that name has, or DTL_CLANG names; the fingerprint is compared in any case", clang)
+		t.Skipf("no %s, which Debian's package of that name has, or DTL_CLANG names; internal/lint compares hashes in any case", clang)
 	}
 	folder := t.TempDir()
 	for _, name := range sources {
