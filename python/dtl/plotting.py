@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .containers.base import check_container
-from .containers.display import colour, describe, label, picture
-from .topology.affinity import Seat, rows_of
+from .containers.display import describe, picture
+from .topology.drawing import colour, label, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_LEGIBLE = 4  # so many ranks side by side on one CPU still have their numbers
 
 
 def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
@@ -52,7 +50,7 @@ def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
     ...     ax = dtl.plot_partition(vec)  # doctest: +SKIP
     """
     check_container("container", container)
-    pyplot, rectangle = _matplotlib("plot_partition")
+    pyplot, rectangle = matplotlib("plot_partition")
     shown = picture(container)
     if ax is None:
         ax = pyplot.subplots(figsize=(8, 1.5 if len(container.shape) == 1 else 5))[1]
@@ -71,37 +69,3 @@ def plot_partition(container: Any, ax: Axes | None = None) -> Axes:
         ax.set_xlabel("index along dimension 1")
         ax.set_ylabel("index along dimension 0")
     return ax
-
-
-def plot_seats(seats: list[Seat], ax: Axes | None = None) -> Axes:
-    """Draw which ranks may run on which CPU, as ``Context.topology`` does; it says more."""
-    pyplot, rectangle = _matplotlib("topology.plot")
-    rows = rows_of(seats)
-    if ax is None:
-        ax = pyplot.subplots(figsize=(8, 1 + 0.6 * len(rows)))[1]
-    for y, row in enumerate(rows):
-        for x, cpu in enumerate(row.cpus):
-            ranks = row.ranks[cpu]
-            for i, rank in enumerate(ranks):
-                part = 1 / len(ranks)
-                ax.add_patch(rectangle((x + i * part, y), part, 1, facecolor=colour(rank), edgecolor="none"))
-                if len(ranks) <= _LEGIBLE:
-                    ax.text(x + (i + 0.5) * part, y + 0.6, label(rank), ha="center", va="center", clip_on=True)
-            ax.add_patch(rectangle((x, y), 1, 1, facecolor="none" if ranks else "#ffffff", edgecolor="#555555"))
-            ax.text(x + 0.5, y + 0.15, f"CPU {cpu}", ha="center", va="center", fontsize="x-small", clip_on=True)
-    ax.set_xlim(0, max((len(row.cpus) for row in rows), default=1))
-    ax.set_ylim(len(rows), 0)
-    ax.set_yticks([y + 0.5 for y in range(len(rows))], [row.name for row in rows])
-    ax.set_xticks([])
-    ax.set_title("which ranks may run on which CPU", fontsize="small")
-    return ax
-
-
-def _matplotlib(what: str) -> tuple[Any, Any]:
-    """Return pyplot and its rectangles, or raise what is missing for a function."""
-    try:
-        from matplotlib import pyplot
-        from matplotlib.patches import Rectangle
-    except ImportError as error:
-        raise ImportError(f"{what} needs matplotlib: pip install matplotlib ({error})") from None
-    return pyplot, Rectangle

@@ -25,8 +25,8 @@ ORDER = [
     ["exceptions", "ops", "policies", "_lazy"],
     ["_native"],
     ["futures"],
-    ["runtime"],
     ["topology"],
+    ["runtime"],
     ["comm"],
     ["containers"],
     ["rma"],
@@ -92,7 +92,7 @@ def edges() -> dict[str, set[str]]:
 EDGES = edges()
 
 #: How many files the largest circle has in which calls by name count as imports. It only gets smaller.
-LARGEST_CIRCLE = 154
+LARGEST_CIRCLE = 149
 
 #: How many reads of other objects' private names there are. It only gets smaller.
 PRIVATE_READS = 1130
@@ -185,7 +185,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 def test_there_are_imports() -> None:
     assert EDGES["runtime.context"] >= {"runtime.backends", "_native.library"}
     assert "runtime.live" in EDGES["runtime.environment"]  # in a function
-    assert "topology.affinity" not in EDGES["runtime.devices"]  # for type checkers alone
+    assert "containers.base" not in EDGES["containers.types"]  # for type checkers alone
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
 
 

@@ -50,6 +50,11 @@ class Request:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise InvalidTypeError("requests are made by dtl.isend, dtl.irecv, dtl.iallreduce and their like")
 
+    def __dtl_future__(self) -> Any:
+        from .request_futures import RequestFuture  # which few programs need
+
+        return RequestFuture(self)
+
     def _begin(self, ctx: Context, op: str, held: bridge.PendingCall, give: Callable[[Any], Any]) -> None:
         self._ctx = ctx
         self._op = op

@@ -16,9 +16,7 @@ from ..comm.objects import gather_object
 from ..exceptions import DTLError
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step, root_number
-
-#: In place of a tile's rank: all ranks hold the elements.
-EVERY = -1
+from ..topology.drawing import EVERY, colour, label
 
 _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
 _SHOWN = 3  # indices of a part that is no range are written out
@@ -30,7 +28,6 @@ _COPIED = 1 << 20  # bytes of a part on a GPU, up to which it is copied to be sh
 _WIDTH, _HEIGHT, _STRIP, _LEAST = 480, 320, 32, 2
 _ROOM = 16  # pixels, below which a tile shows no number
 _LEGEND = 16
-_COLOURS = ["#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#f9dc5c", "#84a98c", "#fb8500", "#d4a373"]
 
 
 class Range(NamedTuple):
@@ -63,16 +60,6 @@ class Picture(NamedTuple):
     def area(self, rows: Range, columns: Range) -> str:
         """Return the indices of a part, in words."""
         return str(columns) if self.line else f"{rows} x {columns}"
-
-
-def colour(rank: int) -> str:
-    """Return a rank's colour, as ``#rrggbb``."""
-    return "#dddddd" if rank == EVERY else _COLOURS[rank % len(_COLOURS)]
-
-
-def label(rank: int) -> str:
-    """Return what a tile of a rank says."""
-    return "all" if rank == EVERY else str(rank)
 
 
 def describe(container: Any) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from _thread import allocate_lock
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Generator
 
-from .._lazy import concurrent_of, future_of, in_loop
 from ..exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from . import callbacks
 
@@ -270,8 +270,16 @@ class Future:
         """
         if isinstance(source, Future):
             return source
-        made: Future = future_of(source)
-        return made
+        if hasattr(source, "__dtl_future__"):
+            made: Future = source.__dtl_future__()
+            return made
+        import concurrent.futures  # which few programs need
+
+        if isinstance(source, concurrent.futures.Future):
+            return _Borrowed(source)
+        raise InvalidTypeError(
+            f"source must be a dtl.Future, a dtl.Request or a concurrent.futures.Future, not {type(source).__name__}"
+        )
 
     def then(self, f: Callable[[Any], Any]) -> Future:
         """Return a future of a function of the result.
@@ -361,14 +369,55 @@ class Future:
 
     def to_concurrent(self) -> concurrent.futures.Future[Any]:
         """Return a concurrent.futures.Future that completes as this one does. Cancelling it tries to cancel this."""
-        made: concurrent.futures.Future[Any] = concurrent_of(self)
+        import concurrent.futures
+
+        made: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+        def over(_: Any) -> None:
+            if self._state == CANCELLED:
+                made.cancel()
+            if not made.set_running_or_notify_cancel():
+                return  # was cancelled
+            if self._state == DONE:
+                made.set_result(self._value)
+            else:
+                made.set_exception(self._failure())
+
+        def cancelled(_: Any) -> None:
+            if made.cancelled():
+                self.cancel()
+
+        if self._closed:
+            raise closed_future()
+        if self._when_over(over):
+            made.add_done_callback(cancelled)
+        else:
+            over(self)
         return made
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait in an event loop of asyncio, in any thread. The loop runs other tasks meanwhile."""
         if self._state == PENDING:
-            yield from in_loop(self)
+            yield from self._in_loop()
         return self.get()
+
+    def _in_loop(self) -> Generator[Any, None, None]:
+        """Wait until the future is over in the running event loop."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        over = loop.create_future()
+
+        def tell() -> None:
+            if not over.done():  # the task may have been cancelled
+                over.set_result(None)
+
+        def wake(_: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(tell)
+
+        if self._when_over(wake):
+            yield from over
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing, failed: int = FAILED) -> None:
@@ -387,6 +436,30 @@ def _seconds(timeout: Any) -> float:
     if not seconds >= 0:
         raise InvalidArgumentError(f"timeout {timeout!r} is no number of seconds of at least 0")
     return min(seconds, 1e6)
+
+
+class _Borrowed(Future):
+    """The future of one of concurrent.futures."""
+
+    __slots__ = ("_source",)
+
+    _promise = False
+
+    def __init__(self, source: concurrent.futures.Future[Any]) -> None:
+        super().__init__()
+        self._source = source
+        source.add_done_callback(self._take)
+
+    def _take(self, source: concurrent.futures.Future[Any]) -> None:
+        if source.cancelled():
+            self._end(CANCELLED)
+        elif (error := source.exception()) is not None:
+            self._end(FAILED, error=error)
+        else:
+            self._end(DONE, source.result())
+
+    def cancel(self) -> bool:
+        return self._source.cancel() and self.cancelled
 
 
 def closed_future() -> InvalidHandleError:

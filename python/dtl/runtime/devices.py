@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._lazy import topology_of
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
@@ -67,7 +66,9 @@ class DeviceRanks(bridge.Ranks):
             If the context is closed, and ``topology`` was not used before.
         """
         if self._topology is None:
-            self._topology = topology_of(self)
+            from ..topology.affinity import ContextTopology  # which few programs need
+
+            self._topology = ContextTopology(self)
         return self._topology
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
-from .._lazy import plot_seats
 from .._native import library, threads
 from .._native.arguments import integer
 from ..exceptions import BoundsError, InvalidTypeError
@@ -12,7 +11,7 @@ from ..exceptions import BoundsError, InvalidTypeError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..runtime.context import Context
+_LEGIBLE = 4  # so many ranks side by side on one CPU still have their numbers
 
 
 class Seat(NamedTuple):
@@ -95,7 +94,7 @@ class ContextTopology:
 
     __module__ = "dtl.seating"
 
-    def __init__(self, ctx: Context) -> None:
+    def __init__(self, ctx: Any) -> None:
         self._context = ctx
         self._seats = seats_of(library.context_topology(ctx._handle))
 
@@ -289,8 +288,28 @@ class ContextTopology:
         ImportError
             If matplotlib is missing.
         """
-        drawn: Axes = plot_seats(self._seats, ax)
-        return drawn
+        from .drawing import colour, label, matplotlib  # which few programs need
+
+        pyplot, rectangle = matplotlib("topology.plot")
+        rows = rows_of(self._seats)
+        if ax is None:
+            ax = pyplot.subplots(figsize=(8, 1 + 0.6 * len(rows)))[1]
+        for y, row in enumerate(rows):
+            for x, cpu in enumerate(row.cpus):
+                ranks = row.ranks[cpu]
+                for i, rank in enumerate(ranks):
+                    part = 1 / len(ranks)
+                    ax.add_patch(rectangle((x + i * part, y), part, 1, facecolor=colour(rank), edgecolor="none"))
+                    if len(ranks) <= _LEGIBLE:
+                        ax.text(x + (i + 0.5) * part, y + 0.6, label(rank), ha="center", va="center", clip_on=True)
+                ax.add_patch(rectangle((x, y), 1, 1, facecolor="none" if ranks else "#ffffff", edgecolor="#555555"))
+                ax.text(x + 0.5, y + 0.15, f"CPU {cpu}", ha="center", va="center", fontsize="x-small", clip_on=True)
+        ax.set_xlim(0, max((len(row.cpus) for row in rows), default=1))
+        ax.set_ylim(len(rows), 0)
+        ax.set_yticks([y + 0.5 for y in range(len(rows))], [row.name for row in rows])
+        ax.set_xticks([])
+        ax.set_title("which ranks may run on which CPU", fontsize="small")
+        return ax
 
 
 def _some(n: int, thing: str) -> str:

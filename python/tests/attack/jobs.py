@@ -27,7 +27,7 @@ PRINTED = ("[rank", "dtl:", "found:", "Fatal", "Current thread", "fatal error", 
 NOT_STARTED = "The PMIx server's listener thread failed to start"
 
 #: What DTL's own threads do while they have nothing to do.
-IDLE = ("hang_monitor.py", "streams.py", "adapters.py")
+IDLE = ("hang_monitor.py", "streams.py", "request_futures.py")
 
 #: What a rank gets to print its stacks.
 STACK_SECONDS = 1.0
