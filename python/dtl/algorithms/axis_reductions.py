@@ -368,32 +368,21 @@ def _mean(result: np.dtype[Any]) -> Reduction:
     return Reduction(total.start, total.merge, finish)
 
 
-def _squares_about(mean: Array, view: Array, dims: tuple[int, ...]) -> Array:
-    """Return the sums of the squared distances from a mean, of as many rows at a time as the cache holds."""
-    row = view[:1].size * mean.itemsize
-    count = max(min(_CACHED // max(row, 1), len(view)), 1)
+def _squared(apart: Array) -> Array:
+    """Return the squared magnitudes of numbers; of real ones where these are."""
+    return np.square(apart.real) + np.square(apart.imag) if apart.dtype.kind == "c" else np.square(apart, out=apart)
+
+
+def _distances(mean: Array, view: Array, dims: tuple[int, ...], squared: bool) -> Array:
+    """Return the sums of distances from a mean, or of their squares, of as many rows at a time as the cache holds."""
+    count = max(min(_CACHED // max(view[:1].size * mean.itemsize, 1), len(view)), 1)
     room = np.empty((count, *view.shape[1:]), mean.dtype)
-    sums = np.zeros(mean.shape, mean.real.dtype)
+    sums = np.zeros(mean.shape, mean.real.dtype if squared else mean.dtype)
     for first in range(0, len(view), count):
         rows = slice(first, first + count)
         along = slice(None) if 0 in dims else rows
         apart = np.subtract(view[rows], mean[along], out=room[: len(view) - first])
-        if apart.dtype.kind == "c":
-            squares = np.square(apart.real) + np.square(apart.imag)
-        else:
-            squares = np.square(apart, out=apart)
-        sums[along] += squares.sum(axis=dims, keepdims=True)
-    return sums.squeeze(dims)
-
-
-def _distances_from(mean: Array, view: Array, dims: tuple[int, ...]) -> Array:
-    """Return the sums of the distances from a mean, of as many rows at a time as the cache holds."""
-    count = max(_CACHED // max(view[:1].size * mean.itemsize, 1), 1)
-    sums = np.zeros(mean.shape, mean.dtype)
-    for first in range(0, len(view), count):
-        rows = slice(first, first + count)
-        along = slice(None) if 0 in dims else rows
-        sums[along] += np.subtract(view[rows], mean[along]).sum(axis=dims, keepdims=True)
+        sums[along] += (_squared(apart) if squared else apart).sum(axis=dims, keepdims=True)
     return sums.squeeze(dims)
 
 
@@ -407,11 +396,11 @@ def _variance(result: np.dtype[Any], ddof: float, root: bool) -> Reduction:
             zero = np.asarray(view.sum(axis=dims, dtype=inner))
             return np.zeros(zero.shape), zero, zero, np.zeros(zero.shape)
         mean = view.mean(axis=dims, dtype=inner, keepdims=True)
-        squares = _squares_about(mean, view, dims)
+        squares = _distances(mean, view, dims, True)
         count, middle = np.full(squares.shape, float(n)), mean.reshape(squares.shape)
         low = np.zeros(squares.shape, inner)
         if np.any(np.square(np.abs(middle)) * n > moments.FAR * squares):
-            low = _distances_from(mean, view, dims) / n
+            low = _distances(mean, view, dims, False) / n
             squares = np.maximum(squares - np.square(np.abs(low)) * n, 0)
         return count, middle, low, squares
 
