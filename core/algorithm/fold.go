@@ -19,7 +19,8 @@ func Fold(op string, c container.Container, f fold.Kind, same int64) (fold.Numbe
 }
 
 // FoldOf is Fold of elements that this rank has folded already, without writing them to the container. Other ranks may call Fold. The
-// last word of mine is 1 afterwards where a sum Overflowed, else 0: then the caller calls Exact, as Fold does.
+// last word of mine is 1 afterwards where a sum Overflowed, else 0: then the caller calls Exact, as Fold does. Of complex elements it has
+// no Moment, which takes two foldings.
 func FoldOf(op string, c container.Container, f fold.Kind, same int64, mine *fold.Partial) (fold.Number, error) {
 	n, _, err := folded(op, c, f, same, mine)
 	return n, err
@@ -38,6 +39,19 @@ func Folded(c container.Container, f fold.Kind) (fold.Number, error) {
 func folded(
 	op string, c container.Container, f fold.Kind, same int64, already *fold.Partial,
 ) (n fold.Number, t dtype.Type, err error) {
+	n, t, err = foldedBy(f.Folding, op, c, f, same, already)
+	if err != nil || f != fold.Moment || !t.Complex() {
+		return n, t, err
+	}
+	imaginary := func(t dtype.Type) (*fold.Folding, error) { return fold.ImaginaryMoment(t), nil }
+	rest, _, err := foldedBy(imaginary, op, c, f, same, nil)
+	return fold.Real(n.Float() + rest.Float()), t, err
+}
+
+// foldedBy is folded with a folding that a function returns for the type.
+func foldedBy(
+	by func(dtype.Type) (*fold.Folding, error), op string, c container.Container, f fold.Kind, same int64, already *fold.Partial,
+) (n fold.Number, t dtype.Type, err error) {
 	var layout partition.Layout
 	folding, onHost := (*fold.Folding)(nil), false
 	call := comm.Call{Op: op}
@@ -46,7 +60,7 @@ func folded(
 	}
 	all, err := Share(container.OnItsDevice(c), call, func(p container.Part) (found comm.Shared, err error) {
 		t = p.Type()
-		if folding, err = f.Folding(t); err != nil {
+		if folding, err = by(t); err != nil {
 			return found, err
 		}
 		layout, onHost = p.Layout(), p.Placement() != container.OnDevice

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from typing import Any, Callable, Iterator
 
 import numpy as np
@@ -144,3 +145,33 @@ def test_variances_of_large_means(ctx: dtl.Context, name: str) -> None:
     close(ctx, np.var(dtl.asarray(ctx, np.stack([a, 2 * a], 1)), axis=0), np.array([exact, 4 * exact]))
     for keys in (np.zeros(n, int), np.zeros(n)):  # integers are counted, others sorted
         close(ctx, dtl.group_by(dtl.asarray(ctx, keys)).agg(dtl.asarray(ctx, a), "var")[1], np.array([exact]))
+
+
+@pytest.mark.parametrize(("dtype", "far", "rel"), [("complex128", 1e12, 1e-12), ("complex64", 1e4, 1e-6)])
+@pytest.mark.parametrize("n", [3, 40, 1100])
+def test_complex_variances_of_large_means(ctx: dtl.Context, n: int, dtype: str, far: float, rel: float) -> None:
+    rng = np.random.default_rng(n)
+    z = ((far + rng.random(n)) + (3 * far + rng.random(n)) * 1j).astype(dtype)
+    exact = sum(_variance_of(part) for part in (z.real, z.imag))
+    chosen = np.arange(n) > 0
+    some = sum(_variance_of(part[1:]) for part in (z.real, z.imag))
+    for partition in ("block", "cyclic", "replicated"):
+        x, on = (dtl.asarray(ctx, each, partition=partition) for each in (z, chosen))
+        for found in (x.var(), np.nanvar(x), (x * 1).var(), x.var(where=on | True), np.square(x.std())):
+            assert found == pytest.approx(exact, rel=rel)
+        assert np.var(x, ddof=1) == pytest.approx(exact * n / (n - 1), rel=rel)
+        assert x.var(where=on) == pytest.approx(some, rel=rel)
+    made = [
+        np.var(dtl.asarray(ctx, np.stack([z, z], 1)), axis=0),
+        np.nanvar(dtl.asarray(ctx, np.stack([z, z], 1)), axis=0),
+    ]
+    made += [dtl.group_by(dtl.asarray(ctx, np.zeros(n, kind))).agg(dtl.asarray(ctx, z), "var")[1] for kind in "if"]
+    for each in made:
+        got = dtl.broadcast_object(ctx, each.gather_to(0))
+        assert got == pytest.approx([exact] * len(got), rel=rel)
+
+
+def _variance_of(part: Array) -> float:
+    """Return the variance of numbers by fractions, whose sums are exact."""
+    numbers = [Fraction(float(x)) for x in part]
+    return float(sum(x * x for x in numbers) / len(numbers) - (sum(numbers) / len(numbers)) ** 2)

@@ -24,7 +24,7 @@ const (
 	ArgMin                 // index of the first of the least elements, or of the first NaN
 	ArgMax                 // likewise of the greatest
 	Mean                   // in float64, which no integer overflows
-	Moment                 // sum of the squared distances from the mean
+	Moment                 // sum of the squared distances from the mean; of complex elements, of their real parts
 	Squares                // sum of the squared magnitudes
 	Magnitudes             // sum of the magnitudes
 	Truths                 // how many are not zero
@@ -154,8 +154,8 @@ var foldings = [dtype.N]foldRow{
 	dtype.Uint16:     integerFolds[uint16, uint64](dtype.Uint64),
 	dtype.Uint8:      ofBytes(integerFolds[uint8, uint64](dtype.Uint64)),
 	dtype.Bool:       boolFolds(),
-	dtype.Complex64:  complexFolds[complex64](),
-	dtype.Complex128: complexFolds[complex128](),
+	dtype.Complex64:  complexFolds[complex64, float32](),
+	dtype.Complex128: complexFolds[complex128, float64](),
 }
 
 func integerFolds[T kernel.Integer, A wide](result dtype.Type) foldRow {
@@ -191,17 +191,17 @@ func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 		Max:    extreme(valueBy(true, greatestValue[T]), more[A], result, "maximum"),
 		ArgMin: place(least[T], less[A], "argmin"), ArgMax: place(greatest[T], more[A], "argmax"),
 		Mean:       floatSum(sumOf[T], average),
-		Moment:     moments(momentsOf[T], mergeMoments),
+		Moment:     moments(momentsOf[T]),
 		Squares:    floatSum(squaresOf[T], whole),
 		Magnitudes: floatSum(magnitudesOf[T], whole),
 		Truths:     truths[T](),
 	}
 }
 
-func complexFolds[T kernel.Complex]() foldRow {
+func complexFolds[T kernel.Complex, F float32 | float64]() foldRow {
 	return foldRow{
 		Sum: complexSum[T](false), Prod: complexProd[T](), Mean: complexSum[T](true),
-		Moment:     moments(complexMomentsOf[T], mergeComplexMoments),
+		Moment:     moments(partMoments[T, F](0)),
 		Squares:    floatSum(complexSquaresOf[T], whole),
 		Magnitudes: floatSum(complexMagnitudesOf[T], whole),
 		Truths:     truths[T](),

@@ -1,18 +1,19 @@
 package fold
 
 import (
+	"unsafe"
+
+	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
 )
 
-// The words of a moment: how many elements there are, the sum of the squared distances from their mean, and the mean: of real
-// numbers in two words, so that merging loses nothing of means that are large beside the distances; of complex numbers its two parts.
+// The words of a moment: how many numbers there are, the sum of the squared distances from their mean, and from momentMean on
+// the mean in two words, so that merging loses nothing of means that are large beside the distances.
 const (
 	momentCount = iota
 	momentSpread
 	momentMean
-	momentLow
-	momentImaginary = momentLow
 )
 
 // momentBlock is how many elements' moments are taken at a time: they stay in the first cache for the second look.
@@ -21,7 +22,7 @@ const momentBlock = 1024
 // moments finds the mean and the distances from it in one pass over the memory: blocks are looked at twice while they are
 // in the cache, and merged (Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample
 // variances").
-func moments[T any](of func(*Streams[T]) (mean [2]float64, m2 float64), merge func(p, other *Partial)) *Folding {
+func moments[T any](of func(*Streams[T]) (mean [2]float64, m2 float64)) *Folding {
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
 			InStreams(memory.As[T](run), momentBlock, func(s *Streams[T]) {
@@ -29,15 +30,14 @@ func moments[T any](of func(*Streams[T]) (mean [2]float64, m2 float64), merge fu
 				other := Partial{momentCount: s.count()}
 				other.setFloat(momentSpread, m2)
 				*other.floats(momentMean) = mean
-				merge(p, &other)
+				mergeMoments(p, &other)
 			})
 		},
-		Merge:  merge,
+		Merge:  mergeMoments,
 		Finish: func(p *Partial, _ int64) (Number, error) { return Real(p.float(momentSpread)), nil },
 	}
 }
 
-// mergeMoments merges those of real numbers.
 func mergeMoments(p, other *Partial) {
 	if p[momentCount] == 0 || other[momentCount] == 0 {
 		if p[momentCount] == 0 {
@@ -53,23 +53,6 @@ func mergeMoments(p, other *Partial) {
 	p[momentCount] += other[momentCount]
 	p.setFloat(momentSpread, p.float(momentSpread)+other.float(momentSpread)+away*away*n*share)
 	twoSum(mine, away*share)
-}
-
-// mergeComplexMoments merges those of complex numbers.
-func mergeComplexMoments(p, other *Partial) {
-	if p[momentCount] == 0 || other[momentCount] == 0 {
-		if p[momentCount] == 0 {
-			*p = *other
-		}
-		return
-	}
-	n, m := float64(p[momentCount]), float64(other[momentCount])
-	re, im := other.float(momentMean)-p.float(momentMean), other.float(momentImaginary)-p.float(momentImaginary)
-	share := m / (n + m)
-	p[momentCount] += other[momentCount]
-	p.setFloat(momentSpread, p.float(momentSpread)+other.float(momentSpread)+(re*re+im*im)*n*share)
-	p.setFloat(momentMean, p.float(momentMean)+re*share)
-	p.setFloat(momentImaginary, p.float(momentImaginary)+im*share)
 }
 
 // count returns how many elements there are.
@@ -139,20 +122,33 @@ func distances[T kernel.Ordered](x []T, m float64) float64 {
 
 func square(x float64) float64 { return x * x }
 
-func complexMomentsOf[T kernel.Complex](s *Streams[T]) (mean [2]float64, m2 float64) {
-	var sum complex128
-	for _, x := range s {
-		for _, v := range x {
-			sum += complex128(v)
+// imaginaryMoments has the moments of the imaginary parts of complex numbers, whose Moment is of the real parts.
+var imaginaryMoments = [dtype.N]*Folding{
+	dtype.Float64: nil, dtype.Float32: nil, dtype.Int64: nil, dtype.Int32: nil, dtype.Int16: nil, dtype.Int8: nil,
+	dtype.Uint64: nil, dtype.Uint32: nil, dtype.Uint16: nil, dtype.Uint8: nil, dtype.Bool: nil,
+	dtype.Complex64:  moments(partMoments[complex64, float32](1)),
+	dtype.Complex128: moments(partMoments[complex128, float64](1)),
+}
+
+// ImaginaryMoment returns how the imaginary parts of complex numbers are folded to what Moment makes of the real parts. Their squared
+// distances from the mean of both are the sum of the two. It is nil for other types.
+func ImaginaryMoment(t dtype.Type) *Folding { return imaginaryMoments[t] }
+
+// partMoments returns momentsOf for the real parts of complex numbers, or with 1 for the imaginary parts, which it copies.
+func partMoments[T kernel.Complex, F float32 | float64](imaginary int) func(*Streams[T]) ([2]float64, float64) {
+	return func(s *Streams[T]) ([2]float64, float64) {
+		var room [momentBlock]F
+		var parts Streams[F]
+		n := 0
+		for k, x := range s {
+			first := n
+			both := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+			for i := imaginary; i < len(both); i += 2 {
+				room[n] = both[i]
+				n++
+			}
+			parts[k] = room[first:n]
 		}
+		return momentsOf(&parts)
 	}
-	n := float64(s.count())
-	m := complex(real(sum)/n, imag(sum)/n)
-	for _, x := range s {
-		for _, v := range x {
-			d := complex128(v) - m
-			m2 += real(d)*real(d) + imag(d)*imag(d)
-		}
-	}
-	return [2]float64{real(m), imag(m)}, m2
 }

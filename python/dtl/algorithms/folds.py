@@ -92,7 +92,8 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                 with a.astype(np.float32) as wider:
                     return bridge.call(bridge.FOLD, wider, None, None, kind, same, exact, 0)
             a._check_numbers(NAMES[kind % ANY])
-        words = expressions.folded(a, kind % ANY) if a._pending and not exact else None
+        in_two = kind % ANY == MOMENT and a._dtype.kind == "c"  # of the real parts, then of the imaginary ones
+        words = expressions.folded(a, kind % ANY) if a._pending and not exact and not in_two else None
         if words is not None:
             value = bridge.call(bridge.FOLD, expressions.raw(a), words, None, kind, same, exact, 0)
             return bridge.call(bridge.FOLD, a, None, None, kind, same, 1, 0) if words[-1] else value
