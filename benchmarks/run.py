@@ -81,6 +81,7 @@ _SECTIONS = (
     Section("Numbers on one rank", "folds.py", 0, False),
     Section("Numbers on two ranks", "folds.py", 2, True),
     Section("Arrays on one rank", "arrays.py", 0, False),
+    Section("Small containers on one rank", "small.py", 0, False),
     Section("Arrays on two ranks", "arrays.py", 2, True),
     Section("Arrays on four ranks on two cores", "arrays.py", 4, False),
     Section("Matrices on one rank", "matrices.py", 0, False),
