@@ -1,7 +1,4 @@
-"""``python -m dtl``: ``run`` a program on ranks, ``trace`` or ``doctor`` it, or print ``info`` about what is here.
-
-``completion`` is for shells.
-"""
+"""``python -m dtl``: ``run`` a program on ranks, ``trace`` or ``doctor`` it, or print ``info`` about what is here."""
 
 from __future__ import annotations
 
@@ -12,14 +9,13 @@ from ._cli import ArgumentsError, UsageError
 from ._lazy import late
 
 #: The commands. Each is a module of _cli with a function main, which is imported when it is wanted.
-COMMANDS = ("run", "trace", "doctor", "info", "completion")
+COMMANDS = ("run", "trace", "doctor", "info")
 
 _HELP = """\
 usage: python -m dtl run [-n RANKS] [options] script.py [arguments]  run a program on several ranks
        python -m dtl trace [-o FILE] script.py [arguments]           run a program and say what its calls cost
        python -m dtl doctor script.py [arguments]                    run a program and say what would be faster
        python -m dtl info                                            say what is here and what can be used
-       python -m dtl completion (bash | zsh | fish)                  print what completes the command dtl in a shell
        python -m dtl run --help, python -m dtl trace --help          say more
        python -m dtl --version                                       say which version this is"""
 

@@ -19,12 +19,6 @@ one by one, operands that move between ranks, functions called for each element,
 
   -h, --help               print this"""
 
-#: The options for who completes them: how each is written, whether a value follows, and what it does.
-OPTIONS = (
-    (("-m",), True, "run a module"),
-    (("-h", "--help"), False, "say more"),
-)
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the program with these arguments and return 0. What leaves the program, such as SystemExit, leaves this, too.

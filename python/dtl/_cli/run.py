@@ -6,7 +6,7 @@ import argparse
 import importlib.util
 import os
 import sys
-from typing import Iterator, NoReturn, Sequence
+from typing import NoReturn, Sequence
 
 from . import ArgumentsError, UsageError, command, placement, start, supervise, syntax
 
@@ -69,13 +69,6 @@ def _parser() -> _Parser:
         "-v", "--verbose", action="store_true", help="say which library and launcher were found, and how"
     )
     return parser
-
-
-def options() -> Iterator[tuple[Sequence[str], bool, str]]:
-    """Yield the options for who completes them: how each is written, whether a value follows, and what it does."""
-    for action in _parser()._actions:
-        yield action.option_strings, action.nargs != 0, action.help or ""
-    yield ["-m"], True, "run a module"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,14 +23,6 @@ its calls of DTL: how often, how many bytes and how long, by operation and line.
   --table                  print a table of all ranks' sums on standard error; without -o that is done anyway
   -h, --help               print this"""
 
-#: The options for who completes them: how each is written, whether a value follows, and what it does.
-OPTIONS = (
-    (("-o", "--output"), True, "write the calls of all ranks to a file that ui.perfetto.dev shows"),
-    (("--table",), False, "print a table of all ranks' sums"),
-    (("-m",), True, "run a module"),
-    (("-h", "--help"), False, "say more"),
-)
-
 
 class _Options(NamedTuple):
     output: str | None
