@@ -1,46 +1,39 @@
-"""Metrics: counters, gauges and histograms that a monitoring system reads, and those of DTL's own calls.
+"""The counts of calls that a monitoring system reads: how often DTL's operations were called, and for how long.
 
-``start()`` lets DTL's metrics count this rank's calls; ``registry.text()`` is what Prometheus scrapes, and
-``registry.snapshot()`` the same as a dict. Nothing here communicates: each rank has metrics of its own.
+``start()`` has this rank's calls counted, ``snapshot()`` returns the counts, and :class:`Collector` hands them to
+Prometheus' client. Nothing here communicates: each rank has counts of its own.
 
 Examples
 --------
 >>> import dtl
 >>> dtl.observe.start()
->>> before = dtl.observe.calls.value(operation="allreduce")
 >>> with dtl.Context() as ctx:
 ...     _ = dtl.allreduce(ctx, 1.0)
->>> dtl.observe.calls.value(operation="allreduce") - before
-1.0
+>>> dtl.observe.snapshot()["allreduce"]["calls"] >= 1
+True
 >>> dtl.observe.stop()
 """
 
 from __future__ import annotations
 
-import threading
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Iterator
 
 from ._native.library import bridge
-from .monitoring.metrics import SECONDS, Counter, Gauge, Histogram, Metric, Registry, registry
 
-__all__ = ["SECONDS", "Counter", "Gauge", "Histogram", "Metric", "Registry"]
-__all__ += ["bytes_moved", "calls", "failures", "registry", "seconds", "start", "stop"]
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
-#: How often each operation was called.
-calls = Counter("dtl_calls_total", "Calls of DTL's operations.", ["operation"])
-#: How often it raised.
-failures = Counter("dtl_failures_total", "Calls of DTL's operations that raised.", ["operation"])
-#: The bytes that its calls were given and returned, as a trace counts them.
-bytes_moved = Counter("dtl_bytes_total", "Bytes of the arrays that calls were given and returned.", ["operation"])
-#: The seconds that its calls took.
-seconds = Histogram("dtl_call_seconds", "Seconds that calls took, waiting included.", ["operation"])
+__all__ = ["SECONDS", "Collector", "snapshot", "start", "stop"]
+
+#: The bounds between which calls are counted by their seconds.
+SECONDS = (*(float(f"{digits}e{power}") for power in range(-6, 1) for digits in (1, 2.5, 5)), 10.0)
 
 _recorder = bridge.Recorder(0, False, tuple(round(bound * 1e9) for bound in SECONDS))
-_lock = threading.RLock()
-_seen: dict[str, tuple[int, ...]] = {}
 
 
 def start() -> None:
-    """Count this rank's calls in ``calls``, ``failures``, ``bytes_moved`` and ``seconds`` from now on. Not collective.
+    """Count this rank's calls from now on. Not collective.
 
     Counted are the calls that ``dtl.trace`` counts. A second call does nothing.
     """
@@ -52,18 +45,57 @@ def stop() -> None:
     _recorder.stop()
 
 
-def _update() -> None:
-    """Add what the recorder has counted since the last time to the metrics."""
-    with _lock:
-        for operation, _, _, count, failed, size, nanoseconds, counts in _recorder.totals():
-            now = (count, failed, size, nanoseconds, *counts)
-            new = [a - b for a, b in zip(now, _seen.get(operation, (0,) * len(now)))]
-            _seen[operation] = now
-            if new[0]:
-                calls.inc(new[0], operation=operation)
-                failures.inc(new[1], operation=operation)
-                bytes_moved.inc(new[2], operation=operation)
-                seconds.merge(new[4:], new[3] * 1e-9, operation=operation)
+def snapshot() -> dict[str, dict[str, Any]]:
+    """Return what was counted, as objects that JSON can represent. Not collective.
+
+    Returns
+    -------
+    dict
+        For each operation a dict of ``calls``; ``failures``, those that raised; ``bytes`` of the arrays that calls were
+        given and returned, as a trace counts them; ``seconds``, waiting included; and ``buckets``, pairs of a bound of
+        ``SECONDS`` and the number of calls that took as long at most. The last bound is None.
+    """
+    return {
+        operation: {
+            "calls": calls,
+            "failures": failures,
+            "bytes": size,
+            "seconds": nanoseconds * 1e-9,
+            "buckets": [list(pair) for pair in zip([*SECONDS, None], accumulate(counts))],
+        }
+        for operation, _, _, calls, failures, size, nanoseconds, counts in _recorder.totals()
+    }
 
 
-registry.before_reading(_update)
+class Collector:
+    """What was counted, for a registry of the package ``prometheus_client``.
+
+    ``prometheus_client.REGISTRY.register(dtl.observe.Collector())`` adds ``dtl_calls_total``, ``dtl_failures_total``,
+    ``dtl_bytes_total`` and ``dtl_call_seconds`` to what the program exports, each with the label ``operation``.
+    """
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics, as registries ask for them.
+
+        Raises
+        ------
+        ImportError
+            If there is no prometheus_client.
+        """
+        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+        counted = snapshot()
+        for name, key, text in (
+            ("dtl_calls", "calls", "Calls of DTL's operations."),
+            ("dtl_failures", "failures", "Calls of DTL's operations that raised."),
+            ("dtl_bytes", "bytes", "Bytes of the arrays that calls were given and returned."),
+        ):
+            counter = CounterMetricFamily(name, text, labels=["operation"])
+            for operation, of in counted.items():
+                counter.add_metric([operation], of[key])
+            yield counter
+        seconds = HistogramMetricFamily("dtl_call_seconds", "Seconds that calls took.", labels=["operation"])
+        for operation, of in counted.items():
+            buckets = [("+Inf" if bound is None else str(bound), count) for bound, count in of["buckets"]]
+            seconds.add_metric([operation], buckets, of["seconds"])
+        yield seconds

@@ -28,7 +28,7 @@ BY_PATH = {
     "fft": ["fft", "fftfreq", "irfftn"],
     "linalg": ["LinAlgError", "QRResult", "qr", "solve", "svd", "trace"],
     "nccl": ["Mode", "Operation"],
-    "observe": ["Counter", "Gauge", "Histogram", "Metric", "Registry", "calls", "registry", "start", "stop"],
+    "observe": ["Collector", "SECONDS", "snapshot", "start", "stop"],
     "ops": ["Op"],
     "ordered": ["Unique"],
     "plotting": ["plot_partition"],

@@ -1,1 +1,1 @@
-"""Traces, metrics and progress bars of running programs."""
+"""Traces and progress bars of running programs."""
