@@ -138,6 +138,66 @@ def test_tensors(ctx: dtl.Context) -> None:
     for call in (dtl.asarray, dtl.allreduce):
         with pytest.raises(dtl.InvalidTypeError, match="Tensor is no array of NumPy's: Got unsupported"):
             call(ctx, Tensor())
-    with pytest.raises(dtl.InvalidTypeError, match=r"not Tensor; np.asarray\(out\)"):
+    with pytest.raises(dtl.InvalidTypeError, match="out of type Tensor is no array of NumPy's: Got unsupported"):
         dtl.allreduce(ctx, np.ones(3), out=Tensor())
+    assert dtl.allreduce(ctx, 1) == ctx.size
+
+
+class HostTensor:
+    """A tensor whose memory NumPy sees, as those of PyTorch in the host's memory are."""
+
+    def __init__(self, memory: Any, copied: bool = False) -> None:
+        self.memory, self._copied = memory, copied
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.memory.copy() if self._copied else self.memory
+
+    def __dlpack__(self) -> Any:
+        return None
+
+
+def receiving(ctx: dtl.Context, out: Any) -> dict[str, Any]:
+    """Return calls that write 0, 1, ... to an output, some of them times the number of ranks."""
+    mine = np.arange(3.0)
+    after, before = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+
+    def get() -> Any:
+        with dtl.Window(ctx, base=mine.copy()) as window, window.epoch():
+            return dtl.rma_rget(window, ctx.rank, 0, out=out).wait()
+
+    return {
+        "broadcast": lambda: dtl.broadcast(ctx, mine if ctx.is_root else None, out=out),
+        "allreduce": lambda: dtl.allreduce(ctx, mine, out=out),
+        "iallreduce": lambda: dtl.iallreduce(ctx, mine, "max", out=out).wait(),
+        "sendrecv": lambda: dtl.sendrecv(ctx, mine, after, before, out=out),
+        "rma_rget": get,
+    }
+
+
+@pytest.mark.parametrize("name", ["broadcast", "allreduce", "iallreduce", "sendrecv", "rma_rget"])
+def test_tensors_receive(ctx: dtl.Context, name: str) -> None:
+    """They get the elements, as out, whether they are contiguous or not, and are what the call returns."""
+    for memory in (np.zeros(3), np.zeros((3, 2))[:, 1])[: 1 if name == "rma_rget" else 2]:
+        out = HostTensor(memory)
+        assert receiving(ctx, out)[name]() is out
+        np.testing.assert_array_equal(memory, np.arange(3.0) * (ctx.size if name == "allreduce" else 1))
+
+
+def test_dates_are_received_in_tensors(ctx: dtl.Context) -> None:
+    out = HostTensor(np.zeros((2, 2), "M8[s]").T)
+    assert dtl.broadcast(ctx, np.arange(4).astype("M8[s]").reshape(2, 2) if ctx.is_root else None, out=out) is out
+    np.testing.assert_array_equal(out.memory, np.arange(4).astype("M8[s]").reshape(2, 2))
+
+
+def test_outputs_that_cannot_be_written(ctx: dtl.Context) -> None:
+    """On every rank, though only one rank has such an output."""
+    fixed = np.zeros(3)
+    fixed.setflags(write=False)
+    for tensor, match in (
+        (HostTensor(np.zeros(3), copied=True), "becomes a copy with NumPy"),
+        (HostTensor(fixed), "out of type HostTensor and shape .3,. is read-only"),
+        (HostTensor(np.zeros(3, object)), "dtype object"),
+    ):
+        with pytest.raises(dtl.InvalidArgumentError, match=match):
+            dtl.allreduce(ctx, np.ones(3), out=tensor if ctx.is_root else np.zeros(3))
     assert dtl.allreduce(ctx, 1) == ctx.size

@@ -276,8 +276,7 @@ def input_value(name: str, value: Any) -> Any:
 def check_output(out: Any) -> None:
     """Raise what is wrong with an output that the bridge did not take, if anything is."""
     if not isinstance(out, np.ndarray):
-        advice = "; np.asarray(out) shares the memory of a tensor on the host" if hasattr(out, "__dlpack__") else ""
-        raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}{advice}")
+        raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
     native = native_of(out.dtype)
     if not is_native(out.dtype) and (native.str in _NUMBERS or carrier(native) is not None):
         raise InvalidTypeError(

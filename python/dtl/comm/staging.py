@@ -16,6 +16,7 @@ from .linked import linked, signature
 from .moved import moved
 from .reached import reached
 from .requests import Request
+from .tensors import received_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +38,11 @@ def staged(f: F) -> F:
         first = len(arguments) - len(words or ())
         args, kwargs = arguments[:first], dict(zip(words or (), arguments[first:]))
         if not any(map(is_on_device, arguments)):
-            result = moved(f, args, kwargs) if isinstance(error, InvalidTypeError) else NotImplemented
+            if not isinstance(error, InvalidTypeError):
+                return None
+            result = received_in(f, args, kwargs)
+            if result is NotImplemented:
+                result = moved(f, args, kwargs)
             return None if result is NotImplemented else (result,)
         given = signature(f).bind(*args, **kwargs)
         given.apply_defaults()

@@ -19,6 +19,7 @@ from .._native.arguments import (
 from .._native.library import bridge
 from .._native.values import fitting
 from ..comm.requests import Request, new_request
+from ..comm.tensors import is_tensor, memory_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, OpLike
 from ..runtime.short_calls import short
@@ -112,7 +113,7 @@ def rma_get(
     array = _room(win, number, at, size, dtype, out)
     _call(_GET, win, None, as_bytes(array), number, at, 0, 0)
     win._keep(number, array)
-    return array
+    return array if out is None else cast("np.ndarray[Any, Any]", out)
 
 
 def _get_to_device(win: Window, target: int, offset: int, size: Any, out: Any) -> Any:
@@ -191,10 +192,9 @@ def rma_rget(
     held = bridge.start(bridge.WIN_RGET, win, None, as_bytes(array), number, at, 0, 0)
 
     def received(_: Any) -> Any:
-        if not there:
-            return array
-        device_buffers.give("rma_rget", out, array)
-        return out
+        if there:
+            device_buffers.give("rma_rget", out, array)
+        return array if out is None else out
 
     return _noted(win, new_request(win.context, "rma_rget", held, received))
 
@@ -216,8 +216,8 @@ def _check_window(win: Any) -> None:
 def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any) -> np.ndarray[Any, Any]:
     """Return the array for what is read."""
     if out is not None:
-        array: np.ndarray[Any, Any] = out
-        check_output(as_bytes(out))
+        array: np.ndarray[Any, Any] = memory_of(out) if is_tensor(out) else out
+        check_output(as_bytes(array))
         if size is not None and integer("size", size) != array.nbytes:
             raise InvalidArgumentError(f"size {size} is not that of out, which has {array.nbytes} bytes")
         return array
