@@ -21,7 +21,7 @@ import report
 from jobs import command, environment, replay
 from record import record
 
-PACKAGES = ("numpy", "scipy", "dask", "xarray", "sklearn", "pandas")
+PACKAGES = ("numpy", "scipy", "dask.array", "xarray", "sklearn", "pandas")
 
 #: The parts of the time: recording, and replaying on one rank and on three.
 RECORDING, ON_RANKS = 0.45, {1: 0.15, 3: 0.4}

@@ -72,8 +72,8 @@ def _base(value: Any) -> Any:
 
 
 def _recorded(value: Any) -> Any:
-    """Return a result whose calls are kept, too."""
-    if type(value) is np.ndarray:
+    """Return a result whose calls are kept, too: not one of objects, which are not kept, and which pandas resizes."""
+    if type(value) is np.ndarray and not value.dtype.hasobject:
         return value.view(Recorded)
     if type(value) in (list, tuple):
         return type(value)(map(_recorded, value))
