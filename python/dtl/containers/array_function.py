@@ -48,6 +48,7 @@ _HOMES = {
     ".algorithms.polynomials": "polyval vander polyadd polysub polymul polyder polyint",
     ".algorithms.diagonal_forms": "diag diagflat fill_diagonal diag_indices_from tril_indices_from triu_indices_from",
     ".algorithms.bits": "packbits unpackbits",
+    ".algorithms.inserting": "delete insert",
     ".algorithms.writing": "put putmask place put_along_axis",
     ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
@@ -60,10 +61,10 @@ _HOMES = {
     ".algorithms.spacing_forms": "linspace logspace geomspace",
     ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
     "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
-    ".algorithms.numpy_forms": "take sort argsort shape ndim size fliplr flipud rot90 rollaxis ediff1d delete ptp "
+    ".algorithms.numpy_forms": "take sort argsort shape ndim size fliplr flipud rot90 rollaxis ediff1d ptp "
     "average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
     "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
-    "trapz cov corrcoef array_equiv searchsorted insert resize "
+    "trapz cov corrcoef array_equiv searchsorted resize "
     "real_if_close is_busday busday_offset busday_count datetime_as_string",
 }
 
