@@ -10,27 +10,40 @@ from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..policies import Placement
+from .axis_reductions import container_of, redivided
 from .concatenate import concat
-from .creation import asarray
+from .creation import arange, asarray, full
 from .exchange import share
-from .manipulation import dimension, moveaxis, ravel, reshape
+from .manipulation import dimension, divided_like, moveaxis, ravel, reshape
+from .operands import on_every_rank
 from .taking import rearranged
 
 
-def _indices(obj: Any, extent: int) -> Any:
-    """Return what is inserted before, or deleted, as indices from 0 on: an integer, or an array of them."""
+def _is_integers(obj: Any) -> bool:
+    """Say whether a container or an array holds indices, not a mask."""
+    if obj.dtype.kind == "b":
+        return False
+    if obj.dtype.kind not in "iu":
+        raise InvalidTypeError(f"indices of {obj.dtype}; they must be integers")
+    return True
+
+
+def _indices(arr: Any, obj: Any, extent: int) -> Any:
+    """Return what is inserted before, or deleted: a container, or an array of indices, or of bool."""
     if isinstance(obj, DistributedContainer):
-        raise InvalidTypeError("obj must be an integer, a slice or an array, the same on every rank, not a container")
+        obj._check_open()
+        if Placement.DEVICE in (arr._placement, obj._placement) or obj.context is not arr.context:
+            return on_every_rank(obj, arr)
+        return obj
     if isinstance(obj, slice):
         return np.arange(*obj.indices(extent), dtype=np.int64)
+    if isinstance(obj, (list, tuple)):
+        obj = [on_every_rank(each, arr) for each in obj]
     given = np.asarray(obj)
-    if given.dtype.kind == "b":
-        return given
-    if given.size == 0 and not isinstance(obj, np.ndarray):
+    if given.size == 0 and isinstance(obj, list):
         given = given.astype(np.int64)
-    if given.dtype.kind not in "iu":
-        raise InvalidTypeError(f"indices of {given.dtype}; they must be integers")
-    return given.astype(np.int64)
+    return given.astype(np.int64) if _is_integers(given) else given
 
 
 def _inside(given: Any, low: int, high: int, extent: int) -> Any:
@@ -41,17 +54,24 @@ def _inside(given: Any, low: int, high: int, extent: int) -> Any:
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """Leave indices out along a dimension. Each rank asks for what it keeps alone."""
+    """Leave indices out along a dimension. Collective.
+
+    A container of indices, or a mask, of elements in C order stays divided; along a dimension of several, every rank
+    gets what is to be left out.
+    """
     check_container("arr", arr)
     extent = arr.global_size if axis is None else arr.shape[dimension(axis, arr.ndim)]
-    given = _indices(obj, extent)
-    if given.dtype.kind == "b":
-        if given.shape != (extent,):
-            raise InvalidArgumentError(
-                f"boolean array argument obj to delete must be one dimensional and match the axis length of {extent}"
-            )
-        given = np.flatnonzero(given)
-    gone = np.unique(_inside(given, -extent, extent - 1, extent))
+    given = _indices(arr, obj, extent)
+    mask = not _is_integers(given)
+    if mask and given.shape != (extent,):
+        raise InvalidArgumentError(
+            f"boolean array argument obj to delete must be one dimensional and match the axis length of {extent}"
+        )
+    if isinstance(given, DistributedContainer):
+        if axis is None or arr.ndim == 1:
+            return _delete_elements(ravel(arr) if arr.ndim > 1 else arr, given)
+        given = on_every_rank(given, arr)
+    gone = np.flatnonzero(given) if mask else np.unique(_inside(given, -extent, extent - 1, extent))
     before = gone - np.arange(len(gone))  # how many of those that are kept stand before each
     share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}", anywhere=True)
     return rearranged(
@@ -59,17 +79,49 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     )
 
 
+def _delete_elements(a: Any, gone: Any) -> Any:
+    """Return a vector without the elements that a mask or indices in a container say, which no rank gathers."""
+    if gone.dtype.kind == "b":
+        return _divided_like(a, a[np.logical_not(gone)])
+    with _all_true(a, a.shape) as kept:
+        kept[gone] = False
+        return _divided_like(a, a[kept])
+
+
+def _all_true(a: Any, shape: tuple[int, ...]) -> Any:
+    return full(a.context, shape, True, np.bool_, like=a)
+
+
+def _divided_like(a: Any, made: Any) -> Any:
+    """Return a vector divided as the one that it is made of. Collective if its elements have to move."""
+    divided = divided_like(a)
+    if made._division == divided:
+        return made
+    with made:
+        return redivided(made, divided)
+
+
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Insert values along a dimension before indices, which are those of what is there before."""
+    """Insert values along a dimension before indices, or where a mask is true, which say places among those before.
+
+    Collective. A container of indices of elements in C order stays divided; along a dimension of several, every rank
+    gets the indices.
+    """
     check_container("arr", arr)
     a = ravel(arr) if axis is None else arr
     dim = 0 if axis is None else dimension(axis, a.ndim)
     extent = a.shape[dim]
-    given = _indices(obj, extent)
-    if given.dtype.kind == "b":
-        raise InvalidTypeError("np.insert: obj is a mask; give the indices, np.flatnonzero(obj)")
+    given = _indices(arr, obj, extent)
+    if not _is_integers(given):
+        if given.ndim != 1:
+            raise InvalidArgumentError("boolean array argument obj to insert must be one dimensional")
+        given = np.flatnonzero(given)
     if given.ndim > 1:
         raise InvalidArgumentError("index array argument obj to insert must be one dimensional or scalar")
+    if isinstance(given, DistributedContainer):
+        if a.ndim == 1 and given.global_size > 1:
+            return _insert_elements(a, given, values)
+        given = on_every_rank(given, arr)
     at = _inside(np.atleast_1d(given), -extent, extent, extent)
     new = _inserted(a, values, dim, len(at), given.ndim == 0, len(at) == 1)
     count = new.shape[dim]
@@ -91,6 +143,26 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         return here
 
     return rearranged(concat([a, new.astype(a.dtype)], dim), "insert", extent + count, source, dim)
+
+
+def _insert_elements(a: Any, at: Any, values: Any) -> Any:
+    """Return a vector with values before the elements that a container says, which no rank gathers. Collective."""
+    extent, count = a.shape[0], at.shape[0]
+    low, high = int(np.min(at)), int(np.max(at))
+    if low < -extent or high > extent:
+        raise BoundsError(f"index {low if low < -extent else high} is out of bounds for axis with size {extent}")
+    new = _inserted(a, values, 0, count, False, False).astype(a.dtype, copy=False)
+    at = at.astype(np.int64)
+    if low < 0:
+        at = np.where(at < 0, at + extent, at)
+    order = np.argsort(at)
+    places = at[order] + arange(a.context, count, like=order)
+    made: Any = container_of(a, (extent + count,), a.dtype, divided_like(a))
+    with _all_true(a, made.shape) as kept:
+        kept[places] = False
+        made[kept] = a
+    made[places] = new[order]
+    return made
 
 
 def _inserted(a: Any, values: Any, dim: int, count: int, integer_index: bool, one: bool) -> Any:

@@ -162,8 +162,6 @@ SMALL = {
     "nanquantile": "q",
     "percentile": "q",
     "nanpercentile": "q",
-    "delete": "obj",
-    "insert": "obj",
     "repeat": "repeats",
     "tile": "reps",
     "pad": "pad_width",
