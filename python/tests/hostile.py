@@ -464,7 +464,10 @@ def collective(s: Stage) -> dict[str, Call]:
         "exclusive_scan": Call(closing(on(dtl.exclusive_scan, v)), {"op": "sum"}),
         "cumsum": Call(closing(on(dtl.cumsum, v)), {"axis": None, "dtype": None, "exclusive": False}),
         "cumprod": Call(closing(on(dtl.cumprod, v)), {"axis": None, "dtype": None, "exclusive": False}),
-        "bincount": Call(on(dtl.bincount, i), {"weights": None, "minlength": 0}),
+        "bincount": Call(
+            on(dtl.bincount, i),
+            {"weights": None, "minlength": 0, "partition": dtl.PARTITION_CYCLIC, "block_size": None},
+        ),
         "histogram": Call(on(dtl.histogram, v), {"bins": 3, "range": (0.0, 1.0), "density": False, "weights": None}),
         "dot": Call(dtl.dot, {"a": v, "b": w, "reproducible": False}),
         "vdot": Call(dtl.vdot, {"a": v, "b": w, "reproducible": False}),

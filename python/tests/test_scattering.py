@@ -152,3 +152,37 @@ def test_bad_segments(ctx: dtl.Context) -> None:
         np.add.reduceat(x, [[1]])
     with pytest.raises(TypeError, match="cannot be combined"):
         np.subtract.reduceat(x, [1])
+
+
+@pytest.mark.parametrize("divided", [name for name in DIVISIONS if name != "explicit"])
+def test_bincount_in_a_container(ctx: dtl.Context, divided: str) -> None:
+    """Sums of floats are NumPy's to the last bit, however the elements and the counts are divided."""
+    rng = np.random.default_rng(3)
+    for turn in range(6):
+        whole = rng.integers(0, 9, int(rng.integers(0, 20))).astype(["i8", "u1", "u8"][turn % 3])
+        weights = np.append(rng.normal(size=len(whole))[1:], [1e16] * (len(whole) > 0))
+        a, heavy = vector(ctx, whole, divided), vector(ctx, weights, "cyclic")
+        how = {"partition": divided, "block_size": 2 if divided == "block_cyclic" else None}
+        counts = dtl.bincount(a, minlength=turn, **how)
+        assert counts.partition_policy.name.lower() == divided
+        assert_holds(counts, np.bincount(whole.astype(np.int64), minlength=turn))
+        assert_holds(
+            dtl.bincount(a, heavy, turn, **how), np.bincount(whole.astype(np.int64), weights, turn).astype(np.float64)
+        )
+
+
+def test_bincount_in_a_container_refuses(ctx: dtl.Context) -> None:
+    for elements, options, error in (
+        ([1, -2], {}, ValueError),
+        ([1.0], {}, TypeError),
+        ([1], {"minlength": -1}, ValueError),
+        ([1], {"weights": [1.0, 2.0]}, ValueError),
+        ([1], {"weights": [1j]}, TypeError),
+        ([1], {"partition": "diagonal"}, ValueError),
+        ([1], {"partition": None, "block_size": 3}, ValueError),
+    ):
+        given: dict[str, Any] = {"partition": "block", **options}
+        with pytest.raises(error):
+            dtl.bincount(vector(ctx, elements), **given)
+    with pytest.raises(ValueError, match="1 dimension"):
+        dtl.bincount(dtl.zeros(ctx, (2, 2), np.int64), partition="block")

@@ -207,6 +207,8 @@ def numbers(ctx: dtl.Context) -> None:
     running: dtl.DistributedVector = dtl.cumsum(vec, exclusive=True)
     running = dtl.cumprod(vec)
     dtl.add_at(vec, [0, 0], 1.0)
+    degrees: dtl.DistributedVector = dtl.bincount(vec.astype(np.int64), partition="block")
+    degrees.close()
     counts, edges = dtl.histogram(running, bins=3)
     print(counts, edges, dtl.bincount(vec.astype(np.int64), minlength=4), np.sum(vec), vec.cumsum().dtype)
 

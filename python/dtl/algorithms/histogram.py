@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,15 +12,19 @@ from .._native.library import bridge
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.layout import Division, division
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, PartitionLike
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from . import statistics
+from .axis_reductions import container_of
 from .bin_widths import number_of_bins
 from .exchange import share
 from .half_precision import is_half
 from .numpy_forms import laid_out_as
 from .operands import beside, on_every_rank, together
+from .scattering import add_at
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -198,9 +202,24 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
     return laid_out_as(weights.astype(np.float64, copy=False), a), weights.dtype
 
 
+@overload
+def bincount(
+    a: Any, weights: Any = ..., minlength: int = ..., *, partition: None = ..., block_size: None = ...
+) -> np.ndarray[Any, Any]: ...
+@overload
+def bincount(
+    a: Any, weights: Any = ..., minlength: int = ..., *, partition: PartitionLike, block_size: int | None = ...
+) -> DistributedVector: ...
 @algorithm
 @computed_on_devices
-def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
+def bincount(
+    a: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    partition: PartitionLike | None = None,
+    block_size: int | None = None,
+) -> Any:
     """Return how often each of the numbers 0, 1, 2, … occurs in a container. Collective.
 
     Parameters
@@ -211,21 +230,24 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
         A container of real numbers, of the shape of a: each element counts as much as its weight.
     minlength
         The smallest length of the result; the same on every rank.
+    partition, block_size
+        How the result is divided, as for a :class:`DistributedVector`. Without them, every rank has all of it.
 
     Returns
     -------
-    ndarray
+    ndarray or DistributedVector
         The count of each number from 0 to the largest element, as int64; with weights, as float64. The same on every
-        rank.
+        rank; with a partition, a container, of which no rank has to have room for all.
 
     Raises
     ------
     InvalidTypeError
         If a or weights is not a container, or if a has no integers.
     InvalidArgumentError
-        If an element or minlength is negative, or if weights has another shape. On every rank.
+        If an element or minlength is negative, if weights has another shape, or if there is no such partition. On every
+        rank.
     MemoryError
-        If an element is 2²⁸ or more. On every rank.
+        If an element is 2²⁸ or more and there is no partition. On every rank.
     CollectiveMismatchError
         If the ranks pass different containers or arguments.
 
@@ -236,9 +258,20 @@ def bincount(a: Any, weights: Any = None, minlength: int = 0) -> Array:
     ...     vec = dtl.DistributedVector.from_numpy(ctx, np.array([1, 3, 1]), partition=dtl.PARTITION_CYCLIC)
     ...     print(dtl.bincount(vec))
     [0 2 0 1]
+
+    Of more numbers than one rank has room for:
+
+    >>> with dtl.Context() as ctx:
+    ...     heads = dtl.asarray(ctx, [0, 2, 2, 3, 2])
+    ...     degrees = dtl.bincount(heads, partition="block")
+    ...     print(degrees.gather_to())
+    [1 0 3 1]
     """
     if weights is not None:
         a, weights = together(a, weights)
+    if partition is not None or block_size is not None:
+        divided = division(Partition.BLOCK if partition is None else partition, block_size)
+        return by_host_copies(_bincount_divided, (a, weights, minlength, divided), {}, "bincount")
     if placed and weights is not None:
         return by_host_copies(_bincount, (a, weights, minlength), {}, "bincount")
     return _bincount(a, weights, minlength)
@@ -257,3 +290,30 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
     handle = 0 if heavy is None else heavy._handle
     return np.asarray(bridge.call(bridge.BINCOUNT, a, None, None, handle, length, 0, 0))
+
+
+def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -> Any:
+    """Count the elements in a container of counts, to whose ranks they are sent. Collective."""
+    check_container("a", a)
+    a._check_numbers("bincount")
+    a._check_open()
+    length = integer("minlength", minlength)
+    if a.ndim != 1:
+        raise InvalidArgumentError(f"bincount: a has shape {a.shape}; it must have 1 dimension")
+    if not np.can_cast(a.dtype, np.int64) and a.dtype != np.uint64:
+        raise InvalidTypeError(f"bincount: {a.dtype} may not be cast to int64 by the rule 'safe'")
+    if length < 0:
+        raise InvalidArgumentError(f"bincount: minlength {length} must not be negative")
+    heavy, kind = _weights(a, weights)
+    if kind is not None and kind.kind == "c":
+        raise InvalidTypeError(f"weights are of {kind}; they must be real")
+    share(a, "bincount", f"minlength {length}, {divided}", also=() if heavy is None else (heavy,))
+    if a.global_size:
+        least = int(statistics.min(a))
+        if least < 0:
+            raise InvalidArgumentError(f"bincount: element {least}; there must be no negative elements")
+        length = max(length, int(statistics.max(a)) + 1)
+    made = container_of(a, (length,), np.dtype(np.int64 if heavy is None else np.float64), divided)
+    with a.astype(np.int64) as indices:
+        add_at(made, indices, 1 if heavy is None else heavy)
+    return made
