@@ -154,6 +154,62 @@ def test_bad_segments(ctx: dtl.Context) -> None:
         np.subtract.reduceat(x, [1])
 
 
+BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+
+
+def _equal(found: Any, want: Any) -> None:
+    """Compare a result with NumPy's: a container, or what every rank has."""
+    if isinstance(found, dtl.DistributedContainer):
+        assert_holds(found, want)
+    else:
+        np.testing.assert_array_equal(found, want)
+        assert np.asarray(found).dtype == np.asarray(want).dtype
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reduce_bits(ctx: dtl.Context, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for turn in range(20):
+        shape = tuple(rng.integers(0, 6, int(rng.integers(1, 4))))
+        whole = rng.integers(-50, 50, shape).astype(["i8", "i4", "u1", "?"][turn % 4])
+        c = dtl.asarray(ctx, whole, partition=("block", "cyclic", "replicated")[turn % 3])
+        options: dict[str, Any] = {"axis": [None, 0, -1, tuple(range(len(shape)))][int(rng.integers(0, 4))]}
+        options.update({} if rng.random() < 0.7 else {"keepdims": True})
+        options.update({} if rng.random() < 0.7 else {"initial": 3})
+        options.update({} if rng.random() < 0.7 else {"dtype": np.int16})
+        where = rng.random(shape) < 0.5 if rng.random() < 0.4 else True
+        of_container = dtl.asarray(ctx, where) if where is not True and turn % 2 else where
+        for ufunc in BITS:
+            want = ufunc.reduce(whole, where=where, **options)
+            _equal(ufunc.reduce(c, where=of_container, **options), want)
+    out = dtl.zeros(ctx, 3, np.int64)
+    assert np.bitwise_or.reduce(dtl.asarray(ctx, np.arange(6).reshape(2, 3)), out=out) is out
+    assert_holds(out, [3, 5, 7])
+    with pytest.raises(TypeError, match="float64"):
+        np.bitwise_or.reduce(dtl.zeros(ctx, 3))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i1"])
+def test_accumulate_into_a_container(ctx: dtl.Context, dtype: str) -> None:
+    """Sums and products wrap around in a dtype of few bits, as NumPy's do."""
+    for ufunc in (np.add, np.multiply, np.minimum, np.maximum):
+        whole = np.array([[100, 120, -3], [7, 50, 90]])
+        for axis in (0, 1):
+            want = np.zeros(whole.shape, dtype)
+            ufunc.accumulate(whole, axis, out=want)
+            out = dtl.asarray(ctx, np.zeros(whole.shape, dtype), partition="cyclic")
+            assert ufunc.accumulate(dtl.asarray(ctx, whole), axis, out=out) is out
+            assert_holds(out, want)
+    c = vector(ctx, np.arange(4.0))
+    for out, error in (
+        (np.zeros(4), TypeError),
+        (vector(ctx, np.arange(4)), TypeError),
+        (dtl.zeros(ctx, 3), ValueError),
+    ):
+        with pytest.raises(error):
+            np.add.accumulate(c, out=out)
+
+
 @pytest.mark.parametrize("divided", [name for name in DIVISIONS if name != "explicit"])
 def test_bincount_in_a_container(ctx: dtl.Context, divided: str) -> None:
     """Sums of floats are NumPy's to the last bit, however the elements and the counts are divided."""

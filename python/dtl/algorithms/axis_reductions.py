@@ -19,7 +19,7 @@ from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..ops import MAX
+from ..ops import BAND, BOR, BXOR, MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from . import moments, products, statistics
@@ -43,6 +43,10 @@ _CACHED = 1 << 18
 
 #: From how many elements on BLAS adds up rows faster than NumPy.
 _BY_BLAS = 1 << 14
+
+#: The reductions of bits, which NumPy has as ufuncs only.
+BITWISE: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)}
+_BITWISE_OPS = {"bitwise_and": BAND, "bitwise_or": BOR, "bitwise_xor": BXOR}
 
 #: NumPy's errors for reductions of no elements that have no result.
 NO_IDENTITY = {
@@ -116,6 +120,8 @@ def reduced(
 
 def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:
     """Return the reduction if it has a result."""
+    if name in BITWISE and (a.dtype if dtype is None else dtype).kind not in "biu":
+        raise InvalidTypeError(f"np.{name}.reduce is not defined for {a.dtype if dtype is None else dtype}")
     if name in NO_IDENTITY:
         if a.dtype.kind == "c":
             raise InvalidArgumentError(f"{name} is not defined for {a.dtype}, which has no order")
@@ -140,10 +146,22 @@ def _whole(name: str, a: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof
         safe = dtype.kind in "iu" and a.dtype.kind in "iub" and name in ("sum", "prod")
         a = a if safe else a.astype(dtype)
     options: Any = {"ddof": ddof} if name in ("var", "std") else {}
-    value = statistics.exact(name, a) if reproducible else getattr(statistics, name)(a, **options)
+    if name in BITWISE:
+        value = _of_bits(name, a)
+    else:
+        value = statistics.exact(name, a) if reproducible else getattr(statistics, name)(a, **options)
     if dtype is not None:
         value = np.asarray(value).astype(_dtype_of(name, dtype))[()]
     return np.full((1,) * a.ndim, value) if keepdims else value
+
+
+def _of_bits(name: str, a: Any) -> Any:
+    """Return the bits of all elements, combined. Collective."""
+    share(a, name)
+    own = np.asarray(BITWISE[name].reduce(a.local_view(), axis=None))
+    if a.partition_policy is not Partition.REPLICATED:
+        own = np.asarray(allreduce(a.context, own, _BITWISE_OPS[name]))
+    return own[()]
 
 
 def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -259,8 +277,9 @@ def reduction(name: str, dtype: np.dtype[Any] | None, of: np.dtype[Any], ddof: f
         result = result_dtype(name, dtype, of)
         by = _product if name == "prod" and result.kind in "fc" else _accumulation
         return by(np.add if name == "sum" else np.multiply, result)
-    if name in ("all", "any"):
-        return _of_ufunc(np.logical_and if name == "all" else np.logical_or, np.dtype(np.bool_))
+    if name in ("all", "any") or name in BITWISE:
+        ufunc = BITWISE.get(name) or (np.logical_and if name == "all" else np.logical_or)
+        return _of_ufunc(ufunc, (of if dtype is None else dtype) if name in BITWISE else np.dtype(np.bool_))
     if name in ("min", "max"):
         return _extreme(np.minimum if name == "min" else np.maximum, of)
     if name in ("argmin", "argmax"):

@@ -13,7 +13,8 @@ from ..containers.base import DistributedContainer, check_container, own_element
 from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
-from .axis_reductions import dimensions, reduced, result_dtype
+from ..runtime.scheduler import algorithm
+from .axis_reductions import BITWISE, dimensions, reduced, result_dtype
 from .exchange import share
 from .half_precision import reduced_in_float32
 from .located import spread_lines
@@ -24,9 +25,9 @@ from .statistics import is_by_steps
 has_dates = late(".algorithms.date_reductions", "has")
 
 #: What an element is in the place of one that is left out.
-_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
+_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False, "bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0}
 #: What combines the result with the value to start with.
-_UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+_UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, **BITWISE}
 
 
 def masked(
@@ -75,6 +76,23 @@ def masked(
     if isinstance(value, DistributedContainer):
         value._end_write(name)
     return value if out is None else written(name, value, out)
+
+
+@algorithm
+def reduced_bits(
+    a: Any,
+    ufunc: np.ufunc,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Return what ``reduce`` of a ufunc of bits makes of a container. Collective."""
+    if initial is np._NoValue:
+        initial = None
+    return masked(ufunc.__name__, a, axis, dtype, keepdims, False, 0, out, initial, where)
 
 
 def neutral(name: str, dtype: np.dtype[Any]) -> Any:

@@ -28,6 +28,7 @@ from .half_precision import in_float32
 from .manipulation import ravel
 from .masked_reductions import neutral
 from .operator_ufuncs import UFUNCS
+from .results import written
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -190,11 +191,21 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bo
 
 @algorithm
 @computed_on_devices
-def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None) -> Any:
-    """Return what ``ufunc.accumulate`` makes of a container, for add, multiply, minimum and maximum. Collective."""
+def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """Return what ``ufunc.accumulate`` makes of a container, for add, multiply, minimum and maximum. Collective.
+
+    Without a dtype, it is computed in one that holds the elements and those of out, as NumPy does.
+    """
     op = next(op for op, known in UFUNCS.items() if known is ufunc)
     name = "cumsum" if op == SUM else "cumprod" if op == PROD else f"{ufunc.__name__}.accumulate"
-    return _cumulated(name, op, a, axis, dtype, False)
+    if out is None:
+        return _cumulated(name, op, a, axis, dtype, False)
+    if not isinstance(out, DistributedContainer):
+        raise InvalidTypeError(f"{name}: out is of type {type(out).__name__}; it must be a container")
+    if dtype is None and np.can_cast(a.dtype, out.dtype, "same_kind"):  # written refuses others
+        dtype = np.result_type(a.dtype, out.dtype)
+    with _cumulated(name, op, a, axis, dtype, False) as made:
+        return written(name, made, out)
 
 
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:

@@ -253,6 +253,10 @@ _reduceat = late(".algorithms.segments", "reduceat")
 
 _written = late(".algorithms.results", "written")
 
+#: The ufuncs of bits, whose method reduce is a function of its own.
+_OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+_reduced_bits = late(".algorithms.masked_reductions", "reduced_bits")
+
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {
     np.add: "sum",
@@ -276,16 +280,22 @@ def _by_method(
         if outputs[0] is not None:
             given["out"] = outputs[0]
         return _reduce(_REDUCTIONS[ufunc], *inputs, **given)
-    if method == "accumulate" and ufunc in _SCANS and outputs[0] is None:
-        return _accumulated(ufunc, *inputs, **options)
+    if method == "reduce" and ufunc in _OF_BITS:
+        return _reduced_bits(inputs[0], ufunc, *inputs[1:], **given, **_into(outputs))
+    if method == "accumulate" and ufunc in _SCANS and where is True:
+        return _accumulated(ufunc, *inputs, **options, **_into(outputs))
     if method == "reduceat" and outputs[0] is None and where is True:
         return _reduceat(inputs[0], ufunc, *inputs[1:], **options)
     if method == "at":
         return _combine_at(inputs[0], ufunc, *inputs[1:])
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
-        return ufunc(*_crossed(name, *inputs), **given, **({} if outputs[0] is None else {"out": outputs}))
+        return ufunc(*_crossed(name, *inputs), **given, **_into(outputs))
     text = "no containers; use it on local_view(), and combine the ranks' results, as with dtl.allreduce"
     raise refusal(f"{name}.{method}", text)
+
+
+def _into(outputs: tuple[Any, ...]) -> dict[str, Any]:
+    return {} if outputs[0] is None else {"out": outputs[0]}
 
 
 def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
