@@ -112,7 +112,7 @@ func apart(r *comm.Result) []int64 {
 	return nil
 }
 
-// denseStrides are those of elements side by side in C order.
+// denseStrides returns the strides of elements that lie side by side in C order.
 func denseStrides(shape []int64, item int) []int64 {
 	strides, next := make([]int64, len(shape)), int64(item)
 	for d := len(shape) - 1; d >= 0; d-- {
@@ -121,7 +121,7 @@ func denseStrides(shape []int64, item int) []int64 {
 	return strides
 }
 
-// dtl_device_order has what a stream of the driver does from now on happen after what is queued on the elements, or, if back is
+// dtl_device_order makes a stream of the driver wait until all is done that is queued on the elements, or, if back is
 // 1, the reverse.
 //
 //export dtl_device_order

@@ -101,13 +101,13 @@ int header_get_offer(const char *laid, int64_t bytes, const dtl_array *out, uint
 /* Of which ranks this process is ahead. */
 extern dtl_ahead *ahead;
 
-/* ahead_prepare learns where that is. */
+/* ahead_prepare finds the memory that ahead points to. */
 void ahead_prepare(void);
 
 /* ahead_claim says whether a rank may go on from a call on a board. */
 int ahead_claim(const dtl_board *board, int rank, int size);
 
-/* ahead_claim_place is that where ranks on several nodes meet, which is known by a number. */
+/* ahead_claim_place says whether a rank may go on from a call where ranks of several nodes meet, a place that is known by a number. */
 int ahead_claim_place(uint64_t place, int rank, int size);
 
 /* ahead_end says that this process is not ahead on a board any more. */
@@ -116,7 +116,7 @@ static inline void ahead_end(const dtl_board *board) { dtl_ahead_end(ahead, boar
 /* ahead_confirm waits a moment until this process is ahead no more, and says whether it is not. Else Go makes the call. */
 int ahead_confirm(void);
 
-/* ahead_confirmed says that without waiting where this process is not ahead, or on a board on which it calls now; NULL: on none. */
+/* ahead_confirmed says the same without waiting where this process is not ahead, or only on the board on which it calls now; NULL: on none. */
 static inline int ahead_confirmed(const dtl_board *board) {
     uint64_t on = __atomic_load_n(&ahead->board, __ATOMIC_RELAXED);
     return on == 0 || on == (uint64_t)board || ahead_confirm();
@@ -150,7 +150,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
 /* meeting_room returns how many bytes a rank may lay down, which are combined where reduces says so, and go to one rank or to all. */
 int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one);
 
-/* meeting_room_of_root is that of root, whose elements go to the others. */
+/* meeting_room_of_root returns how many bytes root may lay down, whose elements go to the others. */
 int64_t meeting_room_of_root(const RanksObject *ranks);
 
 /* meeting_join lays down up to two pieces, waits for whom the call waits, and returns 1. It returns -1 with an exception set

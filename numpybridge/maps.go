@@ -49,7 +49,7 @@ func mapContains(c *Call) error {
 	return c.hashMap(func(m *hashmap.Map) error { return m.ContainsMany(c.In.Span, c.Out.Raw()) })
 }
 
-// mapErase does the same, and removes the keys.
+// mapErase removes keys, and fills the output with a byte for each of them, as mapContains does.
 func mapErase(c *Call) error {
 	return c.hashMap(func(m *hashmap.Map) error { return m.EraseMany(c.In.Span, c.Out.Raw()) })
 }

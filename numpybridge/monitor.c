@@ -30,7 +30,7 @@ __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), vo
 
 enum { SLACK = 10 * 1000 * 1000 }; /* nanoseconds */
 
-/* thread is what one begins with. */
+/* thread is the function that a new thread calls, and its argument. */
 typedef struct {
     void *(*start)(void *);
     void *argument;

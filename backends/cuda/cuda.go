@@ -7,7 +7,7 @@ import (
 	"dtl/core/backend"
 )
 
-// api is that of the driver, which alone knows the devices; the CUDA runtime is not needed.
+// api describes the driver's interface. The driver alone knows the devices; the CUDA runtime is not needed.
 var api = gpu.API{
 	Name:      "cuda",
 	Driver:    "NVIDIA driver",

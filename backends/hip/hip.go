@@ -7,7 +7,7 @@ import (
 	"dtl/core/backend"
 )
 
-// api is that of the runtime, which stands for a driver here: what is under it has no interface that is kept.
+// api describes the runtime's interface. Below the runtime there is no interface that stays the same between versions, so it takes the driver's place.
 var api = gpu.API{
 	Name:      "hip",
 	Driver:    "ROCm runtime",

@@ -78,7 +78,7 @@ func (j job) join() (*segment, error) {
 	return j.joinIn(file)
 }
 
-// joinIn is join in a file that is open, and that it closes.
+// joinIn does what join does, in a file that is open, and closes it.
 func (j job) joinIn(file *os.File) (*segment, error) {
 	defer file.Close()
 	var err error

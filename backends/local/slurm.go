@@ -23,7 +23,7 @@ type step struct {
 	rank, size int
 }
 
-// connected are variables of what connects the tasks of a step otherwise.
+// connected are variables that are set where something else connects the tasks of a step.
 var connected = append([]string{memoryVariable, "PMIX_NAMESPACE", "MPI_LOCALNRANKS"}, inner...)
 
 // stepOf reads what srun says.

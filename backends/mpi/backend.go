@@ -120,7 +120,7 @@ func (p *provider) open() (calls, error) {
 	return m, nil
 }
 
-// settings are those that a library of the ABI, and UCX, are opened and started with; UCX may come with MPI's plugins.
+// settings returns the environment variables with which a library of the ABI is opened and started, and UCX, which may come with MPI's plugins.
 func settings(abi ABI) []environ.Setting {
 	s := []environ.Setting{environ.KeepSignals}
 	if onOneMachine(environ.Get) {

@@ -30,7 +30,7 @@ var queries = map[string][]string{
 	"hip":  {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"},
 }
 
-// numbers are those of the backends in MPIX_GPU_query_support, which is all that some libraries made of MPICH have.
+// numbers has the number that MPIX_GPU_query_support takes for each backend. Some libraries made of MPICH have no other way to ask.
 var numbers = map[string]C.int{"cuda": 0, "hip": 2}
 
 var _ backend.DeviceReacher = (*Comm)(nil)

@@ -26,7 +26,7 @@ type draining struct {
 	round backend.Request // the sum over all ranks of what is under way, as of when each came to it; nil: none is
 }
 
-// messages is what C's functions for messages know the communicator by: 0 if there is none any more.
+// messages returns the number by which C's functions for messages know the communicator: 0 if it has been freed.
 func (c *Comm) messages() C.uint64_t {
 	if c == nil || c.freed.Load() {
 		return 0
@@ -39,7 +39,7 @@ const testsOfRound = 8
 
 // Drained drops the short messages that have come by c and by another communicator of the same ranks, and reports whether
 // none is under way to any rank. The ranks ask each other by collectives that do not block. Where a long message stays, the
-// answer is no for good.
+// answer stays no.
 func (c *Comm) Drained(other backend.Communicator) (bool, error) {
 	if c.freed.Load() || c.m.finalized() {
 		return true, nil

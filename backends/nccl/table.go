@@ -86,7 +86,7 @@ func (t *table) newKey() ([]byte, error) {
 	return key, nil
 }
 
-// calls are those of one communicator. Each is made with the device current.
+// calls makes NCCL's calls on one communicator, each with the device current.
 type calls struct {
 	*table
 	c C.nccl_link

@@ -9,7 +9,7 @@ import (
 	"dtl/core/memory"
 )
 
-// foldOnDevice is foldPart of a part that its device alone reaches. What devices do not fold goes through the host.
+// foldOnDevice does what foldPart does, with a part that only its device reaches. What devices do not fold goes through the host.
 func foldOnDevice(p container.Part, folding *fold.Folding, f fold.Kind, host memory.Allocator) (mine fold.Partial, err error) {
 	how, ok := f.Device(p.Type())
 	if !ok {

@@ -64,7 +64,7 @@ func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, co
 	return nil
 }
 
-// product is what callers name a product of two containers.
+// product returns the name that callers have for a product of two containers.
 func product(conjugate bool) string {
 	if conjugate {
 		return "vdot"

@@ -18,7 +18,7 @@ func Fold(op string, c container.Container, f fold.Kind, same int64) (fold.Numbe
 	return n, err
 }
 
-// FoldOf is Fold of elements that this rank has folded already, without writing them to the container. Other ranks may call Fold. The
+// FoldOf does what Fold does, with elements that this rank has folded already, without writing them to the container. Other ranks may call Fold. The
 // last word of mine is 1 afterwards where a sum Overflowed, else 0: then the caller calls Exact, as Fold does. Of complex elements it has
 // no Moment, which takes two foldings.
 func FoldOf(op string, c container.Container, f fold.Kind, same int64, mine *fold.Partial) (fold.Number, error) {
@@ -48,7 +48,7 @@ func folded(
 	return fold.Real(n.Float() + rest.Float()), t, err
 }
 
-// foldedBy is folded with a folding that a function returns for the type.
+// foldedBy does what folded does, with the folding that a function returns for the type.
 func foldedBy(
 	by func(dtype.Type) (*fold.Folding, error), op string, c container.Container, f fold.Kind, same int64, already *fold.Partial,
 ) (n fold.Number, t dtype.Type, err error) {

@@ -30,7 +30,7 @@ var adversarial = map[string]func(i, n int64) float64{
 	},
 }
 
-// names are those of what is adversarial, in one order on all ranks.
+// names has the keys of adversarial, in the same order on all ranks.
 var names = slices.Sorted(maps.Keys(adversarial))
 
 func byValue(descending bool) func(a, b float64) int {

@@ -63,11 +63,11 @@ type Device interface {
 	Managed() (DeviceSpace, error)
 	// NewQueue returns a queue that nobody else uses, until it is closed.
 	NewQueue() (Queue, error)
-	// Order has what is queued on one of the driver's streams from now on happen after what is on another one by now.
+	// Order makes one of the driver's streams wait: what is queued on after from now on runs when all is done that before has by now.
 	Order(before, after uintptr) error
 	// Within calls f on a thread of the system to which the device is current, as other libraries of the vendor's expect it.
 	Within(f func() error) error
-	// Current is what Within does, for C.
+	// Current returns the functions with which C makes the device current, as Within does.
 	Current() Current
 	// Synchronize returns when all is done that this process has queued on the device, by any library.
 	Synchronize() error

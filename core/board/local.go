@@ -45,7 +45,7 @@ type Messages struct {
 // OutsideGo stands for the goroutine in a call that is made by code outside Go.
 const OutsideGo = 1
 
-// locals are those that have no board.
+// locals has each Local that no board uses.
 var locals memory.Fixed[Local]
 
 // describe writes down what code outside Go needs to know of the board.

@@ -66,7 +66,7 @@ func (r *ring) place(n, size int) int {
 	return at
 }
 
-// take is place for the payload of a meeting.
+// take finds a place, as place does, for the payload of a meeting.
 func (l *Local) take(seq uint64, n int) int {
 	r, size := l.ringFor(n)
 	at := r.place(n, size)

@@ -170,7 +170,7 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	return c.begin(op, &broadcastingTo{broadcasting: t}, p)
 }
 
-// broadcasting is what both sides of a broadcast have.
+// broadcasting is the state that root and the other ranks have of a broadcast.
 type broadcasting struct {
 	comm   *Comm
 	on     backend.AsyncCommunicator

@@ -27,7 +27,7 @@ type deviceCall struct {
 	scratch    []*memory.Storage // which stays until the call is done
 }
 
-// Allreduce is that of Comm.
+// Allreduce combines the elements of all ranks, as Comm.Allreduce does, on their devices.
 func (d *Devices) Allreduce(send, recv Placed, op kernel.Op) error {
 	call := &deviceCall{name: "allreduce", send: send, recv: recv, combines: true, op: op, root: -1}
 	call.queue = func(send, recv memory.Span) error {
@@ -47,7 +47,7 @@ func (d *Devices) Allreduce(send, recv Placed, op kernel.Op) error {
 	return d.run(call, checkOutput(recv.Span, send.Span, send.Count))
 }
 
-// Reduce is that of Comm.
+// Reduce combines the elements of all ranks on root, as Comm.Reduce does, on their devices.
 func (d *Devices) Reduce(send, recv Placed, op kernel.Op, root int64) error {
 	call := &deviceCall{name: "reduce", send: send, recv: recv, combines: true, op: op, root: root}
 	call.queue = func(send, recv memory.Span) error {
@@ -68,7 +68,7 @@ func (d *Devices) Reduce(send, recv Placed, op kernel.Op, root int64) error {
 	return d.run(call, d.atRoot(call, send.Count))
 }
 
-// ReduceScatter is that of Comm with parts of one length.
+// ReduceScatter combines the elements of all ranks and leaves each a part, as Comm.ReduceScatter does, on their devices. All parts have one length.
 func (d *Devices) ReduceScatter(send, recv Placed, op kernel.Op) error {
 	call := &deviceCall{name: "reduce_scatter", send: send, recv: recv, combines: true, op: op, root: -1}
 	call.queue = func(send, recv memory.Span) error {
@@ -223,7 +223,7 @@ func (d *Devices) through(name string, queue func() error) error {
 	return err
 }
 
-// described is what all ranks must pass alike: a part's length where they differ.
+// described returns the part of a call that must be the same on all ranks: where the lengths of parts differ, the length of one.
 func (call *deviceCall) described(size int) Call {
 	of := call.send.Span
 	if call.name == "scatter" {

@@ -134,10 +134,10 @@ func (d *Devices) broke(err error) error {
 	return err
 }
 
-// Ready is that of an Exchanger.
+// Ready implements Exchanger. NCCL is ready since the communicator was made.
 func (d *Devices) Ready() (bool, error) { return true, nil }
 
-// Exchange is that of an Exchanger. If a rank cannot go on, the library is asked for nothing.
+// Exchange implements Exchanger. If a rank cannot go on, no rank calls NCCL.
 func (d *Devices) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
 	return d.on.inTurn(call.Op, func() error {
 		mine = cmp.Or(mine, d.failed)

@@ -44,7 +44,7 @@ func TestDrawnCalls(t *testing.T) {
 	}
 }
 
-// drawnCalls are those of a rank. r draws the same on each, own what differs.
+// drawnCalls draws calls for a rank. r draws the same numbers on each rank, own different ones.
 type drawnCalls struct {
 	c      *comm.Comm
 	r, own *rand.Rand

@@ -55,7 +55,7 @@ func (c *Comm) OpenFastPath(owner int64) (onBoard, between unsafe.Pointer) {
 	return b.OpenFastPath(owner, c.spins, brief, c.goesOn != 0, m), nil
 }
 
-// onFastPath are those that OpenFastPath has told of, by the number that code outside Go knows them by.
+// onFastPath has each Comm that OpenFastPath has opened, by the number by which code outside Go knows it.
 var onFastPath sync.Map
 
 // OnFastPath returns the Comm that code outside Go knows by a number; nil if it has been closed. Such code asks within a call:

@@ -136,7 +136,7 @@ func borrow(on backend.Device, key []byte, by uint64) (unsafe.Pointer, error) {
 	return at, err
 }
 
-// Ready is that of an Exchanger. The first call has all ranks lend each other memory; if one cannot, none does.
+// Ready implements Exchanger. In the first call all ranks lend each other memory; if one cannot, none does.
 func (l *Lending) Ready() (bool, error) {
 	return l.find(l.on, "lending memory of GPUs", func() (bool, error) {
 		queue, failed := l.begin()
@@ -198,7 +198,7 @@ func (c *Comm) Borrow(op string, on backend.Device, key []byte) (others []unsafe
 // slot is how many bytes a window has for each rank.
 func (l *Lending) slot() int { return windowBytes / l.on.size &^ (memory.Alignment - 1) }
 
-// Exchange is that of an Exchanger, in as many pieces as the longest message of all ranks has.
+// Exchange implements Exchanger. It moves the elements in as many pieces as the longest message of all ranks has.
 func (l *Lending) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
 	return l.on.inTurn(call.Op, func() error {
 		if mine == nil {

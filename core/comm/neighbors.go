@@ -137,7 +137,7 @@ func (c *Comm) checkEntries(value *Array, n Neighbors, recv memory.Span) error {
 	return checkOutput(recv, value.Span, int(value.rowCount())*len(n.Sources))
 }
 
-// describe is that part where only the entries are alike.
+// describe returns the part of a call on which all ranks must agree: here only the shape and the type of an entry.
 func (n *Neighbors) describe(op string, value *Array) Call {
 	call := value.describe(op, n.Serial)
 	call.Text = func() string {

@@ -44,7 +44,7 @@ type piece struct {
 	under  []backend.Request
 }
 
-// pieceSizes are those of all pieces of a call.
+// pieceSizes says how a call divides its elements into pieces, which all have these sizes.
 type pieceSizes struct {
 	nodes   int
 	sharing int // ranks of each node that have a share of a piece

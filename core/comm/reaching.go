@@ -35,7 +35,7 @@ func (c *Comm) Reaches(device backend.Device) error {
 	return by.Reaches(device)
 }
 
-// Ready is that of an Exchanger. The first call finds out whether it is so on every rank.
+// Ready implements Exchanger. The first call finds out whether MPI reaches the devices of all ranks.
 func (r *Reaching) Ready() (bool, error) {
 	return r.find(r.on, "messages between GPUs", func() (bool, error) {
 		queue, err := r.begin()
@@ -46,7 +46,7 @@ func (r *Reaching) Ready() (bool, error) {
 	})
 }
 
-// Exchange is that of an Exchanger. The library does not know of queues: what is queued is waited for first.
+// Exchange implements Exchanger. MPI does not know of queues, so this waits first until all is done that is queued.
 func (r *Reaching) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
 	return r.on.inTurn(call.Op, func() error {
 		if mine == nil {

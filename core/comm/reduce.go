@@ -78,7 +78,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 	return c.apart(send, recv, func(send memory.Span) error { return c.reduceApart(send, recv, &room, op, int(root)) })
 }
 
-// toCombine is what a rank brings to a meeting where all ranks' elements are combined.
+// toCombine returns the elements that a rank brings to a meeting where all ranks' elements are combined.
 func toCombine(send memory.Span, op kernel.Op) agreement.Elements {
 	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op, InAnnex: true}
 }

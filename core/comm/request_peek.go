@@ -15,7 +15,7 @@ import (
 // long as MPI's answer. So code outside Go may peek at the request: it asks MPI itself, and calls Go only if the answer is not
 // that the operation is under way. Every so often it calls Go all the same, because MPI does not know all that a request does.
 
-// requestPeek is what such code sees of a request.
+// requestPeek is the part of a request that code outside Go reads.
 type requestPeek struct {
 	owner  int64  // a number of the owner; 0: none
 	test   uint64 // the address of the C function that asks MPI
@@ -24,7 +24,7 @@ type requestPeek struct {
 	_      [36]byte
 }
 
-// freePeeks are those that no request has. Code outside Go may look at one late, so their memory is never released.
+// freePeeks has each requestPeek that no request uses. Code outside Go may look at one late, so their memory is never released.
 var freePeeks memory.Fixed[requestPeek]
 
 // OpenPeek returns the requestPeek of a request, for code that knows the request by a number. It returns nil if there is none,

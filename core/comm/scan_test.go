@@ -17,7 +17,7 @@ import (
 // beyond is more elements than fit on a board.
 const beyond = 9000
 
-// sums are those of ramp(rank, count) over the ranks [0, n).
+// sums returns the sums of ramp(rank, count) over the ranks [0, n).
 func sums(n, count int) []float64 {
 	all := make([]float64, count)
 	for rank := range n {

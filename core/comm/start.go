@@ -50,13 +50,13 @@ func (t *pendingTask) drop() {
 
 func (t *pendingTask) more() bool { return t.pending != nil || t.task.more() }
 
-// checked is a request of the backend that is waited for in vain where not all ranks begin the operation.
+// checked is a request of the backend, which never completes where not all ranks begin the operation.
 type checked struct {
 	backend.Request
 	start agreement.Start
 }
 
-// WaitFor is that of the request, with an error where the wait is in vain.
+// WaitFor waits for the backend's request, and returns an error where another rank does not begin the operation.
 func (r checked) WaitFor(d time.Duration) (backend.Status, bool, error) {
 	if err := r.start.Check(); err != nil {
 		return backend.Status{}, false, err

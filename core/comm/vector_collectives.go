@@ -71,7 +71,7 @@ func shares(value, out *Array) (s Shared) {
 	return s
 }
 
-// checkRows is what a rank can say of its value and output before it knows how long the result is.
+// checkRows checks the value and the output of a rank that does not know yet how long the result is.
 func checkRows(value, out *Array) error {
 	if err := checkArray("value", value); err != nil || out == nil {
 		return err

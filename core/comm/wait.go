@@ -30,7 +30,7 @@ func begun() time.Duration {
 	return patience
 }
 
-// awaited is what a call waits for outside meetings.
+// awaited says what a call waits for outside meetings.
 type awaited struct {
 	call   func() string
 	peer   int64           // the rank that has to do something; backend.AnySource: one of the others; watchdog.NoPeer: unknown
@@ -38,7 +38,7 @@ type awaited struct {
 	nobody func() error    // of a message: the error where there is one rank; else nil
 }
 
-// named is what a call waits for if that depends on no particular rank.
+// named returns what a call of this name waits for if it waits for no particular rank.
 func named(call string) awaited {
 	return awaited{peer: watchdog.NoPeer, call: func() string { return call }}
 }

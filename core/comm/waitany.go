@@ -40,7 +40,7 @@ func (a *anyRequest) look(test test) {
 	}
 }
 
-// awaits is that of the first collective, if there are only collectives: its request is complete before the others.
+// awaits returns what this rank waits for: the first collective, if there are only collectives, because its request is complete before the others.
 func (a *anyRequest) awaits() awaited {
 	what := named("waitany")
 	for _, r := range a.requests {

@@ -189,7 +189,7 @@ func (s *state) First() (int64, bool) {
 	return 0, false
 }
 
-// same is what of a container all ranks must pass alike.
+// same returns the numbers of a container that must be the same on all ranks.
 func (s *state) same() [3]int64 { return [...]int64{s.id, s.print, int64(s.typ)} }
 
 // Named adds the container to a call that all ranks make on it.

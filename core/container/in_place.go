@@ -262,7 +262,7 @@ func masking(of, mask Container, f func(*masked) error) (err error) {
 	return m.part.with(func() error { return f(m) }, m.mask.state)
 }
 
-// places are those of the rows that the mask chooses.
+// places returns where the rows lie that the mask chooses.
 func (m *masked) places() backend.Places {
 	at := memory.Span{Addr: m.found.Addr(), Count: m.count, Type: dtype.Int64, Place: m.found.Place()}
 	return backend.Places{At: at, Size: m.row, Scale: m.row}

@@ -47,7 +47,7 @@ func (s *StreamAlias) Look() (Part, error) { return s.of.Look() }
 // View returns the container's part with one more use of its memory.
 func (s *StreamAlias) View() (comm.Result, error) { return s.of.View() }
 
-// Redistribute is that of the container. Collective on the alias's context.
+// Redistribute divides the container anew, as Array.Redistribute does. Collective on the alias's context.
 func (s *StreamAlias) Redistribute(v Division, limit int64) error {
 	a, ok := s.of.(*Array)
 	if !ok {

@@ -68,7 +68,7 @@ func hashWords[K word](keys unsafe.Pointer, _ int, into []uint64) {
 	}
 }
 
-// hashWide does the same for keys of any width.
+// hashWide returns the hash of keys of any width, as hashWords does of words.
 func hashWide(keys unsafe.Pointer, width int, into []uint64) {
 	for i := range into {
 		into[i] = hashBytes(unsafe.Add(keys, i*width), width)

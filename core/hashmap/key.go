@@ -48,7 +48,7 @@ func (k Key) String() string {
 	return fmt.Sprintf("S%d", k.Bytes)
 }
 
-// same is what every rank must pass alike.
+// same returns the numbers that must be the same on all ranks.
 func (k Key) same() []int64 {
 	text := int64(0)
 	if k.Text {

@@ -26,7 +26,7 @@ type host struct {
 	left    int
 }
 
-// little is what is always given.
+// little is how many bytes the allocator of these tests always grants.
 const little = 4096
 
 func newHost(t *testing.T) *host {

@@ -9,7 +9,7 @@ import (
 	"dtl/core/status"
 )
 
-// Fixed has what lies where it never moves, in memory that is never given back, because code that is not Go looks there
+// Fixed has values that never move, in memory that is never given back, because code that is not Go looks there
 // too, and may look late. A T holds no pointers of Go, and fills its cache lines alone. The zero Fixed is empty.
 type Fixed[T any] struct {
 	mu   sync.Mutex

@@ -54,7 +54,7 @@ type Storage struct {
 	shared  atomic.Bool
 }
 
-// Alignment is that of memory for elements and for messages: a cache line, and the widest vector register.
+// Alignment divides the address of memory for elements and for messages: a cache line, and the widest vector register.
 const Alignment = 64
 
 // NewStorage allocates size bytes with one user, the caller.

@@ -114,7 +114,7 @@ func rangeFrom(offset, n, global int64) Runs {
 	return &one{Run{Global: offset + skip, Step: 1, Count: n - skip, Local: skip}}
 }
 
-// locateRange is Locate of a rank that holds [offset, offset+n).
+// locateRange does what Locate does, for a rank that holds [offset, offset+n).
 func locateRange(offset, n int64, globals, locals []int64) {
 	locals = locals[:len(globals)]
 	for i, g := range globals {

@@ -106,7 +106,7 @@ func Equal(a, b Partition) bool {
 	return ruleOf(a) == ruleOf(b)
 }
 
-// rule is what the place of an element follows from, besides its index and the number of ranks. The size of the whole
+// rule is all that decides which rank holds an element, besides its index and the number of ranks. The size of the whole
 // does not matter, but where in it the first element lies does.
 type rule struct {
 	kind          Kind

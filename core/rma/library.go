@@ -14,7 +14,7 @@ import (
 // library gives that memory back with its window, but views of a part outlive the window. So a rank maps the pages of its part a
 // second time, and has its views there.
 
-// page is what parts in memory of the library's begin at a multiple of, and end at one.
+// page is the size of a page: parts in memory that the library allocates begin and end at a multiple of it.
 const page = 4096
 
 func inPages(bytes int64) int { return (int(bytes) + page - 1) &^ (page - 1) }

@@ -89,7 +89,7 @@ func (l *Local) Reach(targets []Target, target, offset, bytes int64) Reach {
 	return Reached
 }
 
-// locals are those that no window has.
+// locals has each Local that no window uses.
 var locals memory.Fixed[Local]
 
 // prepare begins the life of a window that is not open yet. It leaves users alone: whoever looks late at what the Local was

@@ -72,7 +72,7 @@ func (f *farWords) fetch(target int, operand uint64, op kernel.Op) (uint64, erro
 	return old[0], err
 }
 
-// load is what a rank looks with at a lock that another one has. That rank may need this one to go on, and to look at a word on
+// load reads the word of a lock that another rank has. That rank may need this one to go on, and to look at a word on
 // the same node may be no call in which the library does so.
 func (f *farWords) load(target int) (uint64, error) {
 	if err := f.comm.Advance(); err != nil {

@@ -28,7 +28,7 @@ type BackendCall struct {
 	reports time.Duration // when the next report is due
 }
 
-// backendCalls are those under way.
+// backendCalls has the calls of the backend that are under way.
 var backendCalls struct {
 	mu      sync.Mutex
 	now     []*BackendCall

@@ -43,7 +43,7 @@ func NewGroup(rank, size int, oneProcess bool, channel Channel) *Group {
 	return &Group{rank: rank, size: size, oneProcess: oneProcess, channel: channel}
 }
 
-// groups are those that ranks of this process have open, for what the process tells all of them.
+// groups has every Group that a rank of this process has open: what concerns the process is told to all of them.
 var groups struct {
 	mu   sync.Mutex
 	open []*Group

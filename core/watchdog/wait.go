@@ -99,7 +99,7 @@ func (g *Group) headline(waited time.Duration) string {
 	return fmt.Sprintf("rank %d of %d waits for %v: ", g.rank, g.size, waited.Round(time.Second/10))
 }
 
-// waits are those of this process that others have been told of: threads may wait in several calls.
+// waits has the waits of this process of which others have been told. Threads may wait in several calls.
 var waits struct {
 	mu  sync.Mutex
 	now []*Wait

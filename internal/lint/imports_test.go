@@ -58,7 +58,7 @@ func importable(file string) (prefixes []string, known bool) {
 	return nil, false
 }
 
-// cgoFiles are those that may import "C"; a name that ends in a slash is a directory.
+// cgoFiles has the files that may import "C"; a name that ends in a slash is a directory.
 var cgoFiles = []string{
 	"backends/internal/dl/linker.go",
 	"backends/internal/environ/environ.go",

@@ -14,6 +14,7 @@ var rules = map[string]func(*tree) []string{
 	"file length":                   fileLength,
 	"function length":               functionLength,
 	"exported names are documented": documented,
+	"comments name things":          commentsNameThings,
 	"gopy's signatures":             gopySignatures,
 	"guarded entries":               guarded,
 	"one table of dtypes":           dtypeSwitches,

@@ -75,7 +75,7 @@ func (c *communicator) join(made backend.ReducingCommunicator, err error) (backe
 	return &communicator{AsyncCommunicator: made.(backend.AsyncCommunicator), group: w.groups[number[0]], me: c.me}, nil
 }
 
-// numberBytes is what a rank tells of itself where a communicator is made.
+// numberBytes is how many bytes a rank sends about itself where a communicator is made.
 const numberBytes = 8
 
 // Dup is a reduction in a library: the ranks find a number that none of them uses.

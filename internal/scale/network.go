@@ -41,7 +41,7 @@ func (c *cost) step(l Link, bytes int64) {
 	c.time += l.Latency + 2*l.Overhead + float64(bytes)*l.PerByte
 }
 
-// rounds is as many steps as the number of ranks has binary digits: with the rank at distance 1, 2, 4 and so on, of as many
+// rounds returns the cost of as many steps as the number of ranks has binary digits: with the rank at distance 1, 2, 4 and so on, of as many
 // bytes as bytes says.
 func (n Network) rounds(ranks []int, bytes func(distance int) int64) (c cost) {
 	for i := range bits.Len(uint(len(ranks) - 1)) {
@@ -60,7 +60,7 @@ func (c cost) and(o cost) cost {
 
 func (n Network) barrier(ranks []int) cost { return n.same(ranks, 0) }
 
-// same is as many bytes in each round: a binomial tree, or recursive doubling.
+// same returns the cost of rounds of as many bytes each: a binomial tree, or recursive doubling.
 func (n Network) same(ranks []int, bytes int64) cost {
 	return n.rounds(ranks, func(int) int64 { return bytes })
 }

@@ -57,13 +57,13 @@ func (d *device) Managed() (backend.DeviceSpace, error) {
 	return d.managed, nil
 }
 
-// Order has what is queued on one stream from now on happen after what is on another one by now.
+// Order makes one stream wait: what is queued on after from now on runs when all is done that before has by now.
 func (d *device) Order(before, after uintptr) error { return d.order(stream(before), stream(after)) }
 
 // Within calls f with the device current, as libraries find it.
 func (d *device) Within(f func() error) error { return d.within(f) }
 
-// Current is what Within does, for C.
+// Current returns the functions with which C makes the device current, as Within does.
 func (d *device) Current() backend.Current { return d.current() }
 
 // Synchronize returns when all is done that this process has queued on the device.

@@ -414,7 +414,7 @@ func testADeviceThatHasFailed(t *testing.T, d driver) {
 var quiet = []string{"cuGetErrorString", "cuDriverGetVersion", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemFreeHost", "cuIpcGetMemHandle",
 	"cuIpcOpenMemHandle_v2", "cuMemGetAddressRange_v2"}
 
-// unreturned are those whose failure leaves what nobody can give back.
+// unreturned are the driver's functions whose failure leaves something allocated that nobody can give back.
 var unreturned = []string{"cuEventDestroy_v2", "cuCtxPopCurrent_v2", "hipEventDestroy", "hipSetDevice"}
 
 // TestEachFailure has each call of the driver fail, one at a time, and then finds everything in order.

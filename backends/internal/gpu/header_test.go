@@ -69,7 +69,7 @@ func tableIsTheVendors(t *testing.T, h header) {
 	}
 }
 
-// constants are those that driver.c, vendors.c and table.go have by number.
+// constants compares the numbers that driver.c, vendors.c and table.go use with the vendor's names of them.
 const constants = `
 #define SAME(name, number) _Static_assert((int)(name) == (number), #name)
 SAME(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83);

@@ -116,7 +116,7 @@ func (s *space) waitFor(bytes int) (unsafe.Pointer, error) {
 	return s.wait(bytes)
 }
 
-// wait is waitFor of who holds the lock.
+// wait does what waitFor does. The caller holds the lock.
 func (s *space) wait(bytes int) (unsafe.Pointer, error) {
 	for _, in := range s.givers {
 		of := class{bytes, in}

@@ -8,7 +8,7 @@ import (
 	"dtl/core/memory"
 )
 
-// totalBytes is what a total of a scan takes.
+// totalBytes is the size of a total of a scan.
 const totalBytes = 16
 
 // scanned is a scan whose pieces have their totals: those of the elements, and, where these are many, those of pieces of the totals.

@@ -62,10 +62,10 @@ func (s *space) Name() string {
 	return "device"
 }
 
-// grain is what every address is a multiple of, as the driver promises.
+// grain divides every address of memory that the driver allocates, as it promises.
 const grain = 256
 
-// Properties returns those of a device's memory.
+// Properties returns what can be done with a device's memory.
 func (s *space) Properties() backend.Properties {
 	managed := s.place.OfHost()
 	return backend.Properties{HostAccessible: managed, DeviceAccessible: true, Unified: managed, Alignment: grain}

@@ -140,7 +140,7 @@ func lasts(result int) bool {
 	return result == 700 || result == 702 || result == 710 || result >= 714 && result <= 719
 }
 
-// ended is check of what gives something back: at the end of the process the driver may have ended before.
+// ended checks the result of a call that gives something back, as check does, and ignores that the driver has ended already, as it may have at the end of the process.
 func (d driven) ended(what string, result C.int) error {
 	if result == deinitialized {
 		return nil
@@ -344,7 +344,7 @@ func (d driven) borrow(key []byte) (unsafe.Pointer, error) {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&a)), err
 }
 
-// order has what is queued on one stream from now on run after what is on another one by now.
+// order makes one stream wait: what is queued on after from now on runs when all is done that before has by now.
 func (d driven) order(before, after stream) error {
 	return d.check("ordering streams", C.gpu_order(d.c, C.gpu_stream(before), C.gpu_stream(after)))
 }

@@ -63,7 +63,7 @@ func bytesOf(text string) (int, error) {
 	return int(n * factor), nil
 }
 
-// settings are those that a library is opened and started with.
+// settings are the environment variables with which a library is opened and started.
 var settings = []environ.Setting{
 	environ.KeepSignals,
 	{Name: "OMPI_MCA_btl", Value: "^openib"}, // with which Open MPI's shmem_finalize crashes

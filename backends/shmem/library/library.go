@@ -66,7 +66,7 @@ func start(size int) (*Symmetric, error) {
 // Stop ends what Start has started; without that, it ends with the process. Collective.
 func Stop() { C.dtl_shmem_stop() }
 
-// ending is what OnEnding has set.
+// ending is the function that OnEnding has set.
 var ending atomic.Pointer[func()]
 
 // OnEnding has f called when the process ends, before the library does. It takes no lock of the program's.

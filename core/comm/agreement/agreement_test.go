@@ -64,7 +64,7 @@ func shared(t *testing.T, size int) []*rank {
 	return all
 }
 
-// departures are those of ranks that share no memory.
+// departures lets ranks that share no memory say that they leave.
 type departures struct {
 	mu   sync.Mutex
 	left []watchdog.Departure

@@ -24,7 +24,7 @@ type explanations struct {
 	sends      []backend.Request
 }
 
-// explanation is what one rank says.
+// explanation is the text of one rank.
 type explanation struct {
 	number uint64 // of the meeting
 	code   int32

@@ -139,7 +139,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	return m.goOn(m.link.Patience(), false)
 }
 
-// ways are those of package nodes.
+// ways translates a Way into the number that package nodes has of it.
 var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot, Dealt: nodes.Dealt}
 
 // Explain begins the exchange of texts.
@@ -203,7 +203,7 @@ func (m *Nodes) goOn(d time.Duration, stays bool) (bool, error) {
 	}
 }
 
-// carry does what a step asks for where C cannot.
+// carry sends and receives for a step of a meeting where C cannot.
 func (m *Nodes) carry(asked int, d time.Duration) (done bool, err error) {
 	peer, _ := m.at.Step()
 	switch asked {

@@ -202,7 +202,7 @@ func (m *Shared) described(rank int, seq uint64) wire.Signature {
 	return signatureOf(c.Operation, c.Operator, c.Type, c.Count, c.Root)
 }
 
-// anotherOperation is what nobody knows any more.
+// anotherOperation stands for an operation of which no rank has kept the name.
 const anotherOperation = "another operation"
 
 // signatureOf returns a call from which its rank may have gone on, from the hashes of the names of its operation and operator.

@@ -348,7 +348,7 @@ func (m *Shared) Number() uint64 { return m.board.Meetings() }
 // Combination is there where the ranks meet in groups. Else it is nil: every rank's elements are on the board.
 func (m *Shared) Combination() unsafe.Pointer { return m.board.Combination() }
 
-// Room is that of an entry, or less where many ranks would read long ones.
+// Room returns how many bytes a rank may bring: as many as an entry holds, or fewer where every rank reads the entries of many.
 func (m *Shared) Room(w Way) int {
 	if w.fromRoot() || w == Combined && m.board.Groups() {
 		return board.MaxPayload

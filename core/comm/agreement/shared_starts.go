@@ -117,7 +117,7 @@ func (p *postLater) given() (bool, error) {
 // other waiting. Ranks that share memory post it as they post starts, and so notice where others make another call, or a
 // call that blocks.
 
-// deferredWant is what posts of deferred calls want: other posts never do.
+// deferredWant is the value of want in posts of deferred calls, which no other post has.
 var deferredWant = wire.Hash("deferred") | 1
 
 // Defer tells the other ranks of a call that is to run later, and returns its number; 0 where the ranks do not compare

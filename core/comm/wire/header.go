@@ -46,7 +46,7 @@ const (
 	MaxDims = 64
 	// MaxHeaderBytes is the length of the longest header of the element types.
 	MaxHeaderBytes = FixedBytes + 8*MaxDims
-	// LongestHeader is that of the longest header of any type.
+	// LongestHeader is how many bytes the header of any type has at most.
 	LongestHeader = 4096
 
 	wayApart, wayOffer = 1, 2

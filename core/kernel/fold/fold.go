@@ -165,7 +165,7 @@ func integerFolds[T kernel.Integer, A wide](result dtype.Type) foldRow {
 	return row
 }
 
-// boolFolds are those of truth values, whose sum is how many are true.
+// boolFolds returns the folds of truth values, whose sum is how many are true.
 func boolFolds() foldRow {
 	row := ofBytes(integerFolds[uint8, int64](dtype.Int64))
 	row[Sum] = row[Truths]
@@ -184,7 +184,7 @@ func floatFolds[T float32 | float64]() foldRow {
 	return row
 }
 
-// realFolds are those of types with an order. A holds each element.
+// realFolds returns the folds of elements of type T, which have an order, and which A adds up.
 func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 	return foldRow{
 		Min:    extreme(valueBy(false, leastValue[T]), less[A], result, "minimum"),
@@ -208,7 +208,7 @@ func complexFolds[T kernel.Complex, F float32 | float64]() foldRow {
 	}
 }
 
-// wide is what integers are added up in.
+// wide are the types in which integers are added up.
 type wide interface{ int64 | uint64 }
 
 // numberOf returns a value as a Number.

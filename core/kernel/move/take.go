@@ -45,7 +45,7 @@ func take[T any](dst, base unsafe.Pointer, offsets []int64) int {
 	return n
 }
 
-// takeAny is Take for elements that are no words.
+// takeAny does what Take does, with elements that are no words.
 func takeAny(dst, base unsafe.Pointer, offsets []int64, size int) int {
 	n := 0
 	for _, at := range offsets {

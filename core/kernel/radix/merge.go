@@ -131,7 +131,7 @@ func mergeSteps[T item](dst, other, a, b, c, d []T, steps int) (i, k int) {
 // as returns items as words of another's type, which is theirs.
 func as[W words, T item](_ []W, x []T) []W { return unsafe.Slice((*W)(unsafe.Pointer(&x[0])), len(x)) }
 
-// mergeWords is mergeSteps of words: values are chosen, not addresses, which takes a third of the time.
+// mergeWords does what mergeSteps does, with words: it chooses values, not addresses, which takes a third of the time.
 func mergeWords[T words](dst, other, a, b, c, d []T, steps int) (i, k int) {
 	p, q, r, s := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&c[0]), unsafe.Pointer(&d[0])
 	dst, other = dst[:steps], other[:steps]
@@ -153,7 +153,7 @@ func mergeWords[T words](dst, other, a, b, c, d []T, steps int) (i, k int) {
 	return i, k
 }
 
-// mergeRest is mergeTwo of what is left when one half is through.
+// mergeRest does what mergeTwo does with the words that are left when one half has been merged.
 func mergeRest[T item](dst, a, b []T) {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {

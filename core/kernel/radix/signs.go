@@ -2,7 +2,7 @@ package radix
 
 import "math/bits"
 
-// Signs are those of the zeros of some elements, in their order.
+// Signs has the signs of the zeros among some elements, in the order of the elements.
 type Signs []signs
 
 // Negative reports whether there is a zero with a sign.
@@ -15,7 +15,7 @@ func (s Signs) Negative() bool {
 	return false
 }
 
-// signs are those of one part.
+// signs has the signs of the zeros of one part.
 type signs struct {
 	zeros, negative int
 	bits            []uint64

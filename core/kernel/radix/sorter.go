@@ -10,7 +10,7 @@ import (
 // sorter sorts unsigned numbers in place.
 type sorter func(first unsafe.Pointer, n int)
 
-// sorters are those that SetSorter has set, by the size of the numbers.
+// sorters has the functions that SetSorter has set, by the size of the numbers that they sort.
 var sorters [9]sorter
 
 // SetSorter says how else to sort unsigned numbers of size bytes, 4 or 8, in place: by a library that is faster here than the

@@ -24,7 +24,7 @@ func spread[T item](a, tmp []T, differ uint64, workers Workers) {
 	s.sortBuckets()
 }
 
-// spreadKeys is spread of the keys that elements have. They become keys when they are distributed, and elements again, where
+// spreadKeys does what spread does, by the keys of elements. They become keys when they are distributed, and elements again, where
 // there is an order, when they are written there.
 func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, elements *Order) Signs {
 	s := newSpreading(a, tmp, sampledCells(a, o), workers, writer[T](elements))
@@ -50,7 +50,7 @@ func spreadKeys[T words](a, tmp []T, o *Order, workers Workers, elements *Order)
 	return lost
 }
 
-// surveyParts is survey of many items.
+// surveyParts does what survey does, with many items, in parts.
 func surveyParts[T item](a []T, parts int, workers Workers) (differ uint64, sorted bool) {
 	all := make([]found, parts)
 	workers.over(len(a), parts, func(part, lo, hi int) {
@@ -145,7 +145,7 @@ func (s *spreading[T]) distribute(part, lo, hi int) {
 	}
 }
 
-// distributeKeys is distribute of the keys of elements.
+// distributeKeys does what distribute does, by the keys of elements.
 func distributeKeys[T words](s *spreading[T], part int, a []T, o *Order) {
 	order, next, bucket, tmp := *o, s.next[part], s.bucket, s.tmp
 	rows, row, rest := &s.cells.rows, s.cells.row, s.cells.rest

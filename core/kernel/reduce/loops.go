@@ -34,7 +34,7 @@ var rows = [dtype.N]row{
 	dtype.Complex128: numberRow[complex128](),
 }
 
-// boolRow is that of truth values, which are 0 and 1.
+// boolRow has the loops over truth values, which are 0 and 1.
 var boolRow = row{
 	kernel.Min: {minimum[uint8], minimumAt[uint8]}, kernel.Max: {maximum[uint8], maximumAt[uint8]},
 	kernel.LAnd: {and[uint8], andAt[uint8]}, kernel.LOr: {or[uint8], orAt[uint8]},

@@ -13,7 +13,7 @@ import (
 )
 
 // Scanning combines each element with all before it. The Partial is what the elements so far were combined to; the zero
-// Partial is that of none.
+// Partial stands for no elements.
 type Scanning struct {
 	Result dtype.Type // of sums and products of integers and bool, one of 64 bits; else the elements' own
 	// Total combines a run with what p says, and writes nothing.
@@ -63,7 +63,7 @@ var scannings = [dtype.N]scanRow{
 	dtype.Complex128: complexScans[complex128](dtype.Complex128),
 }
 
-// scans are those of elements of type S, whose sums of type D are added up in A.
+// scans returns the scans of elements of type S. Their sums have type D and are added up in A.
 func scans[S, D, A kernel.Ordered](own, wide dtype.Type, greatest, least S) scanRow {
 	return scanRow{
 		kernel.Sum:  scanning(wide, A(0), scanSum[S, D, A], totalSum[S, A], func(a, b A) A { return a + b }),

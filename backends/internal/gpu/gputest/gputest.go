@@ -38,7 +38,7 @@ func Function(t *testing.T, source string) func(name string) unsafe.Pointer {
 	}
 }
 
-// Vendors are those whose driver there is for tests, by the names of the backends, with the name of its file.
+// Vendors has the file name of each driver that there is for tests, by the name of its backend.
 var Vendors = map[string]string{"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
 
 // compiled are the drivers in driver, as shared libraries, each compiled when a test first asks for it.

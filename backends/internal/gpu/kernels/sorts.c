@@ -1,7 +1,7 @@
 /* A stable radix sort, without threads that wait for each other: for each digit of the keys, each thread counts the digits of a piece,
  * the counts are scanned (scans.c), and each thread moves the elements of its piece to their places. And searches in what is sorted.
  *
- * Keys are those of core/kernel/radix: unsigned numbers that compare as the elements do. */
+ * Keys are computed as core/kernel/radix does: unsigned numbers that compare as the elements do. */
 #include "elements.h"
 
 typedef unsigned long long word;

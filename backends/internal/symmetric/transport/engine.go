@@ -83,7 +83,7 @@ type Engine struct {
 	left map[*Request]bool // requests that were handed out under way: their buffers stay where nobody waits any more
 }
 
-// Handler does what a record asks for. It holds the engine's lock.
+// Handler carries out what a record of another process asks for. It is called with the engine's lock held.
 type Handler func(from int, h Header, data unsafe.Pointer)
 
 // NewEngine returns the engine of a process, whose rings are at the start of the symmetric memory.

@@ -168,7 +168,7 @@ static int write_out(struct dtl_engine *e, int to, struct outgoing *o) {
 	return 1;
 }
 
-// written does what follows when a record is in the ring.
+// written goes on with an operation whose record is in the ring.
 static void written(struct outgoing *o) {
 	struct dtl_request *r = o->of;
 	if (r == NULL) {
@@ -390,7 +390,7 @@ static int take_unexpected(struct channel *c, struct dtl_request *r) {
 
 // ---- Progress ----
 
-// heed does what a record asks for, and says whether it could.
+// heed carries out what a record of another process asks for, and says whether it could.
 static int heed(struct dtl_engine *e, int from, const struct dtl_record *h) {
 	const char *data = (const char *)(h + 1);
 	struct dtl_request *r = (struct dtl_request *)(uintptr_t)h->id;

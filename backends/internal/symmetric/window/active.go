@@ -96,7 +96,7 @@ func (w *Window) request(from, into memory.Span, target int, offset int64, op ke
 	}
 }
 
-// execute does what a request asks for. The memory is reached by nobody but its owner, so this is atomic.
+// execute carries out a request of another process. Only the owner reaches the memory, so this is atomic.
 func (a *Active) execute(from int, h transport.Header, data unsafe.Pointer) {
 	o, own := operationOf(h.Tag), a.windows[h.Channel].own
 	came := memory.Span{Addr: data, Count: int(h.Size) / o.typ.Size(), Type: o.typ}

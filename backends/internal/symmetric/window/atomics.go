@@ -94,7 +94,7 @@ func (w *Window) change(into memory.Span, target, offset int, to func(was memory
 	}
 }
 
-// exchange is change by a get and a put.
+// exchange does what change does, by a get and a put.
 func (w *Window) exchange(into memory.Span, target, at int, to func(was memory.Span) (memory.Span, error)) error {
 	e, there := w.active.engine, w.group.Process(target)
 	e.Get(there, at, into.Addr, into.Bytes())

@@ -140,7 +140,7 @@ static void join(dtl_nodes *m, int lower) {
     s->bytes = here + more;
 }
 
-/* exchange has what has come take the place of what is gathered. */
+/* exchange swaps the elements that have come with those that are gathered. */
 static void exchange(dtl_nodes *m) {
     dtl_nodes_message *out = m->out;
     m->out = m->in;

@@ -83,7 +83,7 @@ type Stated struct {
 	Bytes, Only, Apart                 uint64
 }
 
-// Both are as long.
+// Stated and dtl_stated have the same size.
 const _ = uint(unsafe.Sizeof(Stated{})-C.sizeof_dtl_stated) + uint(C.sizeof_dtl_stated-unsafe.Sizeof(Stated{}))
 
 // SharedBytes is how much memory so many ranks of a node share. It starts as zeros. goesOn is Link.GoesOn.
@@ -125,7 +125,7 @@ type Link struct {
 	Looks      int            // how often to look for what another rank of the node lays down
 }
 
-// locals are those that no Meeting has.
+// locals has the memory of meetings that have ended, for those that begin.
 var locals memory.Fixed[C.dtl_nodes]
 
 // New returns a rank's Meeting over a link.

@@ -54,7 +54,7 @@ type Record struct {
 // RecordBytes is how long a record is.
 const RecordBytes = int(unsafe.Sizeof(Record{}))
 
-// Both are as long.
+// Record and dtl_nodes_record have the same size.
 const _ = uint(unsafe.Sizeof(Record{})-C.sizeof_dtl_nodes_record) + uint(C.sizeof_dtl_nodes_record-unsafe.Sizeof(Record{}))
 
 // WithoutMeeting reports whether a call with a root is to be made without a meeting.
