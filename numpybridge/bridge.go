@@ -148,13 +148,14 @@ func text(s *C.char) string {
 // bridge.h has as many lists as this package: a difference is a constant that does not fit.
 const _ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
 
-// keys holds the name of each operation's constant for C, and names what users call it, for good.
-var keys, names = func() (keys, names []*C.char) {
+// What C asks of each operation, for good: the name of its constant, what users call it, and the parameters of its method.
+var keys, names, parameters = func() (keys, names, parameters []*C.char) {
 	for _, row := range operations {
 		keys = append(keys, C.CString(row.key))
 		names = append(names, C.CString(row.name))
+		parameters = append(parameters, C.CString(row.takes))
 	}
-	return keys, names
+	return keys, names, parameters
 }()
 
 // dtl_type returns the number of the type of a PEP 3118 format, or 0.
@@ -184,6 +185,17 @@ func dtl_operation(code C.int64_t) *C.char {
 	return keys[code]
 }
 
+// dtl_operation_parameters returns the parameters of an operation's method, and nothing if it has none.
+//
+//export dtl_operation_parameters
+func dtl_operation_parameters(code C.int64_t) *C.char {
+	defer guard(nil)
+	if code < 0 || int(code) >= len(parameters) {
+		return nil
+	}
+	return parameters[code]
+}
+
 // dtl_operation_name returns what users call an operation, or NULL after the last.
 //
 //export dtl_operation_name
@@ -211,7 +223,7 @@ func dtl_returns_view(code C.int64_t) C.int {
 //export dtl_takes_pair
 func dtl_takes_pair(code C.int64_t) C.int {
 	defer guard(nil)
-	if row := Code(code).row(); row != nil && row.pair {
+	if Code(code).is(wantsPair) {
 		return 1
 	}
 	return 0

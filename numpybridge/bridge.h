@@ -5,7 +5,7 @@
 #include "protocol.h"
 
 /* Results of at most DTL_INLINE bytes may come back within the call. */
-enum { DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
+enum { DTL_ARGS = 4, DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
 
 /* One array; C-contiguous, but for results with strides. */
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     int64_t code;
     int64_t handle;
-    int64_t args[4];
+    int64_t args[DTL_ARGS];
     dtl_array in;
     dtl_array out;
     int32_t list_count;

@@ -89,8 +89,7 @@ taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_c
     return TAKEN;
 }
 
-/* with_value borrows the input, if there is one, and makes the call. */
-static PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out) {
+PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out) {
     Py_buffer view;
     scalar input;
     if (value == Py_None || take_scalar(value, &call->in, &input) == TAKEN)

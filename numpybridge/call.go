@@ -1,7 +1,6 @@
 package numpybridge
 
 import (
-	"slices"
 
 	"dtl/core/comm"
 	"dtl/core/dtype"
@@ -61,7 +60,7 @@ func (c *Call) suitable() bool {
 	if (c.Code == Allreduce || c.Code == Reduce) && twofold(c.Args[0]) {
 		return false
 	}
-	if row := c.Code.row(); row != nil && (row.input && !c.HasIn || row.pair && !c.HasOut) {
+	if c.Code.is(wantsInput) && !c.HasIn || c.Code.is(wantsPair) && !c.HasOut {
 		return false
 	}
 	return (!c.HasIn || c.takes(c.In.Type)) && (!c.HasOut || c.takes(c.Out.Type))
@@ -70,7 +69,7 @@ func (c *Call) suitable() bool {
 // takes reports whether the call has a meaning for elements of a type: of opaque ones, if it moves elements of a container, and
 // of named ones, if it sends them.
 func (c *Call) takes(t dtype.Type) bool {
-	return t.Valid() || t.Opaque() && slices.Contains(moving, c.Code) || t.Named() && slices.Contains(sending, c.Code)
+	return t.Valid() || t.Opaque() && c.Code.is(moving) || t.Named() && c.Code.is(sending)
 }
 
 // perform runs the call on the native object that its handle names. There is no result where there is an error.
@@ -83,13 +82,13 @@ func (c *Call) perform() error {
 		return status.In(row.name, err)
 	}
 	defer progress.Exit()
-	if !c.Code.meets() && !c.Code.local() {
+	if !c.Code.is(meeting|local) {
 		if err := comm.Confirm(0); err != nil {
 			return status.In(row.name, err)
 		}
 	}
 	err := row.run(c)
-	c.Alone = c.Alone || c.Code.local()
+	c.Alone = c.Alone || c.Code.is(local)
 	if err != nil && c.Result.Storage != nil {
 		c.Result.Storage.Release()
 	}

@@ -120,6 +120,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
+    if (add_methods(module) < 0)
+        goto failed;
     if (add_type(module, "State", &StateType) < 0)
         goto failed;
     Py_INCREF(&state);

@@ -160,6 +160,14 @@ void release_lists(const dtl_call *call, Py_buffer *views);
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
+/* with_value borrows the input, if there is one, and makes the call. */
+PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out);
+
+/* ---- methods.c ---- */
+
+/* add_methods gives the module a function for each operation that has parameters. */
+int add_methods(PyObject *module);
+
 /* ---- collective.c ---- */
 
 extern PyTypeObject CollectiveType;

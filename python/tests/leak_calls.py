@@ -55,10 +55,10 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         return one
 
     def plan() -> int:
-        return bridge.call(bridge.PLAN, vec, ends, None, 0, 0, 0, 0)
+        return bridge.plan(vec, ends)
 
     def halo() -> int:
-        return bridge.call(bridge.HALO_MAKE, vec, width, None, 0, 0, 0, 0)
+        return bridge.halo_make(vec, width)
 
     def window() -> int:
         return bridge.call(bridge.WIN_MAKE, ctx, None, None, 100, 0, 0, 0)

@@ -189,10 +189,10 @@ def test_hostile_calls(alone: dtl.Context) -> None:
                     bridge.call(code, alone, one, one, crosswise, 0, 0, 0, np.array(edges, np.int64), np.array([1]))
     for question in (-1, 5, 2**62):
         with pytest.raises(dtl.DTLError, match="no question"):
-            bridge.call(bridge.CART_AT, alone, grid, None, question, 0, 0, 0)
+            bridge.cart_at(alone, grid, question)
     for nodes in (None, np.zeros(2, np.int64)):
         with pytest.raises(ARGUMENT, match="nodes of"):
-            bridge.call(bridge.CART_AT, alone, grid, None, 4, 0, 0, 0, nodes)
+            bridge.cart_at(alone, grid, 4, 0, 0, 0, nodes)
     for numbers in (np.array([1]), np.array([1.0, 0.0]), np.array([-1, 0])):
         with pytest.raises(dtl.DTLError):
-            bridge.call(bridge.CART, alone, numbers, None, 0, 0, 0, 0)
+            bridge.cart(alone, numbers)

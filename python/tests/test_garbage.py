@@ -189,7 +189,7 @@ def test_handle_of_another_kind(alone: dtl.Context) -> None:
             with pytest.raises(RuntimeError, match=text):
                 getattr(_dtl, "pydtl_" + name)(number)
         with pytest.raises(dtl.InvalidHandleError, match="a context handle where a container is wanted"):
-            bridge.call(bridge.VIEW, alone, None, None, 0, 0, 0, 0)
+            bridge.view(alone)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 11, 20])

@@ -155,7 +155,7 @@ def _extreme_there(a: Any, name: str, kind: int) -> Any:
     """Return an extreme that GPUs find, or its index. Collective. Of the keys, NaT's is the most extreme."""
     last = name in ("max", "argmax")
     with order_key(a, a, last) as key:
-        found = np.int64(bridge.call(bridge.FOLD, key, None, None, kind, 0, 0, 0))
+        found = np.int64(bridge.fold(key, None, kind))
     if name[:3] == "arg":
         return found
     return dates_of(np.reshape(found, 1).view(np.uint64) - np.uint64(0 if last else 1), a.dtype)[0]

@@ -190,7 +190,7 @@ def _write(to: DistributedContainer, values: DeviceArray) -> None:
     with to._like(values.dtype) as twin:
         twin.device_view()._memory.copy(values._memory, False)
         if values.dtype == to.dtype:
-            bridge.call(bridge.COPY_PART, to, np.array([twin._handle]), None, 0, 0, 0, 0)
+            bridge.copy_part(to, np.array([twin._handle]))
         elif kernels.convert(twin, to) is None:
             raise InvalidTypeError(f"the function gave {values.dtype}, of which no kernel makes {to.dtype}")
 

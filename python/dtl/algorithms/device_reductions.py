@@ -165,4 +165,4 @@ class DevicePart:
         given = np.array([0 if out is not None else to._handle, *goes], np.int64)
         besides |= _ALL * (self._name == "all")
         (bits,) = struct.unpack("q", struct.pack("d", float(divisor)))
-        bridge.call(bridge.FOLD_LINES, self._a, given, out, fold, bits, besides, 0)
+        bridge.fold_lines(self._a, given, out, fold, bits, besides)

@@ -39,7 +39,7 @@ def diag(v: Any, k: int = 0) -> Any:
     places = rows + min(number, 0)
     on = (places >= 0) & (places < v.shape[0])
     wanted = np.ascontiguousarray(places[on], np.int64)
-    got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
+    got = v._elements(bridge.get(v, wanted))
     made.local_view()[np.flatnonzero(on), rows[on] + number] = got
     return made
 

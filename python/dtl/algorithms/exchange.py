@@ -59,7 +59,7 @@ def share(
     given[: len(numbers)] = numbers
     given[WIDTH:] = call
     others = np.array([c._handle for c in also], np.int64) if also else None
-    return np.asarray(bridge.call(bridge.SHARE, of, given, None, int(anywhere), 0, 0, 0, others))
+    return np.asarray(bridge.share(of, given, int(anywhere), others))
 
 
 def total(of: DistributedContainer, op: str, words: str, number: int) -> int:

@@ -85,20 +85,20 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
         if a._carrier is not None:
             if kind % ANY == TRUTHS:
                 with truths_of(NAMES[TRUTHS], a) as true:
-                    return bridge.call(bridge.FOLD, true, None, None, kind, same, exact, 0)
+                    return bridge.fold(true, None, kind, same, exact)
             if a._dtype.kind in "mMSU":
                 return _folded_dates(a, kind)
             if a._dtype == np.float16 and a._handle:
                 with a.astype(np.float32) as wider:
-                    return bridge.call(bridge.FOLD, wider, None, None, kind, same, exact, 0)
+                    return bridge.fold(wider, None, kind, same, exact)
             a._check_numbers(NAMES[kind % ANY])
         in_two = kind % ANY == MOMENT and a._dtype.kind == "c"  # of the real parts, then of the imaginary ones
         words = expressions.folded(a, kind % ANY) if a._pending and not exact and not in_two else None
         if words is not None:
-            value = bridge.call(bridge.FOLD, expressions.raw(a), words, None, kind, same, exact, 0)
-            return bridge.call(bridge.FOLD, a, None, None, kind, same, 1, 0) if words[-1] else value
+            value = bridge.fold(expressions.raw(a), words, kind, same, exact)
+            return bridge.fold(a, None, kind, same, 1) if words[-1] else value
         if a._handle:
-            return bridge.call(bridge.FOLD, a, None, None, kind, same, exact, 0)
+            return bridge.fold(a, None, kind, same, exact)
     except AttributeError:
         _refuse(a)
     return _closed(a)

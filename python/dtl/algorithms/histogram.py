@@ -106,7 +106,7 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
         out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
         numbers = np.ascontiguousarray(edges, np.float64)
         handle = 0 if heavy is None else heavy._handle
-        bridge.call(bridge.HISTOGRAM, counted, numbers, out, handle, int(uniform), 0, 0)
+        bridge.histogram(counted, numbers, out, handle, int(uniform))
         counts = out if kind is None else out.astype(kind)
     if dense:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
@@ -289,7 +289,7 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     if kind is not None and kind.kind == "c":
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
     handle = 0 if heavy is None else heavy._handle
-    return np.asarray(bridge.call(bridge.BINCOUNT, a, None, None, handle, length, 0, 0))
+    return np.asarray(bridge.bincount(a, handle, length))
 
 
 def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -> Any:

@@ -44,7 +44,7 @@ class Located:
         """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
         parts.take_where(made, self._of, self._places, self._here)
         if not _whole(self._of):
-            got = self._of._elements(bridge.call(bridge.GET, self._of, self._elsewhere(), None, 0, 0, 0, 0))
+            got = self._of._elements(bridge.get(self._of, self._elsewhere()))
             parts.put_where(made, self._away, got)
         made._end_write(op)
 
@@ -58,7 +58,7 @@ class Located:
         parts.put_at(self._of, values, self._places, self._here)
         if not _whole(self._indices):  # else each rank has written what it has
             given = self._of._for_core(parts.chosen(values, self._away).to_numpy().reshape(-1))
-            bridge.call(bridge.PUT, self._of, self._elsewhere(), given, 0, 0, 0, 0)
+            bridge.put(self._of, self._elsewhere(), given)
         self._of._end_write(op)
 
     def _last(self) -> Any:

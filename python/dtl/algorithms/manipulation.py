@@ -281,7 +281,7 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
 def gather_elements(made: Any, a: Any, indices: Array) -> None:
     """Write the elements of indices in C order, this rank's own list, to this rank's part. Collective."""
     wanted = np.ascontiguousarray(indices, np.int64)
-    got = a._elements(bridge.call(bridge.GET, a, wanted.reshape(-1), None, 0, 0, 0, 0))
+    got = a._elements(bridge.get(a, wanted.reshape(-1)))
     made._set_part(got.reshape(made.local_shape))
     made._end_write("take")
 

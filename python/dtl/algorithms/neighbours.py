@@ -52,7 +52,7 @@ def _rows(a: Any, start: int, stop: int) -> Array:
             rows[near - start : far - start] = a.local_view()[near - low : far - low]
             wanted = wanted[(wanted < near) | (wanted >= far)]
     places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
-    got = a._elements(bridge.call(bridge.GET, a, np.ascontiguousarray(places), None, 0, 0, 0, 0))
+    got = a._elements(bridge.get(a, np.ascontiguousarray(places)))
     rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
     return rows
 

@@ -102,7 +102,7 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
 
 
 def _search(c: Any, values: Any, side: str, descending: int) -> Array:
-    return np.asarray(bridge.call(bridge.SEARCH, c, values, None, 0, descending, 1, int(side == "right")))
+    return np.asarray(bridge.search(c, values, 0, descending, 1, int(side == "right")))
 
 
 def _among_integers(c: Any, values: Array, side: str, descending: int) -> Array:

@@ -247,7 +247,7 @@ def _move_rows(
     """Move as many rows of dimension 0, from one on, to others. Collective."""
     first = [0, start, 1, 0, at, 1, extent]
     others = [n for axis in rest for n in (axis.dim, 0, 1, axis.dim, 0, 1, axis.extent)]
-    bridge.call(bridge.MOVE, to, np.array([of._handle, *first, *others], np.int64), None, 0, 0, 0, 0)
+    bridge.move(to, np.array([of._handle, *first, *others], np.int64))
 
 
 @algorithm

@@ -62,7 +62,7 @@ def permute_part(to: DistributedContainer, of: DistributedContainer, order: Sequ
 
     Both are on the host, and of one dtype. Not collective.
     """
-    bridge.call(bridge.PERMUTE_PART, to, None, None, handle_to_read(of), 0, 0, 0, tuple(order))
+    bridge.permute_part(to, handle_to_read(of), tuple(order))
 
 
 def take_rows(c: DistributedContainer, wanted: Array, out: Array | None = None) -> Array:

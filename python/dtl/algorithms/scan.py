@@ -295,7 +295,7 @@ def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     if a.dtype == np.float16:
         return in_float32(lambda wider: scanned(op, wider, exclusive), a)
     a._check_numbers("a scan")
-    handle = bridge.call(bridge.CUMULATE, a, None, None, op, int(bool(exclusive)), 0, 0)
+    handle = bridge.cumulate(a, op, int(bool(exclusive)))
     return a._from_handle(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
 

@@ -171,7 +171,7 @@ def _in_order(name: str, a: Any, places: Any, value: Any) -> tuple[Array, Any]:
 def _elements_of(value: Any, wanted: Array) -> Array:
     """Return elements of a container by their indices in C order, each rank its own list. Collective."""
     list_of = np.ascontiguousarray(wanted, np.int64)
-    return value._elements(bridge.call(bridge.GET, value, list_of, None, 0, 0, 0, 0)).reshape(-1)
+    return value._elements(bridge.get(value, list_of)).reshape(-1)
 
 
 def _range_of(lines: Any) -> tuple[Array, int]:

@@ -413,7 +413,7 @@ def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, boo
 
 def _selected(c: DistributedContainer, places: Array) -> Array:
     """Return the elements at places in sorted order, and a NaN if there is one. Collective."""
-    return np.asarray(bridge.call(bridge.SELECT, c, places.ravel(), None, 0, 0, threads(c.execution_policy), 0))
+    return np.asarray(bridge.select(c, places.ravel(), 0, 0, threads(c.execution_policy)))
 
 
 def _between(low: Array, high: Array, weights: Array, broken: bool, method: str, dtype: np.dtype[Any]) -> Array:
@@ -492,7 +492,7 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
         chosen = _best(part.ravel(), count, bool(descending))
     else:
         last = np.array([count - 1], np.int64)
-        found = bridge.call(bridge.SELECT, c, last, None, 0, descending, threads(c.execution_policy), 0)
+        found = bridge.select(c, last, 0, descending, threads(c.execution_policy))
         chosen = _chosen(part, np.asarray(found)[0], count, bool(descending))
     values, indices = np.ascontiguousarray(part.ravel()[chosen]), _global(c, chosen)
     if c.partition_policy is not Partition.REPLICATED:

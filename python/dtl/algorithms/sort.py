@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence, overload
+from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     args = _arguments(c, reverse, stable, axis)
     if placed and _by_keys_there(c):
         with _keys_there(c, bool(reverse)) as key:
-            _by_core(bridge.SORT, key, args)
+            _by_core(bridge.sort, key, args)
             _write_sorted(key, c, bool(reverse))
         c._end_write("sort")
     elif placed and not _by_kernel(c):
@@ -115,9 +115,9 @@ def _write_sorted(key: Any, c: DistributedContainer, reverse: bool) -> None:
 
 
 @writes("c")
-def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int, int]) -> None:
+def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> None:
     if c.dtype.kind != "c" and c._carrier is None:
-        _by_core(bridge.SORT, c, args)
+        _by_core(bridge.sort, c, args)
         return
     if c.ndim > 1:
         order, part = _order_along(c, "sort", reverse, axis), c.local_view()
@@ -127,11 +127,13 @@ def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, in
         permute(c, order)
 
 
-def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int, int]:
+def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int]:
     """Return what the core takes of a sort's arguments."""
     check_container("c", c)
     c._check_open()
-    return integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy), flag("stable", stable) & 0
+    made = integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy)
+    flag("stable", stable)  # all sorts are
+    return made
 
 
 @overload
@@ -182,9 +184,9 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     return _argsort(c, reverse, args)
 
 
-def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int, int]) -> Any:
+def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
     if c.dtype.kind != "c" and c._carrier is None:
-        return c._from_handle(_by_core(bridge.ARGSORT, c, args), np.int64)
+        return c._from_handle(_by_core(bridge.argsort, c, args), np.int64)
     if c.ndim > 1:
         order = _order_along(c, "argsort", reverse, args[0])
         made = c._like(np.int64)
@@ -193,10 +195,10 @@ def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int, 
     return _argsort_by_keys(c, bool(reverse))
 
 
-def _by_core(code: int, c: DistributedContainer, args: tuple[int, int, int, int]) -> Any:
+def _by_core(order: Callable[..., Any], c: DistributedContainer, args: tuple[int, int, int]) -> Any:
     """Return what the core's sort of a code returns. Collective."""
     with phases():
-        return bridge.call(code, c, None, None, *args)
+        return order(c, *args)
 
 
 def check_vector(name: str, c: DistributedContainer) -> None:
@@ -400,4 +402,4 @@ def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1)
     """
     args = _arguments(c, reverse, True, axis)
     c._check_numbers("is_sorted")
-    return bool(bridge.call(bridge.IS_SORTED, c, None, None, *args))
+    return bool(bridge.is_sorted(c, *args))

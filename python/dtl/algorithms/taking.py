@@ -127,7 +127,7 @@ def _looked_up(a: Any, indices: Any, axis: Any) -> Any:
 def _taken(a: Any, chosen: Array, dim: int | None) -> Any:
     """Return what indices, the same on every rank, choose. Collective."""
     if not chosen.ndim and (dim is None or a.ndim == 1):
-        return a._elements(bridge.call(bridge.TAKE, a, chosen, None, 0, 0, 0, 0))[()]
+        return a._elements(bridge.take(a, chosen))[()]
     return _rearranged(a, dim, chosen.shape, chosen.reshape(-1).__getitem__)
 
 

@@ -57,7 +57,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         values = _again(a, v, linear_indices(ind).reshape(-1))
         if ind.partition_policy is Partition.REPLICATED and a.context.rank:
             own, values = own[:0], values[:0]
-        bridge.call(bridge.PUT, a, own, a._for_core(values), 0, 0, 0, 0)
+        bridge.put(a, own, a._for_core(values))
         return
     given = array_from("ind", ind)
     if given.size:
@@ -67,7 +67,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
     values = _again(a, v, mine)
-    bridge.call(bridge.PUT, a, np.ascontiguousarray(places[mine]), a._for_core(values), 0, 0, 0, 0)
+    bridge.put(a, np.ascontiguousarray(places[mine]), a._for_core(values))
 
 
 def _are_none(a: Any, op: str, values: Any) -> bool:
@@ -82,7 +82,7 @@ def _again(a: Any, v: Any, places: Array) -> Array:
     """Return the values for some places among those that are written to, which repeat. Collective."""
     if isinstance(v, DistributedContainer):
         wanted = np.ascontiguousarray(places % v.global_size, np.int64)
-        got = v._elements(bridge.call(bridge.GET, v, wanted, None, 0, 0, 0, 0))
+        got = v._elements(bridge.get(v, wanted))
         values = fitting("v", got, a.dtype)
         if v.dtype != a.dtype:
             agree(a.context, "put")  # a value that does not fit is an error on every rank
@@ -158,7 +158,7 @@ def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
     if masks.by_kernel(a, mask):
         parts.put_where(a, mask, given)
     else:
-        bridge.call(bridge.PUT, a, indices, a._for_core(given), 0, 0, 0, 0)
+        bridge.put(a, indices, a._for_core(given))
 
 
 def truth_of(mask: Any) -> Any:
@@ -226,7 +226,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
         places, given = places.reshape(-1)[:0], given[:0]
     wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
-    bridge.call(bridge.PUT, arr, wanted, arr._for_core(given), 0, 0, 0, 0)
+    bridge.put(arr, wanted, arr._for_core(given))
 
 
 def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
@@ -265,14 +265,14 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         mine = (mine[:, np.newaxis] * len(inner) + inner).reshape(-1)
         places = (from_start(places, a.shape[0])[:, np.newaxis] * len(inner) + inner).reshape(-1)
     if isinstance(value, DistributedContainer):
-        got = value._elements(bridge.call(bridge.GET, value, np.ascontiguousarray(mine), None, 0, 0, 0, 0))
+        got = value._elements(bridge.get(value, np.ascontiguousarray(mine)))
         given = fitting("values", got, a.dtype)
     else:
         whole = fitting("values", value, a.dtype)
         share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
         spreads = spread("values", whole, shape)
         given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
-    bridge.call(bridge.PUT, a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)), 0, 0, 0, 0)
+    bridge.put(a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)))
 
 
 def _assigned_there(a: Any, indices: Any, value: Any) -> bool:

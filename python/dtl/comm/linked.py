@@ -96,7 +96,7 @@ class _Call:
         words = np.array([*describe(sent), *describe(got)], np.int64)
         start, failed = bridge.clock(), True
         try:
-            bridge.call(bridge.LINKED, self._ctx, words, None, _CODES[self._name], self._op, self._root, 0)
+            bridge.linked(self._ctx, words, _CODES[self._name], self._op, self._root)
             failed = False
         finally:
             if start:

@@ -54,7 +54,7 @@ def send_object(ctx: Context, obj: Any, dest: int, tag: int = 0) -> None:
     check_context(ctx)
     dest = integer("dest", dest)
     packed = pack(ctx, "send_object", obj)
-    bridge.call(bridge.SEND_OBJECT, ctx, packed.head, None, dest, integer("tag", tag), 0, 0)
+    bridge.send_object(ctx, packed.head, dest, integer("tag", tag))
     if dest != PROC_NULL:
         send_parts(ctx, packed, dest)
 
@@ -91,7 +91,7 @@ def recv_object(ctx: Context, source: int, tag: int = 0) -> Any:
     """
     check_context(ctx)
     args = integer("source", source), integer("tag", tag)
-    received = bridge.call(bridge.RECV_OBJECT, ctx, None, None, *args, 0, 0)
+    received = bridge.recv_object(ctx, *args)
     if received is None:
         return None
     head = Head(np.asarray(received))

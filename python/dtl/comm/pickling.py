@@ -55,7 +55,7 @@ def pack(ctx: Context, op: str, obj: Any, name: str = "obj") -> Packed:
     if len(data) >= _APART:
         parts.insert(0, data)
         data = b""
-    ticket = bridge.call(bridge.TICKET, ctx, None, None, 0, 0, 0, 0) if parts else 0
+    ticket = bridge.ticket(ctx) if parts else 0
     lengths = struct.pack(f"={len(parts)}q", *[memoryview(part).nbytes for part in parts])
     size = _FIXED.size + len(lengths) + len(data)
     head = b"".join((_FIXED.pack(size, ctx.rank, ticket, len(parts)), lengths, data))
@@ -92,7 +92,7 @@ class Head:
     def receive(self, ctx: Context) -> None:
         """Receive the parts from the rank that made the head."""
         for part in self.parts:
-            bridge.call(bridge.RECV_PART, ctx, None, part, self.source, self.ticket, 0, 0)
+            bridge.recv_part(ctx, part, self.source, self.ticket)
 
     def unpack(self) -> Any:
         """Return the object. Its long buffers are the parts, not copies."""
@@ -104,4 +104,4 @@ class Head:
 def send_parts(ctx: Context, packed: Packed, dest: int) -> None:
     """Send the parts to a rank that has the head."""
     for part in packed.parts:
-        bridge.call(bridge.SEND_PART, ctx, part, None, dest, packed.ticket, 0, 0)
+        bridge.send_part(ctx, part, dest, packed.ticket)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, Callable, ClassVar, TypeVar
 
 import numpy as np
 
@@ -116,12 +116,12 @@ class Neighbours:
             If this or its context is closed.
         """
         quick = out is not None and not self._closed
-        if quick and self._exchange(bridge.NEIGHBOR_ALLGATHER, value, out) is not NotImplemented:
+        if quick and self._exchange(bridge.neighbor_allgather, value, out) is not NotImplemented:
             return out
         self._check_open()
         array = input_array("value", value)
         result = self._result_array(out, array.shape, array.dtype)
-        self._exchange(bridge.NEIGHBOR_ALLGATHER, array, result)
+        self._exchange(bridge.neighbor_allgather, array, result)
         return result
 
     @collective
@@ -155,12 +155,12 @@ class Neighbours:
             If this or its context is closed.
         """
         quick = out is not None and not self._closed
-        if quick and self._exchange(bridge.NEIGHBOR_ALLTOALL, values, out) is not NotImplemented:
+        if quick and self._exchange(bridge.neighbor_alltoall, values, out) is not NotImplemented:
             return out
         self._check_open()
         array = input_array("values", values)
         result = self._result_array(out, array.shape[1:], array.dtype)
-        self._exchange(bridge.NEIGHBOR_ALLTOALL, array, result)
+        self._exchange(bridge.neighbor_alltoall, array, result)
         return result
 
     @collective
@@ -207,8 +207,8 @@ class Neighbours:
             expected = self._counts("recv_counts", recv_counts, self._sources, "sources")
         counts = np.concatenate([sent, expected])
         known = int(recv_counts is not None)
-        edges = (self._crosswise, self._serial, known, 0, self._edges, counts)
-        return received(bridge.call(bridge.NEIGHBOR_ALLTOALLV, self._context, array, out, *edges))
+        edges = (self._crosswise, self._serial, known, self._edges, counts)
+        return received(bridge.neighbor_alltoallv(self._context, array, out, *edges))
 
     def _counts(self, name: str, counts: Any, neighbours: list[int], kind: str) -> Any:
         array = integers(name, counts, "a neighbour")
@@ -223,8 +223,8 @@ class Neighbours:
             result[...] = np.zeros((), dtype)  # of text, too, of which 0 is a character
         return result
 
-    def _exchange(self, code: int, array: Any, result: Any) -> Any:
-        return bridge.call(code, self._context, array, result, self._crosswise, self._serial, 0, 0, self._edges)
+    def _exchange(self, exchange: Callable[..., Any], array: Any, result: Any) -> Any:
+        return exchange(self._context, array, result, self._crosswise, self._serial, self._edges)
 
 
 class Cart(Neighbours):
@@ -287,17 +287,17 @@ class Cart(Neighbours):
         truths = _booleans(periods, len(extents))
         wish = flag("reorder", reorder)
         numbers = np.concatenate([extents, truths])
-        extents = np.asarray(bridge.call(bridge.CART, ctx, numbers, None, wish, 0, 0, 0))
+        extents = np.asarray(bridge.cart(ctx, numbers, wish))
         grid = np.concatenate([extents, truths])
         if wish:
             nodes = np.array([seat.node for seat in ctx.topology.seats], np.int64)
-            order = np.asarray(bridge.call(bridge.CART_AT, ctx, grid, None, _REORDER, 0, 0, 0, nodes))
+            order = np.asarray(bridge.cart_at(ctx, grid, _REORDER, 0, 0, 0, nodes))
             ctx = _own_part(ctx.split(0, int(order[ctx.rank])))
         self._begin(ctx, grid, owned=bool(wish))
 
     def _begin(self, ctx: Context, grid: Any, owned: bool) -> None:
         self._grid = grid
-        near = np.asarray(bridge.call(bridge.CART_AT, ctx, grid, None, _NEAR, ctx.rank, 0, 0)).tolist()
+        near = np.asarray(bridge.cart_at(ctx, grid, _NEAR, ctx.rank)).tolist()
         Neighbours.__init__(self, ctx, near, near, owned)
 
     @property
@@ -414,7 +414,7 @@ class Cart(Neighbours):
 
     def _ask(self, question: int, a: int = 0, b: int = 0, c: int = 0, lists: tuple[Any, ...] = ()) -> Any:
         self._check_open()
-        return bridge.call(bridge.CART_AT, self._context, self._grid, None, question, a, b, c, *lists)
+        return bridge.cart_at(self._context, self._grid, question, a, b, c, *lists)
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, self.dims))
@@ -489,7 +489,7 @@ class Graph(Neighbours):
     def __init__(self, ctx: Context, sources: Any, destinations: Any) -> None:
         check_context(ctx)
         senders, receivers = _ranks("sources", sources), _ranks("destinations", destinations)
-        bridge.call(bridge.GRAPH, ctx, None, None, 0, 0, 0, 0, edges_of(senders, receivers))
+        bridge.graph(ctx, edges_of(senders, receivers))
         super().__init__(ctx, senders, receivers, owned=False)
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ def reached(name: str, call: dict[str, Any]) -> Any:
     words = np.array([*describe(sent), *describe(got), *peers, *wanted, *shape], np.int64)
     start, failed = bridge.clock(), True
     try:
-        came = bridge.call(bridge.REACHED, ctx, words, None, _CODES[name], 0, 0, 0)
+        came = bridge.reached(ctx, words, _CODES[name])
         failed = False
     finally:
         if start:

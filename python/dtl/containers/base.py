@@ -264,7 +264,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
             If there is not exactly one index for each dimension.
         """
         numbers = np.array([integer("index", i) for i in index], np.int64)
-        rank: int = bridge.call(bridge.OWNER, self, numbers, None, 0, 0, 0, 0)
+        rank: int = bridge.owner(self, numbers)
         return rank
 
     def is_local(self, *index: int) -> bool:
@@ -296,7 +296,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         if self._placement is _DEVICE:
             there: Any = self.device_view()
             return cast("np.ndarray[Any, Any]", there)
-        view: np.ndarray[Any, Any] = np.asarray(bridge.call(bridge.VIEW, self, None, None, 0, 0, 0, 0))
+        view: np.ndarray[Any, Any] = np.asarray(bridge.view(self))
         return view if self._carrier is None else self._elements(view)
 
     def _elements(self, of_core: Any) -> np.ndarray[Any, Any]:
@@ -328,20 +328,20 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         InvalidArgumentError
             If the elements are on the host: the container's placement is neither DEVICE nor UNIFIED.
         """
-        return DeviceArray(bridge.call(bridge.VIEW, self, None, None, 1, 0, 0, 0), self._dtype)
+        return DeviceArray(bridge.view(self, 1), self._dtype)
 
     def _set_part(self, values: np.ndarray[Any, Any]) -> None:
         """Write this rank's elements, which the host has. Not collective."""
         if self._placement is _DEVICE:
             elements = self._for_core(np.ascontiguousarray(values, self._dtype))
-            bridge.call(bridge.SET_PART, self, elements, None, 0, 0, 0, 0)
+            bridge.set_part(self, elements)
         else:
             self.local_view()[...] = values
 
     def _fill_part(self, value: np.ndarray[Any, Any]) -> None:
         """Give every element of this rank a value of the element type. Not collective."""
         if self._placement is _DEVICE:
-            bridge.call(bridge.FILL_PART, self, self._for_core(value), None, 0, 0, 0, 0)
+            bridge.fill_part(self, self._for_core(value))
         else:
             self.local_view()[...] = value
 
@@ -423,7 +423,7 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
             If there is no such dimension.
         """
         d = integer("axis", axis)
-        result = bridge.call(bridge.INDICES, self, None, None, d + self._ndim if d < 0 else d, 0, 0, 0)
+        result = bridge.indices(self, d + self._ndim if d < 0 else d)
         return np.asarray(result)
 
 

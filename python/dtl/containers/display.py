@@ -127,7 +127,7 @@ def _first_and_last(container: Any, root: int) -> str:
         # Where NumPy leaves values out, any one stands in the gap.
         axes = [np.r_[: edge + 1, n - edge : n] if shortened and n > 2 * edge else np.arange(n) for n in shape]
         wanted = np.ravel_multi_index(np.ix_(*axes), shape).astype(np.int64)
-    found = container._elements(bridge.call(bridge.GET, container, np.ascontiguousarray(wanted), None, 0, 0, 0, 0))
+    found = container._elements(bridge.get(container, np.ascontiguousarray(wanted)))
     if not here:
         return ""
     if 0 in shape:
@@ -165,9 +165,9 @@ def _held_along(container: Any, d: int, count: int) -> str:
 def _indices(container: Any, within: Range) -> list[int]:
     """Return which indices of a range of the first dimension this rank holds."""
     span = bridge.Handle()
-    span._handle = bridge.call(bridge.SPAN, container, None, None, within.start, within.stop - within.start, 0, 0)
+    span._handle = bridge.span(container, within.start, within.stop - within.start)
     try:
-        indices = np.asarray(bridge.call(bridge.INDICES, span, None, None, 0, 0, 0, 0))
+        indices = np.asarray(bridge.indices(span))
     finally:
         library.container_close(span._handle)
     return [within.start + int(index) for index in indices]
@@ -199,7 +199,7 @@ def picture(container: Any) -> Picture:
 def _owner(container: Any, index: list[int]) -> int:
     if container.partition_policy == Partition.REPLICATED:
         return EVERY
-    return int(bridge.call(bridge.OWNER, container, np.array(index, np.int64), None, 0, 0, 0, 0))
+    return int(bridge.owner(container, np.array(index, np.int64)))
 
 
 def _runs(container: Any, d: int, most: int) -> Iterator[Range]:

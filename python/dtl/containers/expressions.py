@@ -314,7 +314,7 @@ def _unallocated(like: Any, dtype: np.dtype[Any]) -> Any:
 
 def _part(of: Any) -> Array:
     """Return this rank's elements of a container, or of an object that has its handle."""
-    return np.asarray(bridge.call(bridge.VIEW, of, None, None, 0, 0, 0, 0))
+    return np.asarray(bridge.view(of))
 
 
 def _allocated(handle: int) -> Array:

@@ -75,7 +75,7 @@ def fold(owner: Any, call: Call, shape: tuple[int, ...], kind: int) -> tuple[Arr
 
     def add(block: Array, out: Array) -> None:
         nonlocal done
-        bridge.call(bridge.FOLD_RUN, owner, block, words, kind, done, 0, 0)
+        bridge.fold_run(owner, block, words, kind, done)
         done += block.size
 
     program.steps.append((add, program.result, program.result))

@@ -141,7 +141,7 @@ def _twin(c: Any, beside: Any) -> Any:
 
 def _copied(source: Any, target: Any) -> int:
     """Copy this rank's elements, and return how many bytes these are."""
-    bridge.call(bridge.COPY_PART, target, np.array([source._handle]), None, 0, 0, 0, 0)
+    bridge.copy_part(target, np.array([source._handle]))
     return int(np.prod(source.local_shape) * source._dtype.itemsize)
 
 

@@ -99,7 +99,7 @@ class _Whole(Owner):
         elements = np.ascontiguousarray(array)
         carried = carrier(elements.dtype)
         elements = elements if carried is None else elements.view(carried)
-        self._handle = bridge.call(bridge.WHOLE_PART, beside, elements, None, 0, 0, 0, 0, array.shape)
+        self._handle = bridge.whole_part(beside, elements, array.shape)
 
     def _let_go(self, handle: int) -> None:
         library.container_close(handle)
@@ -154,7 +154,7 @@ def ufunc_at_once(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
             words = np.zeros(6, np.int64)
             words[2 * n : 2 * n + 2].view(dtype)[0] = value
     target = first._like(result, blank=True) if out is None else out
-    bridge.call(bridge.ELEMENTWISE, target, name, None, number, target._ndim, 0, 0, tuple(handles), words)
+    bridge.elementwise(target, name, number, target._ndim, tuple(handles), words)
     return target
 
 
@@ -467,7 +467,7 @@ def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target
         name = np.frombuffer(operator.encode(), np.uint8)
         if any(isinstance(value, _Cut) for value in operands):
             words = np.concatenate([words, cuts.ravel()])
-        bridge.call(bridge.ELEMENTWISE, target, name, None, stored_number(dtype), target.ndim, 0, 0, handles, words)
+        bridge.elementwise(target, name, stored_number(dtype), target.ndim, handles, words)
         return target
     except InvalidArgumentError as error:
         if error.code != UNSUPPORTED:

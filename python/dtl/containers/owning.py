@@ -80,7 +80,7 @@ class OwningContainer(Indexed):
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
-        handle = bridge.call(bridge.CREATE, ctx, said, None, blank, 0, 0, 0, spec)
+        handle = bridge.create(ctx, said, blank, spec)
         if placement is _HOST and execution is _SEQ and computed:
             self._adopt_native(handle, ctx, dtype, len(shape), divided)
             return
@@ -190,7 +190,7 @@ class OwningContainer(Indexed):
             dtype = objects.broadcast_object(ctx, None if given is None else given.dtype, number)
         made._create(ctx, shape, dtype, divided, execution, placement)
         elements = None if given is None else made._for_core(given)
-        bridge.call(bridge.DISTRIBUTE, made, elements, None, number, 0, 0, 0)
+        bridge.distribute(made, elements, number)
         return made
 
     @classmethod
@@ -294,7 +294,7 @@ class OwningContainer(Indexed):
 
         try:
             with phases():
-                bridge.call(bridge.REDISTRIBUTE, self if alias is None else alias, spec, None, limit, 0, 0, 0)
+                bridge.redistribute(self if alias is None else alias, spec, limit)
         finally:  # a signal's handler may raise behind the call
             self._layout = bridge.Layout()
         self._division, self._is_where_divided = divided, True

@@ -102,7 +102,7 @@ class RedistributionPlan(Owner):
             )
         ends = np.array([dst._handle, *whole_region(src.shape).source()], np.int64)
         limit = integer("max_extra_bytes", max_extra_bytes)
-        self._handle = bridge.call(bridge.PLAN, src, ends, None, limit, 0, 0, 0)
+        self._handle = bridge.plan(src, ends, limit)
         self._context = src.context
         self._ends = (src, dst)
 
@@ -131,7 +131,7 @@ class RedistributionPlan(Owner):
             raise library.closed("plan")
         for end in self._ends:
             compute_before_use(end)
-        bridge.call(bridge.PLAN_EXECUTE, self, None, None, 0, 0, 0, 0)
+        bridge.plan_execute(self)
 
     def explain(self) -> Traffic:
         r"""Return how many bytes each rank sends to each in one ``execute``. Not collective.
@@ -146,5 +146,5 @@ class RedistributionPlan(Owner):
                 0  32
         0 bytes change ranks, with at most 0 bytes of temporary memory on a rank
         """
-        table = np.asarray(bridge.call(bridge.PLAN_BYTES, self, None, None, 0, 0, 0, 0))
+        table = np.asarray(bridge.plan_bytes(self))
         return Traffic(table[:-1].copy(), int(table[-1, 0]))

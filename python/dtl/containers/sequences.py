@@ -194,7 +194,7 @@ class DistributedVector(OneDimensional):
         number = integer("size", size)
         cached_windows.end(self, "resize", f"size {number}")
         try:
-            bridge.call(bridge.RESIZE, self, None, None, number, 0, 0, 0)
+            bridge.resize(self, number)
         finally:  # a signal's handler may raise behind the call
             self._layout = bridge.Layout()
             self._is_where_divided &= self._division.partition is not Partition.EXPLICIT

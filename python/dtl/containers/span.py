@@ -54,7 +54,7 @@ class DistributedSpan(Indexed):
         self._look_at(source, 0, -1)
 
     def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
-        handle = bridge.call(bridge.SPAN, source, None, None, offset, count, 0, 0)
+        handle = bridge.span(source, offset, count)
         policy = Partition(library.container_kind(handle, 0))
         divided = source._division._replace(partition=policy)
         self._adopt(

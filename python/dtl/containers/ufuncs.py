@@ -194,7 +194,7 @@ class Elementwise(Operators):
         elements: Any = self.local_view()
         result = self._like(wanted, blank=True)
         if self._placement is _DEVICE:
-            bridge.call(bridge.COPY_PART, result, np.array([self._handle]), None, 0, 0, 0, 0)
+            bridge.copy_part(result, np.array([self._handle]))
             return result
         copied = (result.local_view(), elements)
         if self.dtype.kind in "SU" and wanted.kind not in "SUV":  # an element may be no number: the ranks agree on that
@@ -398,7 +398,7 @@ def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, 
 
 def _view(c: Any) -> np.ndarray[Any, Any]:
     """Return what local_view does of numbers in the memory of this process."""
-    return np.asarray(bridge.call(bridge.VIEW, c, None, None, 0, 0, 0, 0))
+    return np.asarray(bridge.view(c))
 
 
 def _apply(

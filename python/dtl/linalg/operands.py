@@ -105,7 +105,7 @@ def dealt(
     """Return a container of an array that rank 0 has. Collective."""
     made = container_of(source, shape, np.dtype(dtype), divided)
     given = np.ascontiguousarray(array, dtype) if source.context.rank == 0 else None
-    bridge.call(bridge.DISTRIBUTE, made, given, None, 0, 0, 0, 0)
+    bridge.distribute(made, given)
     return made
 
 

@@ -135,7 +135,7 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
         b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
     exact = int(bool(reproducible) and one.kind in "fc")
-    value = bridge.call(bridge.DOT, a, None, None, b._handle, conjugate, exact, 0)
+    value = bridge.dot(a, b._handle, conjugate, exact)
     if one.kind in "iu":
         return np.array(value & _WORD, np.uint64).astype(one)[()]
     return ELEMENT_SCALARS[one.num](value)

@@ -229,7 +229,7 @@ class Source:
         spec = spec_of(kind._family, computed_number(dtype), shape, divided) + self._streams.call(call)
         said = name.encode() if several else None
         sort, least, width = numbers
-        handle = bridge.call(bridge.DRAW, ctx, said, None, sort, least, width, 0, spec)
+        handle = bridge.draw(ctx, said, sort, least, width, spec)
         result = kind.__new__(kind)
         result._adopt_native(handle, ctx, dtype, len(shape), divided)
         return result

@@ -44,7 +44,7 @@ class Streams:
             self._bits = np.random.SFC64(0)
             self._state = _memory_of(self._bits)
             self._generator = np.random.Generator(self._bits)
-        bridge.call(bridge.DRAW_START, self._context, None, self._state, block, 0, 0, 0, self.call(call))
+        bridge.draw_start(self._context, self._state, block, self.call(call))
         if self._state.base is None:
             self._bits.state = _state(self._state[:4], 0, 0)
         return self._generator
@@ -142,4 +142,4 @@ def _signed(number: int) -> int:
 def fill_range(ctx: Any, streams: Streams, call: int, numbers: Range, out: Array, start: int) -> None:
     """Write the numbers of a range, from that of index start on, to an array without gaps."""
     if out.size:
-        bridge.call(bridge.DRAW_INTO, ctx, None, out, *numbers, start, streams.call(call))
+        bridge.draw_into(ctx, out, *numbers, start, streams.call(call))

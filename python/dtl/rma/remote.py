@@ -121,6 +121,6 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
         cached_windows.add(container, window)
         container._cached_window = window
     place = tuple(integer("index", i) for i in index)
-    numbers = bridge.call(bridge.PLACE, container, np.array(place, np.int64), None, 0, 0, 0, 0)
+    numbers = bridge.place(container, np.array(place, np.int64))
     owner, at = np.asarray(numbers).tolist()
     return Remote(container, window, owner, at * container.dtype.itemsize, place)

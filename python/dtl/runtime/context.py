@@ -287,7 +287,7 @@ class Context(DeviceRanks):
     @short(bridge.BARRIER, "owner", "met")
     def barrier(self) -> None:
         """Wait until every rank has called it. Collective (MPI_Barrier)."""
-        bridge.call(bridge.BARRIER, self, None, None, 0, 0, 0, 0)
+        bridge.barrier(self)
 
     def fence(self) -> None:
         """Order this process's memory accesses before the call before those after it. Not collective."""
@@ -438,6 +438,6 @@ def _mpi4py() -> Any:
 def this_rank(ctx: Any) -> int:
     """Return the caller's rank; what is no context is refused as the bridge refuses it."""
     if not isinstance(ctx, Context):
-        bridge.call(bridge.BARRIER, ctx, None, None, 0, 0, 0, 0)
+        bridge.barrier(ctx)
     rank: int = ctx.rank
     return rank

@@ -75,7 +75,7 @@ class Indexed(DistributedContainer):
         # A fast path: the core takes these keys as they are.
         plain = key.__class__ is int or (key.__class__ is np.ndarray and key.dtype == np.int64)
         if plain and self._ndim == 1 and self._handle:
-            result = bridge.call(bridge.TAKE, self, key, None, 0, 0, 0, 0)
+            result = bridge.take(self, key)
             if result is not NotImplemented:
                 return _as_numpy(result if self._carrier is None else self._elements(result))
         self._check_open()
@@ -90,7 +90,7 @@ class Indexed(DistributedContainer):
             return two_steps.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
-            taken = _as_numpy(self._elements(bridge.call(bridge.TAKE, self, chosen.indices, None, 0, 0, 0, 0)))
+            taken = _as_numpy(self._elements(bridge.take(self, chosen.indices)))
             return zero_dimensional(self, taken) if _has_no_dimensions(key, taken) else taken
         made = self._select(chosen)
         if self._meaning is not None and isinstance(made, DistributedContainer):
@@ -188,7 +188,7 @@ class Indexed(DistributedContainer):
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own_indices(indices)
-        return _as_numpy(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
+        return _as_numpy(self._elements(bridge.get(self, wanted)))
 
     @collective
     def put(self, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
@@ -228,7 +228,7 @@ class Indexed(DistributedContainer):
         if op is not None:
             combine_own(self, wanted, np.broadcast_to(given, (wanted.size,)), op)
             return
-        bridge.call(bridge.PUT, self, wanted, self._for_core(given), 0, 0, 0, 0)
+        bridge.put(self, wanted, self._for_core(given))
 
     # None elsewhere is Any: programs ask whether the rank is root, which checkers do not take for an answer.
     @collective
@@ -257,7 +257,7 @@ class Indexed(DistributedContainer):
         self._check_open()
         number = integer("root", root)
         out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
-        bridge.call(bridge.GATHER_TO, self, None, None if out is None else self._for_core(out), number, 0, 0, 0)
+        bridge.gather_to(self, None if out is None else self._for_core(out), number)
         return out
 
     @blocking
@@ -355,7 +355,7 @@ class Indexed(DistributedContainer):
             blank=True,
         )
         wanted = mask.indices[made.local_indices()]
-        made._set_part(self._elements(bridge.call(bridge.GET, self, wanted, None, 0, 0, 0, 0)))
+        made._set_part(self._elements(bridge.get(self, wanted)))
         made._end_write("getitem")
         made._run_as(self._execution)
         return made

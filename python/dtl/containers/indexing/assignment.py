@@ -74,16 +74,16 @@ def assign_selected(to: DistributedContainer, chosen: Selection, value: Any) -> 
     elif isinstance(chosen, Mixed):
         beside_slices.assign(to, chosen, value)
     else:
-        bridge.call(bridge.GIVE, to, chosen.indices, to._for_core(value), 0, 0, 0, 0)
+        bridge.give(to, chosen.indices, to._for_core(value))
 
 
 def _scatter(to: DistributedContainer, indices: Array, value: DistributedContainer) -> None:
     """Assign a container to the elements of an index list that is the same on every rank. Collective."""
     agree(to.context, "setitem", f"indices with fingerprint {fingerprint(indices)}")
     if value.partition_policy is Partition.REPLICATED:
-        bridge.call(bridge.GIVE, to, indices, to._for_core(to_host("setitem", value)).reshape(-1), 0, 0, 0, 0)
+        bridge.give(to, indices, to._for_core(to_host("setitem", value)).reshape(-1))
         return
     mine = linear_indices(value).reshape(-1)
     mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
     chosen, values = indices[mine][mine_last], parts.own_elements(value, mine_last.reshape(value.local_shape))
-    bridge.call(bridge.PUT, to, chosen, to._for_core(values), 0, 0, 0, 0)
+    bridge.put(to, chosen, to._for_core(values))

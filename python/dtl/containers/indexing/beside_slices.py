@@ -116,7 +116,7 @@ def select(of: Any, chosen: Mixed) -> Any:
         made.local_view()[...] = of.local_view()[chosen.entries]
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
-        elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
+        elements = of._elements(bridge.get(of, wanted.reshape(-1)))
         made._set_part(elements.reshape(wanted.shape))
     made._end_write("getitem")
     made._run_as(of.execution_policy)
@@ -137,7 +137,7 @@ def rows(of: Any, indices: Any) -> Any:
     inner = linear_indices(made, range(indices.ndim, made.ndim))
     own = from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
     wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
-    elements = of._elements(bridge.call(bridge.GET, of, wanted.reshape(-1), None, 0, 0, 0, 0))
+    elements = of._elements(bridge.get(of, wanted.reshape(-1)))
     made._set_part(elements.reshape(wanted.shape))
     made._end_write("getitem")
     made._run_as(of.execution_policy)
@@ -172,7 +172,7 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     linear = chosen.linear(value.local_indices)
     written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
     values = parts.own_elements(value, written)
-    bridge.call(bridge.PUT, of, linear[written], of._for_core(values), 0, 0, 0, 0)
+    bridge.put(of, linear[written], of._for_core(values))
 
 
 def _own(of: Any, chosen: Mixed) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

@@ -72,7 +72,7 @@ def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
 def _copy(source: Any, field: str, target: Any, into: str) -> None:
     """Copy a field of elements on GPUs to one of others, of which "" is all."""
     (width, start), (_, first) = _extent(source.dtype, field), _extent(target.dtype, into)
-    bridge.call(bridge.FIELD_PART, target, None, None, source._handle, first, start, width)
+    bridge.field_part(target, source._handle, first, start, width)
 
 
 def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:

@@ -59,9 +59,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
             parts.put_where(of, mask, fitted)
             agree(of.context, "setitem", "a container was assigned")
             return
-        bridge.call(
-            bridge.PUT, of, _rows(indices, rest), of._for_core(to_host("setitem", fitted)).reshape(-1), 0, 0, 0, 0
-        )
+        bridge.put(of, _rows(indices, rest), of._for_core(to_host("setitem", fitted)).reshape(-1))
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
     while value.ndim > len(rest) and len(value) == 1:
@@ -85,7 +83,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         parts.put_where(of, mask, given)
         agree(of.context, "setitem", "values were assigned")
         return
-    bridge.call(bridge.PUT, of, _rows(indices, rest), of._for_core(given).reshape(-1), 0, 0, 0, 0)
+    bridge.put(of, _rows(indices, rest), of._for_core(given).reshape(-1))
 
 
 def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
@@ -111,7 +109,7 @@ def _own(of: DistributedContainer, mask: DistributedContainer) -> Array:
     if mask.ndim == of.ndim:
         return mask.local_view()
     wanted = linear_indices(of, range(mask.ndim))
-    got = mask._elements(bridge.call(bridge.GET, mask, wanted.reshape(-1), None, 0, 0, 0, 0))
+    got = mask._elements(bridge.get(mask, wanted.reshape(-1)))
     return got.reshape(wanted.shape)
 
 

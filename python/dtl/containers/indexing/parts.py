@@ -16,41 +16,41 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def true_places(mask: DistributedContainer, base: int = 0) -> DeviceArray:
     """Return where this rank's part of bool is true, in C order, counted from base on."""
-    return DeviceArray(bridge.call(bridge.TRUTHS, mask, None, None, base, 0, 0, 0), np.dtype(np.int64))
+    return DeviceArray(bridge.truths(mask, base), np.dtype(np.int64))
 
 
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> DeviceArray:
     """Return the elements, or rows, where this rank's part of a mask is true."""
-    return DeviceArray(bridge.call(bridge.CHOOSE, of, None, None, mask._handle, 0, 0, 0), of.dtype)
+    return DeviceArray(bridge.choose(of, mask._handle), of.dtype)
 
 
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array | DistributedContainer) -> None:
     """Write values where this rank's part of a mask is true: one element, or row, for all, or one for each."""
     if isinstance(values, DistributedContainer):
-        bridge.call(bridge.PUT_WHERE, to, None, None, mask._handle, values._handle, 0, 0)
+        bridge.put_where(to, None, mask._handle, values._handle)
     else:
-        bridge.call(bridge.PUT_WHERE, to, to._for_core(values), None, mask._handle, 0, 0, 0)
+        bridge.put_where(to, to._for_core(values), mask._handle)
 
 
 def take_places(made: DistributedContainer, of: DistributedContainer, places: Array) -> None:
     """Write to this rank's part the elements of another part, by their places there in C order."""
-    bridge.call(bridge.TAKE_PART, made, np.ascontiguousarray(places, np.int64), None, of._handle, 0, 0, 0)
+    bridge.take_part(made, np.ascontiguousarray(places, np.int64), of._handle)
 
 
 def put_places(to: DistributedContainer, places: Array, values: Array) -> None:
     """Write values, one or one a place, to places in this rank's part in C order; the last stays."""
     wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
-    bridge.call(bridge.PUT_PART, to, wanted, to._for_core(np.ascontiguousarray(values)).reshape(-1), 0, 0, 0, 0)
+    bridge.put_part(to, wanted, to._for_core(np.ascontiguousarray(values)).reshape(-1))
 
 
 def take_where(made: DistributedContainer, of: DistributedContainer, places: Any, mask: Any) -> None:
     """Write to this rank's part, where a mask is true, elements of another part, whose places there a container has."""
-    bridge.call(bridge.TAKE_WHERE, made, None, None, of._handle, places._handle, mask._handle, 0)
+    bridge.take_where(made, of._handle, places._handle, mask._handle)
 
 
 def put_at(to: DistributedContainer, values: Any, places: Any, mask: Any) -> None:
     """Write to this rank's part, at the places that a container has, the elements of another where a mask is true."""
-    bridge.call(bridge.PUT_AT, to, None, None, values._handle, places._handle, mask._handle, 0)
+    bridge.put_at(to, values._handle, places._handle, mask._handle)
 
 
 def local_places(of: DistributedContainer) -> Array:
@@ -78,4 +78,4 @@ def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     if of._placement is not Placement.DEVICE:
         return np.ascontiguousarray(of.local_view()[wanted])
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
-    return of._elements(bridge.call(bridge.GET, of, indices, None, 0, 0, 0, 0))
+    return of._elements(bridge.get(of, indices))

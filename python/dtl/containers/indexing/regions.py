@@ -73,7 +73,7 @@ def whole_region(shape: tuple[int, ...]) -> Region:
 def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any]) -> None:
     """Write values, the same on every rank, to a region: one, or as many as it has. Collective."""
     own = Region(tuple(axis for axis in region.axes if axis.dim != NEW_AXIS))
-    bridge.call(bridge.ASSIGN, to, np.array(own.destination(), np.int64), to._for_core(values), 0, 0, 0, 0)
+    bridge.assign(to, np.array(own.destination(), np.int64), to._for_core(values))
 
 
 def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], leave: bool = False) -> None:
@@ -81,7 +81,7 @@ def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], le
 
     With leave, what stays on this rank is not copied.
     """
-    bridge.call(bridge.MOVE, to, np.array([handle_to_read(of), *rows], np.int64), None, 0, 0, int(leave), 0)
+    bridge.move(to, np.array([handle_to_read(of), *rows], np.int64), 0, 0, int(leave))
 
 
 def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedContainer, list[int]]]) -> None:
@@ -91,7 +91,7 @@ def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedCont
     """
     handles = tuple([handle_to_read(of) for of, _ in pieces])
     rows = tuple([number for _, rows in pieces for number in rows])
-    bridge.call(bridge.MOVE_ALL, to, None, None, 0, 0, 0, 0, handles, rows)
+    bridge.move_all(to, handles, rows)
 
 
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
@@ -117,4 +117,4 @@ def moved_to(op: str, c: DistributedContainer, other: DistributedContainer) -> D
 def copy_all(of: DistributedContainer, to: DistributedContainer) -> None:
     """Copy all of one container to another of its shape. Collective over the ranks of the one that is read."""
     ends = np.array([to._handle, *whole_region(of.shape).source()], np.int64)
-    bridge.call(bridge.MOVE, of, ends, None, 0, 1, 0, 0)
+    bridge.move(of, ends, 0, 1)

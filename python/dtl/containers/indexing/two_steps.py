@@ -50,7 +50,7 @@ def _everywhere(indices: Any) -> Any:
     indices._check_open()
     started = slow_paths.clock() if slow_paths.listeners else 0
     places = np.arange(indices.global_size)
-    array = np.asarray(indices._elements(bridge.call(bridge.TAKE, indices, places, None, 0, 0, 0, 0)))
+    array = np.asarray(indices._elements(bridge.take(indices, places)))
     if started and indices.context.size > 1:
         slow_paths.tell(slow_paths.EVERYWHERE, "getitem", array.nbytes, started)
     return array.reshape(indices.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Iterator, NoReturn
+from typing import Any, Callable, Iterator, NoReturn
 
 import numpy as np
 
@@ -294,7 +294,7 @@ class DistributedMap(Owner):
         self._check_open()
         prepared = self._keys.many(_to_host("insert", keys))
         given = self._many("values", _to_host("insert", values), len(prepared))
-        bridge.call(bridge.MAP_INSERT, self, _plain(prepared), given, 0, 0, 0, 0)
+        bridge.map_insert(self, _plain(prepared), given)
 
     @collective
     def update_many(self, keys: Any, values: Any, op: OpLike = SUM) -> None:
@@ -321,7 +321,7 @@ class DistributedMap(Owner):
         number = operator_number(op)
         prepared = self._keys.many(_to_host("update", keys))
         given = self._many("values", _to_host("update", values), len(prepared))
-        bridge.call(bridge.MAP_UPDATE, self, _plain(prepared), given, number, 0, 0, 0)
+        bridge.map_update(self, _plain(prepared), given, number)
 
     @collective
     def find_many(self, keys: Any, default: Any = 0) -> tuple[Array, Array]:
@@ -354,15 +354,15 @@ class DistributedMap(Owner):
         found = out[n * self._dtype.itemsize :].view(np.bool_)
         default = _to_host("find", default)
         values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
-        bridge.call(bridge.MAP_FIND, self, _plain(prepared), out, 0, 0, 0, 0)
+        bridge.map_find(self, _plain(prepared), out)
         return values, found
 
-    def _which(self, op: str, code: int, keys: Any) -> Array:
+    def _which(self, op: str, ask: Callable[..., Any], keys: Any) -> Array:
         """Return which keys the map has, as an operation finds them."""
         self._check_open()
         prepared = self._keys.many(_to_host(op, keys))
         found = np.empty(len(prepared), np.bool_)
-        bridge.call(code, self, _plain(prepared), found, 0, 0, 0, 0)
+        ask(self, _plain(prepared), found)
         return found
 
     @collective
@@ -374,7 +374,7 @@ class DistributedMap(Owner):
         InvalidTypeError, InvalidArgumentError, OverflowError
             If a rank's keys are not as described for ``insert_many``. On every rank.
         """
-        return self._which("contains", bridge.MAP_CONTAINS, keys)
+        return self._which("contains", bridge.map_contains, keys)
 
     @collective
     def erase_many(self, keys: Any) -> Array:
@@ -388,7 +388,7 @@ class DistributedMap(Owner):
         InvalidTypeError, InvalidArgumentError, OverflowError
             If a rank's keys are not as described for ``insert_many``. On every rank.
         """
-        return self._which("erase", bridge.MAP_ERASE, keys)
+        return self._which("erase", bridge.map_erase, keys)
 
     def _one(self, name: str, value: Any) -> Any:
         """Return a value of the dtype."""
@@ -464,7 +464,7 @@ class DistributedMap(Owner):
         """
         if self._placement is Placement.DEVICE:
             keys = self._entries(0)[0]
-            there: Any = DeviceArray(bridge.call(bridge.MAP_ENTRIES, self, None, None, 2, 0, 0, 0), self._dtype)
+            there: Any = DeviceArray(bridge.map_entries(self, 2), self._dtype)
             keys.flags.writeable = False
             return keys, there
         keys, values = self._entries(0)
@@ -486,7 +486,7 @@ class DistributedMap(Owner):
         return self._entries(1)
 
     def _entries(self, everyones: int) -> tuple[Array, Array]:
-        raw = np.asarray(bridge.call(bridge.MAP_ENTRIES, self, None, None, everyones, 0, 0, 0))
+        raw = np.asarray(bridge.map_entries(self, everyones))
         n, start = raw[:16].view(np.int64).tolist()
         return raw[64 : 64 + n * self._keys.dtype.itemsize].view(self._keys.dtype), raw[start:].view(self._dtype)
 
