@@ -16,6 +16,7 @@ import builtins
 import sys
 from typing import Any
 
+from . import protocol as protocol  # which gives containers their methods
 from ._lazy import attach, late
 
 version_info = (0, 1, 0)

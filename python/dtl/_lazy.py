@@ -92,21 +92,14 @@ def late(home: str, name: str) -> Callable[..., Any]:
     return call
 
 
-class LateMethod:
-    """A method that is a function of another module, which is imported when the method is first asked for.
+#: What gives a class of a lower package the methods that packages above it have for it, by the name of the class.
+extensions: dict[str, Callable[[type[Any]], None]] = {}
 
-    The function takes the place of this object then, so that later calls are as fast as if it had always been there.
-    """
 
-    def __init__(self, home: str) -> None:
-        self._home = home
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self._owner, self._name = owner, name
-
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        setattr(self._owner, self._name, getattr(importlib.import_module(self._home, __package__), self._name))
-        return getattr(owner if instance is None else instance, self._name)
+def extend(cls: type[Any]) -> None:
+    """Give a class the methods that packages above it have for it: the last line of the class's module."""
+    if cls.__name__ in extensions:
+        extensions[cls.__name__](cls)
 
 
 # What lower packages call of higher ones.
@@ -114,28 +107,19 @@ assign_at = late(".algorithms.writing", "assign_at")
 argsort = late(".algorithms.sort", "argsort")
 by_host = late(".containers.host_copies", "by_host")
 by_host_copies = late(".containers.host_copies", "called")
-broadcast = late(".containers.broadcasting", "apply")
 elementwise = late(".containers.broadcasting", "elementwise")
 check_placements = late(".containers.host_copies", "check_placements")
 computed_along = late(".algorithms.device_reductions", "computed")
 computed_where = late(".algorithms.device_reductions", "computed_where")
 combine_own = late(".algorithms.scattering", "combine_own")
-converted = late(".containers.kernels", "converted")
-copy_elements = late(".algorithms.transform", "copy")
-dates_by_kernel = late(".containers.date_kernels", "dates_by_kernel")
-matmul = late(".linalg.products", "matmul")
 namespace_of = late(".array_standard.namespace", "of_array")
 reduce_container = late(".algorithms.reduce", "reduce_container")
 reduced_along = late(".algorithms.axis_reductions", "reduced")
 reduced_where = late(".algorithms.masked_reductions", "masked")
-remote = late(".rma.remote", "remote")
 sort = late(".algorithms.sort", "sort")
 spread_over = late(".containers.broadcasting", "spread_over")
 submitted = late(".asynchronous.submit", "submitted")
 take = late(".algorithms.taking", "take")
 to_host = late(".containers.host_copies", "to_host")
-ufunc_at_once = late(".containers.kernels", "ufunc_at_once")
-ufunc_by_kernel = late(".containers.kernels", "ufunc_by_kernel")
 unknown_name = late(".runtime.hints", "unknown_name")
-window_of = late(".rma.window", "Window")
 zero_dimensional = late(".array_standard.zero_dimensional", "of_container")

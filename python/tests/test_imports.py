@@ -39,6 +39,7 @@ ORDER = [
     ["monitoring"],
     ["plotting"],
     ["array_standard"],
+    ["protocol"],
     ["backends", "nccl", "observe", "ordered", "redistribution", "seating", "tracing"],  # names of modules elsewhere
     ["__init__"],
     ["_cli", "__main__"],
@@ -92,7 +93,7 @@ def edges() -> dict[str, set[str]]:
 EDGES = edges()
 
 #: How many files the largest circle has in which calls by name count as imports. It only gets smaller.
-LARGEST_CIRCLE = 149
+LARGEST_CIRCLE = 55
 
 #: How many reads of other objects' private names there are. It only gets smaller.
 PRIVATE_READS = 1130

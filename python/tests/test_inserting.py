@@ -78,9 +78,7 @@ def test_no_rank_gathers_indices_and_values(ctx: dtl.Context, monkeypatch: pytes
         raise AssertionError("all elements of a container were asked for")
 
     monkeypatch.setattr("dtl.algorithms.inserting.on_every_rank", refused)
-    monkeypatch.setattr(
-        "dtl.containers.small_arguments.whole", lambda value: value if np.ndim(value) == 0 else refused()
-    )
+    monkeypatch.setattr("dtl.protocol.small_arguments.whole", lambda value: value if np.ndim(value) == 0 else refused())
     assert_holds(np.delete(c, places), np.delete(whole, at))
     assert_holds(np.delete(c, gone), np.delete(whole, mask))
     assert_holds(np.insert(c, places, places), np.insert(whole, at, at))

@@ -17,7 +17,7 @@ from numpy_calls import ARRAYS, CASES, LINALG_CASES, Case, Given
 from older_numpy import VERSION
 
 import dtl
-from dtl.containers.array_function import _FUNCTIONS
+from dtl.protocol.array_function import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(VERSION < "2.1.0", reason="the values below are for the keywords of NumPy from 2.1 on")
 
@@ -246,7 +246,7 @@ def attempted(name: str, func: Any, args: Any, kwargs: Any) -> Any:
 @pytest.mark.parametrize(("module", "name", "cases"), CALLS, ids=[f"{m.__name__}.{name}" for m, name, _ in CALLS])
 def test_keywords(ctx: dtl.Context, module: types.ModuleType, name: str, cases: list[Case]) -> None:
     func = getattr(module, name)
-    if func not in _FUNCTIONS:
+    if func not in FUNCTIONS:
         return  # what computes in itself, as atleast_1d of one array
     try:
         parameters = inspect.signature(func).parameters

@@ -186,11 +186,11 @@ def test_files_as_numpy_writes_them(ctx: dtl.Context, folder: str) -> None:
 @pytest.mark.parametrize("module", [np, np.linalg, np.fft], ids=lambda module: module.__name__)
 def test_all_others_refuse_alike(ctx: dtl.Context, module: types.ModuleType) -> None:
     """There is no function that hands back an array on one rank and something else on several."""
-    from dtl.containers.array_function import _FUNCTIONS
+    from dtl.protocol.array_function import FUNCTIONS
 
     refusing = 0
     for name, function in dispatched(module).items():
-        if function in _FUNCTIONS:
+        if function in FUNCTIONS:
             # By identity, because older versions have several names of one function, such as round_.
             cases = [other for other in (*CASES, *ELSEWHERE) if getattr(np, other, None) is function]
             assert module is not np or cases, f"np.{name} has no case here"
@@ -204,7 +204,7 @@ def test_all_others_refuse_alike(ctx: dtl.Context, module: types.ModuleType) -> 
             assert any(text in str(error) for text in texts)
             assert "gather_to(root)" in str(error)
         refusing += 1
-    assert refusing > 5 or (module is not np and set(dispatched(module).values()) & set(_FUNCTIONS))
+    assert refusing > 5 or (module is not np and set(dispatched(module).values()) & set(FUNCTIONS))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import masks, parts
 from ..containers.sequences import DistributedVector
-from ..containers.ufuncs import moves, operand
+from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices

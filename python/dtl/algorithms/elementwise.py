@@ -18,7 +18,7 @@ from ..containers.broadcasting import elementwise, sample
 from ..containers.indexing import parts
 from ..containers.kernels import chosen, converted
 from ..containers.sequences import DistributedVector
-from ..containers.ufuncs import moves, operand
+from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree

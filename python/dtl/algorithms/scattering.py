@@ -19,7 +19,7 @@ from ..containers.indexing.regions import move_all
 from ..containers.indexing.subscript import Gathered, Points, read, truth_value
 from ..containers.indexing.two_steps import rows_first
 from ..containers.indices import check_inside, from_start
-from ..containers.ufuncs import operand, refusal
+from ..containers.ufunc_operands import operand, refusal
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM
 from ..runtime.agreement import local_step

@@ -10,7 +10,7 @@ from .._native.callsite import by_user
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer
 from ..containers.layout import BLOCK
-from ..containers.ufuncs import refusal
+from ..containers.ufunc_operands import refusal
 from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step

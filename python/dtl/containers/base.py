@@ -8,28 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from .._lazy import remote, window_of
+from .._lazy import extend
 from .._native import library
 from .._native.arguments import carrier, computed_number, integer, stored_number
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 from ..runtime import hints, scheduler
-from ..runtime.agreement import agree, collective, local_step
+from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
 from .array_conversion import check_caller
-from .array_function import ReductionMethods
-from .array_methods import ArrayMethods
-from .array_object import ArrayObject
 from .expressions import Fusable, leave
 from .layout import Division
-from .ufuncs import Elementwise
 
 if TYPE_CHECKING:
-    from ..rma.remote import Remote
-    from ..rma.window import Window
+    from .protocol_methods import ProtocolMethods
+else:
+    ProtocolMethods = object
 
 Self = TypeVar("Self", bound="DistributedContainer")
 
@@ -37,7 +34,7 @@ Self = TypeVar("Self", bound="DistributedContainer")
 _DEVICE, _HOST = Placement.DEVICE, Placement.HOST
 
 
-class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, Fusable, Deferrable):
+class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     """An array whose elements are divided among the ranks of a context: the base class of all containers but maps.
 
     Make one of those classes, not this one. Operators and NumPy's ufuncs work on the local parts. They communicate only
@@ -57,7 +54,13 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
     _is_where_divided = True
 
     #: The window that pointers made by remote use; None before the first.
-    _cached_window: Window | None = None
+    _cached_window: Any = None
+
+    #: Whether the elements are numbers in the memory of this process.
+    _is_plain = False
+
+    #: The same object in containers of one context that are known to be laid out alike.
+    _layout: Any = None
 
     #: What the elements stand for, where this is the vector of a table's column, such as codes of text. What only
     #: chooses elements, such as take and unique, hands it on.
@@ -353,45 +356,6 @@ class DistributedContainer(Elementwise, ReductionMethods, ArrayMethods, ArrayObj
         if self._placement is _DEVICE:
             agree(self._context, op, "elements were written")
 
-    @collective
-    def window(self) -> Window:
-        """Return a new window, through which ranks read and write each other's parts. Collective.
-
-        You have to close it. While it is open, ``resize`` and ``redistribute`` raise BufferError.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the elements of a rank are not contiguous, as in a span or with a halo. On every rank.
-        """
-        made: Window = window_of(self)
-        return made
-
-    def remote(self, *index: int) -> Remote:
-        """Return a pointer to an element on any rank, given one global index for each dimension.
-
-        The first call on a container is collective, because it makes a window over the parts. Later calls are not.
-
-        ``resize``, ``redistribute`` and a halo end this window. Pointers that were made before become invalid, and the
-        next call is collective again.
-
-        A pointer keeps its container alive. After the container is closed or deleted on every rank, the window and the
-        elements are released when the next container is made on the context, when ``remote`` makes its next window, or
-        when the context is closed.
-
-        Raises
-        ------
-        BoundsError
-            If an index is outside the extent of its dimension.
-        InvalidArgumentError
-            If there is not exactly one index for each dimension, if every rank holds the element
-            (PARTITION_REPLICATED), or if the elements of a rank are not contiguous.
-        InvalidTypeError
-            If the elements are moved, compared and sorted, and not computed with, as dates, text and records are.
-        """
-        pointer: Remote = remote(self, index)
-        return pointer
-
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective.
 
@@ -468,3 +432,6 @@ def own_elements(of: DistributedContainer, whole: Any, dims: range | None = None
         else:
             whole = whole.take(mine, axis=place)
     return whole
+
+
+extend(DistributedContainer)

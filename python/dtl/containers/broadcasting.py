@@ -24,7 +24,7 @@ from .base import DistributedContainer
 from .host_copies import by_host, called, on_device
 from .indexing.regions import move_all
 from .layout import BLOCK, REPLICATED, Division
-from .ufuncs import check_alike, moves, operand, refusal, result_dtypes
+from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

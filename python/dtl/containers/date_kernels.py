@@ -12,9 +12,10 @@ from typing import Any, Sequence
 import numpy as np
 
 from ..policies import Placement
+from .base import DistributedContainer
 from .broadcasting import checked_shape
 from .kernels import bring, compute
-from .ufuncs import Elementwise, result_dtypes
+from .ufunc_operands import result_dtypes
 
 _BITS: np.dtype[Any] = np.dtype(np.uint64)
 _TRUTHS: np.dtype[Any] = np.dtype(np.bool_)
@@ -57,18 +58,18 @@ def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs
 
 def _in_one_unit(values: Sequence[Any]) -> list[Any] | None:
     """Return operands on GPUs, dates and spans of time, and numbers and arrays, in one unit; None for others."""
-    containers = [value for value in values if isinstance(value, Elementwise)]
+    containers = [value for value in values if isinstance(value, DistributedContainer)]
     common = _common_unit([c.dtype for c in containers if c.dtype.kind in "mM"])
     if common is None or any(c._placement is not Placement.DEVICE for c in containers):
         return None
     (unit, many), given = common, []
     for value in values:
-        if not isinstance(value, (Elementwise, np.generic, np.ndarray)) or value.dtype.kind not in "mM":
+        if not isinstance(value, (DistributedContainer, np.generic, np.ndarray)) or value.dtype.kind not in "mM":
             return None
         wanted = np.dtype(f"{value.dtype.kind}8[{many}{unit}]")
         if np.result_type(value.dtype, wanted) != wanted:
             return None
-        given.append(_scaled(value, wanted) if isinstance(value, Elementwise) else value.astype(wanted))
+        given.append(_scaled(value, wanted) if isinstance(value, DistributedContainer) else value.astype(wanted))
     return None if any(not getattr(value, "ndim", 0) and np.isnat(value) for value in given) else given
 
 

@@ -18,7 +18,7 @@ from ..runtime.array_libraries import is_numpy
 from ..runtime.scheduler import DEPTH, containers_in
 from ..runtime.staging import Staging
 from .base import DistributedContainer
-from .ufuncs import refusal
+from .ufunc_operands import refusal
 
 _DEVICE = Placement.DEVICE
 

@@ -21,7 +21,7 @@ from .base import DistributedContainer
 from .broadcasting import Placed, checked_shape, cut, own_indices, owns, place
 from .host_copies import to_host
 from .indexing.parts import true_places
-from .ufuncs import _LEAST_MAXIMUM, _WEAK, Elementwise, are_alike, refusal, result_dtypes
+from .ufunc_operands import LEAST_MAXIMUM, WEAK, are_alike, refusal, result_dtypes
 
 _DEVICE = Placement.DEVICE
 
@@ -168,7 +168,7 @@ def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
             if not (value._handle and are_alike(first, value) and value._placement is _DEVICE and owns(value)):
                 return None
             key.append(value._dtype)
-        elif value is None or value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):
+        elif value is None or value.__class__ in WEAK or (value.__class__ is int and 0 <= value <= LEAST_MAXIMUM):
             key.append(value.__class__)
         else:
             return None
@@ -377,7 +377,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 
 def _are_together(values: Sequence[Any], moved: bool = False) -> bool:
     """Say whether containers lie on GPUs, all of them, and hold numbers, if they have to."""
-    containers = [value for value in values if isinstance(value, Elementwise)]
+    containers = [value for value in values if isinstance(value, DistributedContainer)]
     return all((moved or not _is_moved(c.dtype)) and c._placement is containers[0]._placement for c in containers)
 
 
@@ -385,7 +385,7 @@ def _are_of(dtype: np.dtype[Any], values: Sequence[Any]) -> bool:
     """Say whether kernels copy elements that are no numbers, and containers have no others."""
     carried = carrier(dtype)
     known = carried is not None and carried.kind != "S"
-    return known and all(value.dtype == dtype for value in values if isinstance(value, Elementwise))
+    return known and all(value.dtype == dtype for value in values if isinstance(value, DistributedContainer))
 
 
 def _is_moved(dtype: np.dtype[Any]) -> bool:
@@ -397,7 +397,7 @@ def bring(
     name: str, operands: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any], outs: Sequence[Any]
 ) -> Placed | None:
     """Bring operands to where the result is; None for more dimensions than kernels take. Collective if any moves."""
-    containers = [*outs, *(value for value in operands if isinstance(value, Elementwise))]
+    containers = [*outs, *(value for value in operands if isinstance(value, DistributedContainer))]
     first = containers[0]
     alike = all(other is first or are_alike(first, other) for other in containers[1:])
     if alike and not any(isinstance(value, np.ndarray) and value.ndim for value in operands):

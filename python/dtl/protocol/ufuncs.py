@@ -5,99 +5,56 @@ Where all containers are laid out alike, nothing is communicated. Else broadcast
 
 from __future__ import annotations
 
-import builtins
-import datetime
 import operator
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Iterable, NoReturn, Sequence, overload
+from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
 
-from .._lazy import (
-    broadcast,
-    by_host,
-    converted,
-    dates_by_kernel,
-    elementwise,
-    late,
-    matmul,
-    ufunc_at_once,
-    ufunc_by_kernel,
-)
-from .._native.arguments import carrier, stored_number
+from .._lazy import late
+from .._native.arguments import stored_number
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
 from .._native.library import bridge, state
 from .._native.named_types import native_of
-from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
+from ..containers import broadcasting, expressions
+from ..containers.base import DistributedContainer
+from ..containers.host_copies import by_host
+from ..containers.operators import Operators
+from ..containers.ufunc_operands import (
+    LEAST_MAXIMUM,
+    WEAK,
+    are_alike,
+    check_classes,
+    known_results,
+    moves,
+    operand,
+    refusal,
+    result_dtypes,
+)
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
 from ..runtime import scheduler
 from ..runtime.agreement import agree, local_step
-from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray
-from . import expressions
-from .operators import Operators
 
 if TYPE_CHECKING:
-    from .types import Owned
+    from ..containers.types import Owned
 
 
 class Elementwise(Operators):
     """NumPy's protocol for containers: ufuncs, operators, conversions and copies.
 
-    None of this is collective, except for ufuncs and operators on containers with different partitions. A container
-    class has this as a base class, and implements what is declared here.
+    None of this is collective, except for ufuncs and operators on containers with different partitions.
     """
 
-    _handle: int
-    _placement: Placement
-    _carrier: np.dtype[Any] | None
-
-    #: Whether the elements are numbers in the memory of this process.
-    _is_plain = False
-
-    #: What the elements stand for, where that is something else.
-    _meaning: Any = None
-
-    #: The same object in containers of one context that are known to be laid out alike.
-    _layout: Any = None
-
-    @abstractmethod
-    def device_view(self) -> DeviceArray:
-        """Return this rank's elements, on their GPU."""
-
-    @property
-    @abstractmethod
-    def context(self) -> Context:
-        """The context."""
-
-    @property
-    @abstractmethod
-    def partition_policy(self) -> Partition:
-        """Which rank holds which element."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """The extent of the whole container along each dimension."""
-
-    @property
-    @abstractmethod
-    def local_size(self) -> int:
-        """The number of elements on this rank."""
-
-    @abstractmethod
-    def local_view(self) -> np.ndarray[Any, Any]:
-        """Return this rank's elements, in their own memory."""
-
-    @abstractmethod
-    def _like(self, dtype: Any, blank: bool = False) -> Any:
-        """Return a container that is laid out as this one, of zeros, or of anything for a caller that writes all."""
+    if TYPE_CHECKING:  # what containers have
+        _handle: int
+        _placement: Placement
+        _meaning: Any
+        _like: Any
+        context: Any
+        dtype: Any
+        local_view: Any
+        partition_policy: Any
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         made: Any = None
@@ -105,7 +62,7 @@ class Elementwise(Operators):
             given = options.get("out", _NEW)
             made = _made_shortly(ufunc, inputs, given)
             if made is None and scheduler.placed:
-                made = ufunc_at_once(ufunc, inputs, given[0])
+                made = _ufunc_at_once(ufunc, inputs, given[0])
         if made is not None:
             return made
         outputs = options.pop("out", (None,) * ufunc.nout)
@@ -189,7 +146,7 @@ class Elementwise(Operators):
         if state.under_way:
             scheduler.wait_for(self)
         if self._placement is _DEVICE and wanted != self.dtype:
-            made = converted(self, wanted)
+            made = _converted(self, wanted)
             return by_host("astype", Elementwise.astype, (self, wanted), {}) if made is None else made
         elements: Any = self.local_view()
         result = self._like(wanted, blank=True)
@@ -229,7 +186,7 @@ _NEW = (None,)
 
 #: The ufuncs of vectors and matrices, and the functions that they call. NumPy before 2.2 has fewer.
 _PRODUCTS: Any = {
-    np.matmul: matmul,
+    np.matmul: late(".linalg.products", "matmul"),
     **{
         getattr(np, name): late(home, name)
         for home, name in (
@@ -240,6 +197,11 @@ _PRODUCTS: Any = {
         if hasattr(np, name)
     },
 }
+
+_ufunc_at_once = late(".containers.kernels", "ufunc_at_once")
+_ufunc_by_kernel = late(".containers.kernels", "ufunc_by_kernel")
+_converted = late(".containers.kernels", "converted")
+_dates_by_kernel = late(".containers.date_kernels", "dates_by_kernel")
 
 _product = late(".linalg.ufunc_forms", "called")
 
@@ -318,40 +280,10 @@ def _crossed(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return (first[(..., *[None] * added)] if added and getattr(first, "ndim", 0) else first), second
 
 
-def refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DTLError:
-    """Return the error of a function of NumPy that does not take what it is given."""
-    error = kind(f"{name}: {text}")
-    error.op = name
-    return error
-
-
 def _has_own_ufuncs(value: Any) -> bool:
     """Say whether a value is of another library whose types say themselves what ufuncs do with them."""
     known = (None, np.ndarray.__array_ufunc__, Elementwise.__array_ufunc__)
     return getattr(type(value), "__array_ufunc__", None) not in known
-
-
-def check_classes(name: str, kinds: Iterable[type]) -> None:
-    """Refuse arrays of classes in which operators or functions mean something else, such as matrices.
-
-    By NumPy's protocol, these are subclasses that have a priority, or that say themselves what functions do with them.
-    """
-    for kind in kinds:
-        if kind is not np.ndarray and issubclass(kind, np.ndarray) and _redefines(kind):
-            raise refusal(
-                name,
-                f"an operand is of type {kind.__name__}, of which operators and functions do something else than of "
-                "arrays and containers; np.asarray(x) has its elements, and np.ma.filled(x) those of a masked array",
-            )
-
-
-def _redefines(kind: Any) -> bool:
-    """Say whether a subclass of arrays changes what operators or functions do."""
-    priority = kind.__array_priority__  # that of arrays themselves is 0, and a property
-    if priority is not np.ndarray.__array_priority__ and priority > 0:
-        return True
-    same = kind.__array_ufunc__ is np.ndarray.__array_ufunc__
-    return not (same and kind.__array_function__ is np.ndarray.__array_function__)
 
 
 #: The ufunc of numpy.strings.slice, which takes no out.
@@ -371,27 +303,27 @@ def _function_of(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, Any] | 
 def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
     """Return what a ufunc makes of small containers that are laid out alike; None if it takes longer."""
     first = out = outputs[0]
-    if len(outputs) > 1 or not (out is None or (isinstance(out, Elementwise) and out._is_plain)):
+    if len(outputs) > 1 or not (out is None or (isinstance(out, DistributedContainer) and out._is_plain)):
         return None
     key: list[Any] = [ufunc]
     for value in inputs:
         kind = value.__class__
-        if kind in _WEAK or (kind is int and 0 <= value <= _LEAST_MAXIMUM):
+        if kind in WEAK or (kind is int and 0 <= value <= LEAST_MAXIMUM):
             key.append(kind)
-        elif isinstance(value, Elementwise) and value._is_plain and (first is None or are_alike(first, value)):
+        elif isinstance(value, DistributedContainer) and value._is_plain and (first is None or are_alike(first, value)):
             first = value if first is None else first
             key.append(value.dtype)
         else:
             return None
     if out is not None:
         key.append(out.dtype)
-    known = _known_results.get(tuple(key))
+    known = known_results.get(tuple(key))
     if known is None or len(known) > 1 or not 0 < first.local_size * known[0].itemsize < expressions.least:
         return None
     made = first._like(known[0], blank=True) if out is None else out
     if not made._is_plain:
         return None
-    views = [_view(value) if isinstance(value, Elementwise) else value for value in inputs]
+    views = [_view(value) if isinstance(value, DistributedContainer) else value for value in inputs]
     by_user(ufunc, tuple(views), {"out": _view(made)}, depth=3)
     return made
 
@@ -409,24 +341,24 @@ def _apply(
     plain = moved and where is True and not options and outputs[0] is None and not _are_halves(inputs)
     by_function = _function_of(ufunc, inputs) if plain else None
     if by_function is not None:
-        found = dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
-        return elementwise(name, by_function[0], inputs, by_function[1]) if found is None else found
+        found = _dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
+        return broadcasting.elementwise(name, by_function[0], inputs, by_function[1]) if found is None else found
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
-        if value is not None and not isinstance(value, Elementwise):
+        if value is not None and not isinstance(value, DistributedContainer):
             raise refusal(name, f"out is of type {type(value).__name__}; it must be a container")
     if where is not True:
         where = _mask(name, where)
-    containers = [value for value in (*inputs, *outputs, where) if isinstance(value, Elementwise)]
+    containers = [value for value in (*inputs, *outputs, where) if isinstance(value, DistributedContainer)]
     if scheduler.placed and any([container._placement is _DEVICE for container in containers]):
         return _on_device(name, ufunc, inputs, outputs, where, options)
     first = containers[0]
     for value in (*inputs, where):
         if value.__class__ is np.ndarray and value.ndim:
-            return broadcast(name, ufunc, inputs, outputs, where, options)
+            return broadcasting.apply(name, ufunc, inputs, outputs, where, options)
     for other in containers[1:]:
         if other is not first and not are_alike(first, other):
-            return broadcast(name, ufunc, inputs, outputs, where, options)
+            return broadcasting.apply(name, ufunc, inputs, outputs, where, options)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
     whole = where is True
     if whole and not options and first.local_size * dtypes[0].itemsize >= expressions.least:
@@ -448,53 +380,19 @@ def _on_device(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
     """Have the GPU compute a ufunc on this rank's parts, or the host with copies of them."""
-    computed = ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
+    computed = _ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
     if computed is None and where is True and not options:
-        computed = dates_by_kernel(name, ufunc, inputs, outputs)
+        computed = _dates_by_kernel(name, ufunc, inputs, outputs)
     if computed is None:
         return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
     return computed
 
 
-def _see(containers: Iterable[Elementwise], views: dict[int, Any]) -> None:
+def _see(containers: Iterable[DistributedContainer], views: dict[int, Any]) -> None:
     """Add the local views of the containers that are not there yet, by identity: containers have no hash."""
     for container in containers:
         if id(container) not in views:
             views[id(container)] = container.local_view()
-
-
-def scalar_of(value: Any) -> Any:
-    """Return NumPy's scalar in place of an array without dimensions of ``dtl.array_api``, which every rank has."""
-    return value._as_scalar() if hasattr(value, "_as_scalar") else value
-
-
-def operand(name: str, value: Any, moved: bool = False) -> Any:
-    """Return an operand that ufuncs take: a container, a number, or an array, which every rank passes alike."""
-    if isinstance(value, (Elementwise, bool, int, float, complex)):
-        return value
-    value = scalar_of(value)
-    if isinstance(value, (list, tuple)):
-        try:
-            value = np.asarray(value)
-        except ValueError as error:
-            raise refusal(name, f"an operand is no array: {error}", InvalidArgumentError) from None
-    check_classes(name, (type(value),))
-    if moved and isinstance(value, (str, bytes)):
-        value = np.asarray(value)[()]
-    elif moved and isinstance(value, datetime.timedelta):
-        value = np.timedelta64(value)
-    elif moved and isinstance(value, datetime.date):
-        value = np.datetime64(value)
-    if isinstance(value, (np.generic, np.ndarray)) and not np.ma.is_masked(value) and _goes_along(value.dtype, moved):
-        return np.asarray(value) if value.ndim else value
-    if isinstance(value, np.ndarray):
-        what = "has masked elements" if np.ma.is_masked(value) else f"holds {value.dtype}"
-        raise refusal(name, f"an operand of type {type(value).__name__} {what}; containers go with numbers only")
-    raise refusal(
-        name,
-        f"an operand is of type {type(value).__name__}: operands are containers, numbers, and NumPy arrays of numbers "
-        "that are the same on every rank",
-    )
 
 
 def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
@@ -521,20 +419,10 @@ def _may_cast(of: np.dtype[Any], dtype: np.dtype[Any], casting: Any) -> bool:
     return bool(np.can_cast(of, dtype, casting))  # type: ignore[arg-type]  # one of the rules
 
 
-def moves(operands: Iterable[Any]) -> bool:
-    """Say whether an operand is a container of elements that are moved, such as dates: then others may be, too."""
-    return any([isinstance(value, Elementwise) and value._carrier is not None for value in operands])
-
-
 def _are_halves(operands: Iterable[Any]) -> bool:
     """Say whether the elements of containers that are no numbers to the core are so to NumPy: half precision."""
-    containers = [value for value in operands if isinstance(value, Elementwise)]
+    containers = [value for value in operands if isinstance(value, DistributedContainer)]
     return all([c._carrier is None or c.dtype == np.float16 for c in containers])
-
-
-def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
-    """Say whether elements go with those of containers: numbers, and what containers hold beside them."""
-    return dtype.kind in "biufc" or (moved and (dtype.kind in "mMSU" or carrier(dtype) is not None))
 
 
 def _mask(name: str, where: Any) -> Any:
@@ -543,88 +431,8 @@ def _mask(name: str, where: Any) -> Any:
         return where
     if isinstance(where, (list, tuple)):
         where = np.asarray(where)
-    if not isinstance(where, (Elementwise, np.ndarray)):
+    if not isinstance(where, (DistributedContainer, np.ndarray)):
         raise refusal(name, f"where is of type {type(where).__name__}; it must be a container or an array of bool")
     if where.dtype != np.bool_:
         raise refusal(name, f"where holds {where.dtype}; it must hold bool")
     return np.asarray(where) if isinstance(where, np.ndarray) else where
-
-
-def are_alike(one: Any, other: Any) -> bool:
-    """Say whether the local parts of two containers correspond element by element."""
-    return one._layout is other._layout or (bool(one._laid_out_as(other)) and one.context is other.context)
-
-
-def check_alike(name: str, one: Any, other: Any) -> None:
-    """Refuse containers whose local parts do not correspond element by element."""
-    if one is other or are_alike(one, other):
-        return
-    text = f"the containers are divided differently: {one!r} and {other!r}; redistribute one of them first"
-    raise refusal(name, text, InvalidArgumentError)
-
-
-def result_dtypes(
-    name: str, ufunc: np.ufunc, inputs: Iterable[Any], outputs: Sequence[Any], options: dict[str, Any], count: int
-) -> list[np.dtype[Any]]:
-    """Return the element types of the results, from a try with count ones for each container: 1, or 0 if all are empty.
-
-    So a scalar that NumPy refuses, and a result that may not be cast to its output, raise on every rank alike, also
-    where a rank has no element, and before anything is written.
-    """
-    outs = [out for out in outputs if out is not None]
-    key = None if options or not count or len(outs) not in (0, len(outputs)) else _kinds(ufunc, (*inputs, *outs))
-    known = None if key is None else _known_results.get(key)
-    if known is not None:
-        return known
-
-    def sample(value: Any) -> Any:
-        spreads = isinstance(value, Elementwise) or (value.__class__ is np.ndarray and value.ndim > 0)
-        return np.ones(count, value.dtype) if spreads else value
-
-    try:
-        with np.errstate(all="ignore"):
-            tried = ufunc(*map(sample, inputs), out=tuple(map(sample, outputs)), **options)
-    except builtins.OverflowError as error:
-        raise refusal(name, str(error), OverflowError) from None
-    except TypeError as error:
-        raise refusal(name, str(error)) from None
-    except ValueError as error:
-        raise refusal(name, str(error), InvalidArgumentError) from None
-    dtypes = [np.asarray(result).dtype for result in (tried if isinstance(tried, tuple) else (tried,))]
-    for dtype in dtypes:
-        try:
-            stored_number(dtype)
-        except InvalidArgumentError:
-            text = f"the result is of {dtype}, which no container holds; dtype= chooses another"
-            raise refusal(name, text) from None
-    if key is not None:
-        if len(_known_results) >= _MOST_KNOWN:
-            _known_results.clear()
-        _known_results[key] = dtypes
-    return dtypes
-
-
-#: What results were of, by what :func:`_kinds` returns, and how many of these are kept.
-_known_results: dict[Any, list[np.dtype[Any]]] = {}
-_MOST_KNOWN = 1000
-
-#: Numbers of which the value has no effect on the dtype of a result; before NumPy 2 that of any has.
-_WEAK: tuple[type, ...] = (
-    (bool, float, complex, np.float64, np.float32) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else (bool,)
-)
-
-#: Up to which number integers go with every type of integers, and have no effect on the dtype either.
-_LEAST_MAXIMUM = 127 if len(_WEAK) > 1 else -1
-
-
-def _kinds(ufunc: np.ufunc, inputs: Iterable[Any]) -> Any:
-    """Return all that the dtypes of a ufunc's results depend on, or None where values of numbers are part of it."""
-    key: list[Any] = [ufunc]
-    for value in inputs:
-        if isinstance(value, Elementwise) or (value.__class__ is np.ndarray and value.ndim):
-            key.append(value.dtype)
-        elif value.__class__ in _WEAK or (value.__class__ is int and 0 <= value <= _LEAST_MAXIMUM):
-            key.append(value.__class__)
-        else:
-            return None
-    return tuple(key)

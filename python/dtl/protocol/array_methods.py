@@ -11,10 +11,11 @@ from .._native.arguments import integer
 from .._native.keywords import check_sort_kind
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
+from .small_arguments import whole
 
 if TYPE_CHECKING:
-    from .operators import Transposed
-    from .types import Owned
+    from ..containers.operators import Transposed
+    from ..containers.types import Owned
 
 _argpartition = late(".algorithms.choices", "argpartition")
 _check_places = late(".algorithms.choices", "check_places")
@@ -26,7 +27,6 @@ _argsort = late(".algorithms.numpy_forms", "argsort")
 _sort = late(".algorithms.sort", "sort")
 _sorted_copy = late(".algorithms.numpy_forms", "sort")
 _fill = late(".algorithms.fill", "fill")
-_whole = late(".containers.small_arguments", "whole")
 _repeat = late(".algorithms.taking", "repeat")
 _take = late(".algorithms.taking", "take")
 _swapaxes = late(".algorithms.manipulation", "swapaxes")
@@ -169,7 +169,7 @@ class ArrayMethods:
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
         """Return a container with each element, or row, repeated. Collective; see :func:`dtl.repeat`."""
-        return _repeat(self, _whole(repeats), axis)
+        return _repeat(self, whole(repeats), axis)
 
     @overload
     def swapaxes(self: Owned, axis1: int, axis2: int) -> Owned: ...  # type: ignore[misc]  # a mixin of it

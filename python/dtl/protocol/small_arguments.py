@@ -8,9 +8,43 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
+from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError
-from .array_function import SMALL
-from .base import DistributedContainer
+
+#: Parameters of NumPy's functions that every rank needs whole: a container that is given there is gathered.
+SMALL = {
+    "digitize": "bins",
+    "histogram": "bins",
+    "histogram2d": "bins",
+    "histogramdd": "bins",
+    "interp": "xp fp",
+    "quantile": "q",
+    "nanquantile": "q",
+    "percentile": "q",
+    "nanpercentile": "q",
+    "repeat": "repeats",
+    "tile": "reps",
+    "pad": "pad_width",
+    "roll": "shift",
+    "reshape": "shape newshape",
+    "resize": "new_shape",
+    "broadcast_to": "shape",
+    "moveaxis": "source destination",
+    "transpose": "axes",
+    "split": "indices_or_sections",
+    "array_split": "indices_or_sections",
+    "hsplit": "indices_or_sections",
+    "vsplit": "indices_or_sections",
+    "dsplit": "indices_or_sections",
+    "ravel_multi_index": "dims",
+    "unravel_index": "shape",
+    "polyval": "p",
+    "matrix_rank": "tol rtol",
+    "pinv": "rcond rtol",
+    "is_busday": "holidays",
+    "busday_offset": "holidays",
+    "busday_count": "holidays",
+}
 
 
 def whole(value: Any) -> Any:

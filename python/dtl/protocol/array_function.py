@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, overload
 
 import numpy as np
 
-from .._lazy import LateMethod, late
+from .._lazy import late
 from .._native.keywords import refuse_no_copy
+from ..containers.base import DistributedContainer
+from ..containers.ufunc_operands import check_classes
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError
 from ..policies import Execution
 from ..runtime.agreement import tell
 from ..runtime.scheduler import defer
-from .ufuncs import check_classes
+from .functions import Function
+from .small_arguments import SMALL, has_containers, taken_whole, whole
 
 if TYPE_CHECKING:
     from ..algorithms import statistics
-    from .operators import Transposed
-    from .sequences import DistributedVector, Line
-    from .types import Owned
+    from ..containers.operators import Transposed
+    from ..containers.sequences import DistributedVector, Line
+    from ..containers.types import Owned
 
 _ASYNC = Execution.ASYNC
 
 #: The modules of the functions that NumPy's functions of the same names call for containers.
-_HOMES = {
+MODULES = {
     ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
     ".algorithms.scan": "cumsum cumprod",
     ".linalg": "dot vdot tensordot",
@@ -93,7 +96,7 @@ _FFT = "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft
 def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return what to call in place of each of NumPy's functions, of those that this NumPy has."""
     table: dict[Callable[..., Any], Callable[..., Any]] = {}
-    for home, names in _HOMES.items():
+    for home, names in MODULES.items():
         for name in names.split():
             if hasattr(np, name):
                 table[getattr(np, name)] = late(home, name)
@@ -114,7 +117,7 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
     return table
 
 
-_FUNCTIONS = _table()
+FUNCTIONS = _table()
 
 #: The names of the arguments of a function that passes any on to NumPy.
 _ANY_NAME: dict[str, str] = {}
@@ -150,41 +153,6 @@ _LED_NAMES = frozenset(
     "array_split average clip corrcoef cov delete diff digitize gradient insert interp piecewise ptp round split "  # noqa: SIM905
     "take trapezoid trapz unwrap".split()
 )
-
-#: Parameters of NumPy's functions that every rank needs whole: a container that is given there is gathered.
-SMALL = {
-    "digitize": "bins",
-    "histogram": "bins",
-    "histogram2d": "bins",
-    "histogramdd": "bins",
-    "interp": "xp fp",
-    "quantile": "q",
-    "nanquantile": "q",
-    "percentile": "q",
-    "nanpercentile": "q",
-    "repeat": "repeats",
-    "tile": "reps",
-    "pad": "pad_width",
-    "roll": "shift",
-    "reshape": "shape newshape",
-    "resize": "new_shape",
-    "broadcast_to": "shape",
-    "moveaxis": "source destination",
-    "transpose": "axes",
-    "split": "indices_or_sections",
-    "array_split": "indices_or_sections",
-    "hsplit": "indices_or_sections",
-    "vsplit": "indices_or_sections",
-    "dsplit": "indices_or_sections",
-    "ravel_multi_index": "dims",
-    "unravel_index": "shape",
-    "polyval": "p",
-    "matrix_rank": "tol rtol",
-    "pinv": "rcond rtol",
-    "is_busday": "holidays",
-    "busday_offset": "holidays",
-    "busday_count": "holidays",
-}
 
 #: The modules of functions whose further parameters are passed by NumPy's names for them.
 _NAMED = frozenset(
@@ -295,17 +263,17 @@ class ReductionMethods:
         var = statistics.var
         std = statistics.std
     else:
-        sum = LateMethod(".algorithms.statistics")
-        prod = LateMethod(".algorithms.statistics")
-        min = LateMethod(".algorithms.statistics")
-        max = LateMethod(".algorithms.statistics")
-        argmin = LateMethod(".algorithms.statistics")
-        argmax = LateMethod(".algorithms.statistics")
-        all = LateMethod(".algorithms.statistics")
-        any = LateMethod(".algorithms.statistics")
-        mean = LateMethod(".algorithms.statistics")
-        var = LateMethod(".algorithms.statistics")
-        std = LateMethod(".algorithms.statistics")
+        sum = Function(".algorithms.statistics")
+        prod = Function(".algorithms.statistics")
+        min = Function(".algorithms.statistics")
+        max = Function(".algorithms.statistics")
+        argmin = Function(".algorithms.statistics")
+        argmax = Function(".algorithms.statistics")
+        all = Function(".algorithms.statistics")
+        any = Function(".algorithms.statistics")
+        mean = Function(".algorithms.statistics")
+        var = Function(".algorithms.statistics")
+        std = Function(".algorithms.statistics")
 
     @overload
     def cumsum(self: Owned, axis: int, dtype: Any = ..., out: Any = ..., *, exclusive: bool = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
@@ -417,10 +385,10 @@ class ReductionMethods:
     def __array_function__(
         self, func: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        known = _FUNCTIONS.get(func)
+        known = FUNCTIONS.get(func)
         if known is not None and not kwargs and len(args) == 1 and len(types) == 1:  # a container's, and nothing else
             return known(*args)
-        if not all(issubclass(kind, ReductionMethods) or _is_ordinary(kind) for kind in types):
+        if not all(issubclass(kind, DistributedContainer) or _is_ordinary(kind) for kind in types):
             return NotImplemented
         if known is None:
             like = _LIKE.get(getattr(np, func.__name__, func))  # NumPy before 1.25 passes another function of that name
@@ -444,8 +412,8 @@ class ReductionMethods:
             if not args:
                 args, kwargs = _first_placed(func, kwargs)
             if func.__name__ in SMALL:
-                args, kwargs = _taken_whole(func, args, kwargs)
-                if not _has_containers((*args, *kwargs.values())) and not (_is_led(known) and np.ndim(args[0])):
+                args, kwargs = taken_whole(func, args, kwargs)
+                if not has_containers((*args, *kwargs.values())) and not (_is_led(known) and np.ndim(args[0])):
                     return func, args, kwargs, None
             args = _led(known, args, self._context)
             args, kwargs, out = _passed(func, known, args, kwargs)
@@ -469,7 +437,7 @@ def _led(known: Callable[..., Any], args: tuple[Any, ...], ctx: Any) -> tuple[An
     first = args[0] if args else None
     if not isinstance(first, (np.ndarray, list)) or not _is_led(known):
         return args
-    if isinstance(first, list) and any(isinstance(each, (ReductionMethods, list)) for each in first):
+    if isinstance(first, list) and any(isinstance(each, (DistributedContainer, list)) for each in first):
         return args
     return args if np.ndim(first) == 0 else (_asarray(ctx, first), *args[1:])
 
@@ -481,7 +449,7 @@ def _is_ordinary(kind: Any) -> bool:
 
 def _one_or_several(given: tuple[Any, ...]) -> Any:
     """Return what a method was given, either as one argument or as several. Collective if it is a container."""
-    return _whole(given[0]) if len(given) == 1 else given
+    return whole(given[0]) if len(given) == 1 else given
 
 
 _permute_dims = late(".algorithms.manipulation", "permute_dims")
@@ -496,9 +464,6 @@ _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
 _written = late(".algorithms.results", "written")
 _asarray = late(".algorithms.creation", "asarray")
-_whole = late(".containers.small_arguments", "whole")
-_taken_whole = late(".containers.small_arguments", "taken_whole")
-_has_containers = late(".containers.small_arguments", "has_containers")
 
 
 def _name(func: Callable[..., Any]) -> str:
@@ -522,7 +487,7 @@ def _no_meaning(func: Callable[..., Any]) -> InvalidTypeError:
 
 def _called(c: Any, function: Any, *args: Any, into: Any = None, **kwargs: Any) -> Any:
     """Return what one of NumPy's functions returns of a container, or its future, as its method does."""
-    f = _FUNCTIONS[function]
+    f = FUNCTIONS[function]
     if into is not None:
         return _written(_name(function), f(c, *args, **kwargs), into)
     if c._execution is _ASYNC:

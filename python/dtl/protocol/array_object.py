@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from .._lazy import copy_elements, namespace_of
+from .._lazy import late
+from ..containers.layout import BLOCK
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement, placement_of
-from .layout import BLOCK
 
 if TYPE_CHECKING:
-    from .types import Owned
+    from ..containers.types import Owned
+
+_copy_elements = late(".algorithms.transform", "copy")
+_namespace_of = late(".array_standard.namespace", "of_array")
 
 #: DLPack's number of memory of the host.
 _CPU = (1, 0)
@@ -28,7 +31,7 @@ class ArrayObject:
 
         All containers of a context have equal namespaces. That of a replicated container makes replicated arrays.
         """
-        return namespace_of(self.context, self.partition_policy, api_version)
+        return _namespace_of(self.context, self.partition_policy, api_version)
 
     @property
     def device(self) -> Placement:
@@ -66,7 +69,7 @@ class ArrayObject:
         kind = of._owning_class()
         made = kind._created(of.context, of.shape, of.dtype, of._division if of._is_where_divided else BLOCK, lies)
         made._run_as(of._execution)
-        copy_elements(of, made)
+        _copy_elements(of, made)
         return made
 
     def __dlpack_device__(self) -> tuple[int, int]:
