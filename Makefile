@@ -117,7 +117,7 @@ demo: $(VENV)/.demo
 PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
 	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2 test-local:3
 
-# 20 minutes on two processors. Each phase is a target, too, and its output is in _build/test.
+# Each phase is a target, too, and its output is in _build/test. CONTRIBUTING says how long all take.
 test:
 	@MAKE="$(MAKE)" $(PYTHON) python/tests/phases.py $(PHASES)
 	$(say) "every test passed"

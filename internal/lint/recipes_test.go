@@ -1,0 +1,131 @@
+package lint
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// recipe is a paragraph of CONTRIBUTING that says which files a kind of change touches, and something that was added by such a change.
+type recipe struct {
+	title  string         // as the paragraph begins
+	sample *regexp.Regexp // finds the names of the sample: what a file has that was touched when it was added
+	// uses has the files and folders that have the sample's name for a reason of their own, and which another one of its kind need not touch.
+	uses []string
+}
+
+var recipes = []recipe{
+	{"A dtype", regexp.MustCompile(`\b([Cc]omplex64|COMPLEX64)\b`), []string{
+		"core/algorithm/dot.go", "python/dtl/algorithms/choices.py", "python/dtl/containers/sequences.py",
+		"python/dtl/fft/", "python/dtl/linalg/", // what computes with complex numbers alone
+	}},
+	{"A collective", regexp.MustCompile(`ReduceScatter|reduce_scatter|REDUCE_SCATTER`), []string{
+		"core/comm/pieces.go", "docs/pictures.py", "python/dtl/linalg/lowrank.py",
+	}},
+	{"An algorithm", regexp.MustCompile(`"SEARCH"|\bbridge\.search\(|\balgorithm\.Search|\bsearchsorted as\b|def searchsorted|^func Search\(|"searchsorted"|autofunction:: searchsorted$`),
+		nil},
+	{"A function of the array API standard", regexp.MustCompile(`\bcumulative_sum\b`), nil},
+	{"A partition", regexp.MustCompile(`\bKindHash\b|PARTITION_HASH|\bNewHash\b|> int64\(partition\.KindExplicit\)`), []string{
+		"core/container/array.go", // hashes are of one dimension
+		// Maps, and examples.
+		"python/dtl/containers/map/", "python/dtl/containers/redistribution.py", "python/dtl/containers/sequences.py",
+		"python/tests/",
+	}},
+	{"A format of files", regexp.MustCompile(`\b(h5py|hdf5)\b`), []string{"Makefile", "docs/measurements.py"}},
+	{"The report of a slow path", regexp.MustCompile(`\bCONVERTED\b`), nil},
+}
+
+// users are what calls functions as any program does: tests, apart from the tables that have a row for each function, and examples.
+var users = regexp.MustCompile(`_test\.go$|^python/tests/(test_|.*on_a_device|\w+_on_devices|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
+	`^(benchmarks|examples|findings)/|^docs/.*\.(md|ipynb)$`)
+
+// holders returns the files that have the sample of a recipe, without users.
+func holders(source fs.FS, sample *regexp.Regexp) (names []string, err error) {
+	err = fs.WalkDir(source, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if name != "." && (built(entry.Name()) || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
+				return fs.SkipDir
+			}
+			return nil
+		case users.MatchString(name) || !slices.Contains([]string{".go", ".c", ".h", ".py", ".pyi", ".rst", ".toml", ".json", ""}, path.Ext(name)):
+			return nil
+		}
+		content, err := fs.ReadFile(source, name)
+		if err == nil && slices.ContainsFunc(strings.Split(string(content), "\n"), sample.MatchString) {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
+// paragraph returns the text of a recipe, up to the next one.
+func paragraph(contributing, title string) string {
+	_, text, found := strings.Cut(contributing, "\n**"+title+".**")
+	if !found {
+		return ""
+	}
+	return regexp.MustCompile(`(?s)\n(\*\*|## ).*`).ReplaceAllString(text, "")
+}
+
+// named returns the files and folders that a text has between backticks.
+func named(text string) (names []string) {
+	for _, found := range regexp.MustCompile("`([\\w./-]+)`").FindAllStringSubmatch(text, -1) {
+		if strings.Contains(found[1], "/") || found[1] == "backends" || found[1] == "pyproject.toml" {
+			names = append(names, strings.TrimSuffix(found[1], "/"))
+		}
+	}
+	return names
+}
+
+// covered says whether a file, or a folder that it is in, is among the names.
+func covered(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return name == n || strings.HasPrefix(name, strings.TrimSuffix(n, "/")+"/") })
+}
+
+// TestRecipesAreComplete: what a sample change touches, its recipe names.
+func TestRecipesAreComplete(t *testing.T) {
+	at := root(t)
+	text, err := os.ReadFile(filepath.Join(at, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recipes {
+		names := named(paragraph(string(text), r.title))
+		held, err := holders(os.DirFS(at), r.sample)
+		if err != nil || len(held) < 3 {
+			t.Fatalf("%s: %d files have the sample, %v: is it gone?", r.title, len(held), err)
+		}
+		for _, name := range held {
+			if !covered(name, names) && !covered(name, r.uses) {
+				t.Errorf("the recipe %q does not name %s, which has its sample", r.title, name)
+			}
+		}
+		for _, use := range r.uses {
+			if !slices.ContainsFunc(held, func(name string) bool { return covered(name, []string{use}) }) {
+				t.Errorf("the recipe %q has an exception for %s, which has no sample", r.title, use)
+			}
+		}
+	}
+}
+
+func TestRecipesAreRead(t *testing.T) {
+	const text = "\n**A dtype.** In `core/dtype/dtype.go` and `Text`:\n- `core/kernel/`.\n\n**A collective.** `core/comm`\n\n## Rules\n`internal/lint`\n"
+	if names, want := named(paragraph(text, "A dtype")), []string{"core/dtype/dtype.go", "core/kernel"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if names, want := named(paragraph(text, "A collective")), []string{"core/comm"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if paragraph(text, "A map") != "" || covered("core/commx/a.go", []string{"core/comm"}) || !covered("core/comm/a.go", []string{"core/comm/"}) {
+		t.Error("another recipe's text, or another folder's file")
+	}
+}
