@@ -114,7 +114,7 @@ func (s *sorting) check(p container.Part) error {
 	dims := int64(p.Layout().Dims())
 	axis := s.how.Axis
 	if axis < -dims || axis >= dims {
-		return status.New(status.OutOfBounds, "axis %d outside [%d, %d)", axis, -dims, dims)
+		return status.New(status.NoSuchAxis, "axis %d is out of bounds for array of dimension %d", axis, dims)
 	}
 	if p.Type().Complex() {
 		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())

@@ -25,6 +25,7 @@ const (
 	Overflow        Code = 105 // a value that its element type cannot hold
 	ViewsOut        Code = 106 // a structural change of memory that views look at
 	KeyNotFound     Code = 107 // a key that a map does not have
+	NoSuchAxis      Code = 108 // a dimension that a container does not have
 
 	OutOfMemory Code = 200 // memory could not be allocated
 
@@ -53,6 +54,7 @@ var names = map[Code]string{
 	Overflow:           "overflow",
 	ViewsOut:           "views out",
 	KeyNotFound:        "key not found",
+	NoSuchAxis:         "no such axis",
 	OutOfMemory:        "out of memory",
 	Communication:      "communication",
 	Mismatch:           "mismatch",

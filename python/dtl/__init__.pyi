@@ -204,6 +204,7 @@ from .containers.sequences import DistributedArray as DistributedArray
 from .containers.sequences import DistributedVector as DistributedVector
 from .containers.span import DistributedSpan as DistributedSpan
 from .containers.tensor import DistributedTensor as DistributedTensor
+from .exceptions import AxisError as AxisError
 from .exceptions import BackendError as BackendError
 from .exceptions import BackendUnavailableError as BackendUnavailableError
 from .exceptions import BoundsError as BoundsError

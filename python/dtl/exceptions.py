@@ -9,8 +9,17 @@ from __future__ import annotations
 import builtins
 import errno
 import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.exceptions import AxisError as _NumPysAxisError
+else:
+    _NumPysAxisError = getattr(np, "exceptions", np).AxisError  # before NumPy 1.25, of numpy itself
 
 __all__ = [
+    "AxisError",
     "BackendError",
     "BackendUnavailableError",
     "BoundsError",
@@ -60,6 +69,18 @@ class BoundsError(DTLError, IndexError):
     """An index, rank, root or tag outside its range."""
 
     code = 103
+
+
+class AxisError(BoundsError, _NumPysAxisError):
+    """A dimension that a container does not have. It is also the AxisError of NumPy."""
+
+    code = 108
+
+    def __init__(self, axis: Any, ndim: Any = None) -> None:
+        super().__init__(axis, ndim)
+        self.args = (super().__str__(),)
+
+    __str__ = Exception.__str__  # NumPy's keeps the first text, where a caller's name is put before it
 
 
 class OverflowError(InvalidArgumentError, builtins.OverflowError):
@@ -139,6 +160,7 @@ _CLASSES: dict[int, type[DTLError]] = {
         InvalidTypeError,
         InvalidHandleError,
         BoundsError,
+        AxisError,
         OverflowError,
         BufferError,
         KeyNotFoundError,

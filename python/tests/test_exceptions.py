@@ -25,6 +25,7 @@ BUILTINS = {
     dtl.InvalidTypeError: TypeError,
     dtl.InvalidHandleError: ValueError,
     dtl.BoundsError: IndexError,
+    dtl.AxisError: getattr(np, "exceptions", np).AxisError,
     dtl.OverflowError: builtins.OverflowError,
     dtl.BufferError: builtins.BufferError,
     dtl.KeyNotFoundError: KeyError,
@@ -46,6 +47,7 @@ CLASSES = {
     "InvalidType": dtl.InvalidTypeError,
     "InvalidHandle": dtl.InvalidHandleError,
     "OutOfBounds": dtl.BoundsError,
+    "NoSuchAxis": dtl.AxisError,
     "Unsupported": dtl.InvalidArgumentError,
     "Overflow": dtl.OverflowError,
     "ViewsOut": dtl.BufferError,
@@ -83,6 +85,8 @@ def test_handles_and_types_are_arguments_and_unavailable_backends_backends() -> 
     assert issubclass(dtl.CollectiveMismatchError, dtl.InvalidArgumentError)
     assert issubclass(dtl.CollectiveMismatchError, dtl.CommunicationError)
     assert not issubclass(dtl.BoundsError, dtl.InvalidArgumentError)
+    assert issubclass(dtl.AxisError, dtl.BoundsError)
+    assert issubclass(dtl.AxisError, ValueError)
 
 
 def test_every_exception_is_listed() -> None:

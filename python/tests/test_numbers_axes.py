@@ -10,7 +10,7 @@ import pytest
 from divisions import DIVISIONS, assert_holds, division, vector
 from older_numpy import keeping
 from oracle import DTYPES
-from refusals import ARGUMENT, BOUNDS, TYPE, refused
+from refusals import ARGUMENT, TYPE, refused
 from test_numbers import EXACT, NAMES, ORDERED, elements
 
 import dtl
@@ -156,12 +156,34 @@ def test_numpy_along_axes(ctx: dtl.Context) -> None:
 
 def test_bad_axes(ctx: dtl.Context) -> None:
     t = tensor(ctx, np.arange(12.0).reshape(4, 3))
-    refused(lambda: t.sum(axis=2), BOUNDS, 103, "axis 2 is out of bounds for array of dimension 2")
+    refused(lambda: t.sum(axis=2), dtl.AxisError, 108, "axis 2 is out of bounds for array of dimension 2")
     refused(lambda: t.sum(axis=(0, -2)), ARGUMENT, 100, "duplicate value in 'axis'")
     refused(lambda: t.sum(axis=1.5), TYPE, 101, "axis")
     refused(lambda: t.argmin(axis=(0, 1)), TYPE, 101, "one dimension")
     refused(lambda: t.sum(axis=0, reproducible=True), ARGUMENT, 100, "reproducible")
     refused(lambda: tensor(ctx, np.ones((2, 2), np.complex64)).max(axis=0), ARGUMENT, 100, "no order")
+
+
+@pytest.mark.parametrize("name", ["sum", "median", "sort", "cumsum", "flip", "roll", "diff", "unique", "take"])
+def test_axes_that_are_not(ctx: dtl.Context, name: str) -> None:
+    """What catches NumPy's AxisError, a ValueError or an IndexError catches it, on each rank that hears of it, too."""
+    a = np.arange(12.0).reshape(4, 3)
+    t, rest = tensor(ctx, a), {"roll": (1,), "take": ([0],)}.get(name, ())
+    for kind in (type(error_of(lambda: np.sum(a, axis=2))), ValueError, IndexError, dtl.BoundsError):
+        for axis in (2, -3):
+            with pytest.raises(kind, match=f"axis {axis} is out of bounds for array of dimension 2"):
+                getattr(np, name)(t, *rest, axis=axis)
+    with pytest.raises(dtl.AxisError, match="axis 5"):
+        getattr(np, name)(t, *rest, axis=5 if ctx.rank == 0 else 1)
+    for bad in (lambda: t.argmax(axis=(0, 7)), lambda: t.cumsum(axis=(0, 1))):  # type: ignore[arg-type, call-overload]
+        with pytest.raises(TypeError):
+            bad()
+
+
+def error_of(call: Any) -> Exception:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        call()
+    return caught.value
 
 
 @pytest.mark.mpi(min_size=2)

@@ -18,7 +18,7 @@ from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
-from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import AxisError, InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
@@ -66,7 +66,7 @@ def dimensions(axis: Any, ndim: int) -> tuple[int, ...]:
     for each in given:
         d = integer("axis", each)
         if not -ndim <= d < ndim:
-            raise BoundsError(f"axis {d} is out of bounds for array of dimension {ndim}")
+            raise AxisError(d, ndim)
         dims.append(d % ndim)
     if len(set(dims)) < len(dims):
         raise InvalidArgumentError(f"duplicate value in 'axis' {axis!r}")
@@ -90,12 +90,12 @@ def reduced(
         a._check_numbers(name)
     elif dtype is not None or reproducible:
         raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
+    if name[:3] == "arg" and isinstance(axis, (tuple, list)):
+        raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
     dims = dimensions(axis, a.ndim)
     if dtype is not None:
         dtype_number(dtype)
         dtype = np.dtype(dtype)
-    if name[:3] == "arg" and len(dims) != 1 and axis is not None:
-        raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
     if reproducible and (len(dims) < a.ndim or keepdims):
         raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
     by = _checked(name, a, dims, dtype, ddof)

@@ -22,7 +22,7 @@ from ..containers.broadcasting import spread_to
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
-from ..exceptions import BoundsError, InvalidArgumentError
+from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
 from .axis_reductions import container_of, dimensions, redivided
@@ -134,7 +134,7 @@ def dimension(axis: Any, ndim: int) -> int:
     """Return the number of a dimension, counted from the first."""
     d = integer("axis", axis)
     if not -ndim <= d < ndim:
-        raise BoundsError(f"axis {d} is out of bounds for array of dimension {ndim}")
+        raise AxisError(d, ndim)
     return d % ndim
 
 

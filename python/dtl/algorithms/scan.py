@@ -220,7 +220,7 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
     if axis is None and a.ndim > 1:
         a = ravel(a)
     if isinstance(axis, (tuple, list)):
-        raise InvalidArgumentError(f"axis {axis!r} must be one dimension")
+        raise InvalidTypeError(f"axis {axis!r} must be one dimension")
     if not _has_scan(op, a.dtype):
         a._check_numbers(name)
         raise InvalidTypeError(f"{name} of {a.dtype}")

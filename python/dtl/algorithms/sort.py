@@ -14,7 +14,7 @@ from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
-from ..exceptions import BoundsError, InvalidArgumentError
+from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
 from .exchange import share
@@ -220,7 +220,7 @@ def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
 def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> Any:
     """Return the indices along a dimension that sort this rank's part, of which it has all along there. Collective."""
     if not -c.ndim <= axis < c.ndim:
-        raise BoundsError(f"axis {axis} outside [{-c.ndim}, {c.ndim})")
+        raise AxisError(axis, c.ndim)
     whole = c.local_shape[axis] == c.shape[axis]
     if not share(c, op, f"axis {axis}, reverse {reverse}", (int(whole),))[:, 0].all():
         raise InvalidArgumentError(

@@ -398,10 +398,10 @@ class ReductionMethods:
         try:
             check_classes(_name(func), types)
             call, args, kwargs, out = self._prepared(func, known, args, kwargs)
+            return call(*args, **kwargs) if out is None else _written(_name(func), call(*args, **kwargs), out)
         except DTLError as error:  # which may be of one rank's arguments
             tell(error, _name(func), (self,))
             raise
-        return call(*args, **kwargs) if out is None else _written(_name(func), call(*args, **kwargs), out)
 
     def _prepared(
         self, func: Callable[..., Any], known: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
