@@ -36,7 +36,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
-.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons test-old bench docs develop build go clean
+.PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-race test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons test-old bench docs develop build go clean
 .DELETE_ON_ERROR:
 
 all: setup
@@ -136,9 +136,10 @@ lint: $(VENV)/.installed go
 	$(say) "go vet ./..."
 	@$(with_go) go vet -trimpath=false ./...
 
-# The packages that share memory between goroutines run with the race detector, which makes their tests several times as
-# slow, so that the largest tables have fewer rows there; the others run without. In test-matrix, all run without. The
-# ranks of MPI are processes, which share little with their own goroutines: they have the detector in test-matrix.
+# The packages that share memory between goroutines. The race detector makes their tests several times as slow, and has
+# everything compiled once more, so it has a target of its own, which is part of test-matrix. The largest tables have
+# fewer rows with -short: test-matrix runs all. The ranks of MPI are processes, which share little with their own
+# goroutines.
 RACING = $(filter-out ./backends/mpi/,$(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^(import )?\s*"sync(/atomic)?"$$' backends core)))))
 
 # The vendors' headers, of their wheels. That of CUDA has 3.5 MB; that of NCCL is large.
@@ -157,16 +158,18 @@ $(CUDA_HEADERS) $(NCCL_HEADERS): | $(PY)
 go_test = go test -vet=off -timeout 1800s
 test-go: export DTL_CUDA_INCLUDE = $(CUDA_HEADERS)
 test-go: $(VENV)/.installed $(CUDA_HEADERS) go
-	$(say) "go test -race -short, of the packages that import sync"
-	@$(with_go) $(go_test) -buildmode=default -race -short $(RACING)
-	$(say) "go test, of the others"
-	@$(with_go) racing=$$(go list $(RACING)) && $(yielding) $(go_test) $$(go list ./... | grep -vxF "$$racing")
+	$(say) "go test -short"
+	@$(with_go) $(yielding) $(go_test) -short ./...
 	$(say) "go test of the bridge, in an embedded Python"
 	@$(with_go) header=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
 		test -n "$$header" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
 		PKG_CONFIG=$(CURDIR)/_build/embed/pkg-config \
 		PYTHONPATH="$$($(PY) -c 'import numpy; print(numpy.__path__[0])')/.." \
 		go test -timeout 300s -tags cpython -gcflags="github.com/go-python/cpy3=-I=$$header" ./numpybridge/...
+
+test-race: $(VENV)/.installed go
+	$(say) "go test -race -short, of the packages that import sync"
+	@$(with_go) $(go_test) -buildmode=default -race -short $(RACING) ./backends/mpi
 
 # What expressions of any size may meet, beside test_fused.py.
 FUSED_TESTS = $(addsuffix .py,$(addprefix python/tests/test_,in_place broadcasting array_standard numbers warnings reached \
@@ -177,14 +180,15 @@ test-python: $(VENV)/.installed
 	$(say) "pytest, one process, with expressions of all sizes"
 	DTL_FUSE=0 DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q -m "not jobs" $(FUSED_TESTS)
 
-# The tests that start programs of their own, which are asleep for most of the time, with the Python $(1).
-pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m jobs -n 3 --dist worksteal
+# The tests that start programs of their own, which are asleep for most of the time, with the Python $(1); of them, those
+# with the marks $(2).
+pytest_jobs = $(yielding) DTL_TEST_RANKS=1 timeout -k 10 1800 $(1) -m pytest -q -m "$(or $(2),jobs)" -n 3 --dist worksteal
 test-jobs: $(VENV)/.installed go
 	$(say) "pytest, programs that tests start, Open MPI"
 	@$(with_go) $(call pytest_jobs,$(PY))
 
-# Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair and every
-# case.
+# Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair, every case,
+# and all tests on four ranks.
 test-mpi: test-2-ranks test-3-ranks test-4-ranks test-standard-abi
 
 # MPICH's ranks spin while they wait, so it has no more of them than there are processors.
@@ -196,9 +200,13 @@ test-3-ranks: $(VENV)/.installed
 	$(say) "pytest, 3 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),3)
 
+# What two ranks and three do not have: grids of two by two, and trees of two levels.
+FOUR_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,cart graph topology tensor halo redistribute moves locations \
+	reductions long_reductions scans families sort numbers_products fast_path requests drawn_shapes drawn_calls))
+
 test-4-ranks: $(VENV)/.installed
-	$(say) "pytest, 4 ranks, Open MPI"
-	$(call pytest_ranks,$(PY),4)
+	$(say) "pytest, what depends on a power of two, 4 ranks, Open MPI"
+	$(call pytest_ranks,$(PY),4) $(FOUR_TESTS)
 
 # Ranks that no MPI connects: of the calls of each kind, some here, and all of them in test-matrix.
 LOCAL_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,context backend_choice reductions messages long_messages \
@@ -230,6 +238,8 @@ test-matrix: setup go
 		printf '\n== pytest, 4 ranks on two nodes, $(with)\n' && DTL_NODES_OF=2 $(call pytest_ranks,$(with),4) &&) true
 	$(say) "pytest, 2 ranks, MPICH through the standard ABI of MPI 5"
 	$(standard_abi) $(call pytest_ranks,$(PY_MPICH),2)
+	$(say) "pytest, cases of programs that tests start, Open MPI"
+	@$(with_go) $(call pytest_jobs,$(PY),jobs and matrix)
 	$(say) "pytest, programs that tests start, MPICH"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY_MPICH) -m pytest -q -m jobs $(JOB_TESTS)
 	$(say) "pytest, programs that tests start, without MPI"
@@ -237,8 +247,7 @@ test-matrix: setup go
 		$(filter-out $(addprefix python/tests/test_,failed_sends.py mpi4py.py),$(JOB_TESTS)) $(LAUNCHED_TESTS)
 	$(say) "go test, every row of every table"
 	@$(with_go) $(go_test) ./...
-	$(say) "go test -race -short, of the ranks of MPI"
-	@$(with_go) $(go_test) -buildmode=default -race -short ./backends/mpi
+	@$(MAKE) --no-print-directory test-race
 
 # Many more ranks than processors, each of which has its turn: of the calls of each kind, some.
 .PHONY: test-64
@@ -340,22 +349,29 @@ endef
 $(foreach chip,$(CHIPS),$(eval $(call code_objects,$(chip))))
 endif
 
+# Containers on GPUs with the driver of the tests, on 1 to 4 ranks, with and without memory that ranks share, and with NCCL: `make test` has
+# one number of ranks of each. For whoever changes what GPUs do, and part of test-matrix.
+.PHONY: test-devices
+test-devices: $(VENV)/.installed
+	$(say) "pytest, containers on GPUs, every number of ranks"
+	DTL_TEST_TABLES=whole $(call pytest_jobs,$(PY)) python/tests/test_devices.py
+
 # Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
 # minutes. The program needs little more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
 GPU_REPORT = gpu.txt
 test-gpu: $(VENV)/.installed
 	$(PY) benchmarks/gpu.py --report $(GPU_REPORT)
 
-# The Python tests of containers on GPUs with the pretended driver of AMD's: all of those that `make test` runs with NVIDIA's. Before
+# The Python tests of containers on GPUs with the pretended driver of AMD's: all of those that `make test-devices` runs with NVIDIA's. Before
 # that, the code objects of all chips.
 test-hip: $(VENV)/.installed
 	@$(with_go) $(go_test) -run TestChips ./backends/internal/gpu
-	DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
+	DTL_TEST_TABLES=whole DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
 
 # Containers on GPUs with the tests' driver compiled with AddressSanitizer: no kernel touches memory that nobody has allocated.
 .PHONY: test-asan
 test-asan: $(VENV)/.installed
-	DTL_TEST_ASAN=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k "containers_on_devices or test_nccl[" python/tests/test_devices.py
+	DTL_TEST_TABLES=whole DTL_TEST_ASAN=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k "containers_on_devices or test_nccl[" python/tests/test_devices.py
 
 # Messages from GPU to GPU by an Open MPI that was built for CUDA, with the tests' driver: LIBRARY names its libmpi.so.40.
 .PHONY: test-aware

@@ -9,7 +9,8 @@ that has failed is ended by pytest-timeout, and the launcher ends the others.
 
 One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
 takes for each value of each parameter to be in one, and other cases on another number of ranks. With
-``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all.
+``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all. Tests and cases with the mark ``matrix`` run only
+then: what they test, others test on another number of ranks or in another way.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ RANK = processes.rank_in(os.environ) or 0
 RANKS = int(os.environ.get("DTL_TEST_RANKS") or _LAUNCHED)
 #: Whether ranks are connected without MPI.
 LOCAL = "DTL_LOCAL_SIZE" in os.environ or os.environ.get("DTL_BACKEND") == "local"
-WHOLE = RANKS == 1 or os.environ.get("DTL_TEST_TABLES") == "whole"
+MATRIX = os.environ.get("DTL_TEST_TABLES") == "whole"
+WHOLE = RANKS == 1 or MATRIX
 
 # Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
 hypothesis.settings.register_profile(
@@ -64,6 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone(reason): runs in the run on one rank only, for the reason given")
     config.addinivalue_line("markers", "few(reason): the same on any number of ranks; runs in those on one and two")
     config.addinivalue_line("markers", "jobs(reason): starts programs of its own; runs in the run on one rank only")
+    config.addinivalue_line("markers", "matrix(reason): runs with DTL_TEST_TABLES=whole, as in make test-matrix")
     config.addinivalue_line("markers", "mpi(min_size): of pytest-mpi, which need not be there")
     if RANK > 0:
         config.option.reportchars = "fE"
@@ -142,11 +145,12 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _runs_elsewhere(item: pytest.Item) -> bool:
-    """Say whether a test is of the runs on fewer ranks. Its mark has the reason."""
-    few = None if WHOLE or RANKS == 2 else item.get_closest_marker("few")
-    marker = item.get_closest_marker("alone") or item.get_closest_marker("jobs") or few
-    assert marker is None or marker.args, f"{item.nodeid}: its mark {marker.name} has no reason"
-    return marker is not None
+    """Say whether a test is of other runs. Its mark has the reason."""
+    elsewhere = {"alone": RANKS > 1, "jobs": RANKS > 1, "few": RANKS > 2 and not WHOLE, "matrix": not MATRIX}
+    marks = [mark for mark in item.iter_markers() if elsewhere.get(mark.name)]
+    for mark in marks:
+        assert mark.args, f"{item.nodeid}: its mark {mark.name} has no reason"
+    return bool(marks)
 
 
 #: What a file has whose tests are all marked.
@@ -179,12 +183,11 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not WHOLE:
         _leave_out(config, items)
-    if RANKS > 1:
-        elsewhere = {item for item in items if _runs_elsewhere(item)}
-        config.hook.pytest_deselected(items=list(elsewhere))
-        items[:] = [item for item in items if item not in elsewhere]
-        if not _mpi4py_fits():
-            _leave_to_us(items)
+    elsewhere = {item for item in items if _runs_elsewhere(item)}
+    config.hook.pytest_deselected(items=list(elsewhere))
+    items[:] = [item for item in items if item not in elsewhere]
+    if RANKS > 1 and not _mpi4py_fits():
+        _leave_to_us(items)
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,12 @@ def run(ranks: int, *arguments: str, **options: Any) -> subprocess.CompletedProc
     return finish(start("run", "-n", str(ranks), "--timeout", str(SECONDS), *arguments, **options))
 
 
+def in_matrix(parameters: Any) -> Any:
+    """Return parameters whose case ``make test`` leaves out, since it has the test on another number of ranks."""
+    mark = pytest.mark.matrix("runs on another number of ranks")
+    return pytest.param(*parameters.values, id=parameters.id, marks=[*parameters.marks, mark])
+
+
 def on(ranks: int, *others: Any) -> Any:
     """Return a number of ranks, and more beside it, as parameters of a test, skipped where they cannot be started."""
     return _on(ranks, others, "" if LOCAL else _without_mpi(ranks))

@@ -145,7 +145,11 @@ def rccl(hip: str) -> str:
 BY_NCCL = [str(HERE / "nccl_on_devices.py"), str(HERE / "moves_by_nccl.py")]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+#: Of numbers of ranks and suites, those that ``make test`` has no time for.
+MATRIX = pytest.mark.matrix("runs the same tests on another number of ranks")
+
+
+@pytest.mark.parametrize("count", [3, *(pytest.param(count, marks=MATRIX) for count in (1, 2, 4))])
 def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *BY_NCCL]
     variables = {
@@ -165,6 +169,7 @@ def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
     assert "skipped" not in ended.out, ended.out
 
 
+@pytest.mark.matrix("runs the tests of NCCL with RCCL")
 def test_nccl_of_amd(rccl: str, tmp_path: Path) -> None:
     """The same tests with RCCL, but for those of each call that fails, which ``make test-hip`` has, too."""
     tests = ["-m", "dtl", "run", "-n", "2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *BY_NCCL]
@@ -211,17 +216,31 @@ REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mp
 REACHING = [str(HERE / name) for name in ("moves_on_a_device.py", "halos_on_a_device.py", "messages_on_devices.py")]
 
 
-@pytest.mark.parametrize("name", [*ON_A_DEVICE, "staged", "reached"])
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+#: The ranks of each program; on the first number, ``make test`` runs it.
+COUNTS = {
+    "computing": (2, 1, 3, 4),
+    "moving": (3, 1, 2, 4),
+    "keeping": (2, 1, 3, 4),
+    "staged": (2, 3, 4),  # processes that share no memory lend each other none either
+    "reached": (3,),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        pytest.param(name, count, marks=() if count == counts[0] else MATRIX)
+        for name, counts in COUNTS.items()
+        for count in counts
+    ],
+)
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     """Each rank has a GPU of its own; of four ranks, two share each."""
     files = REACHING if name == "reached" else on_a_device("moving" if name == "staged" else name)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     gpus = 2 if count == 4 else count
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count)}
-    if name not in ON_A_DEVICE:  # processes that share no memory lend each other none either
-        if count == 1 or (name == "reached" and count != 3):
-            return
+    if name not in ON_A_DEVICE:
         variables["DTL_SHARED_MEMORY"] = "0"
     if name == "reached":
         variables.update(REACHED)
@@ -236,7 +255,7 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     assert "skipped" not in ended.out, ended.out
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=MATRIX)])
 def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     """The same tests with HIP's driver: where DTL_TEST_HIP is set, all of them (``make test-hip``)."""
     files = [str(HERE / f"{name}on_a_device.py") for name in (("", "memory_") if count == 1 else ("halos_",))]

