@@ -185,6 +185,26 @@ func dtl_operation(code C.int64_t) *C.char {
 	return keys[code]
 }
 
+// constantNames holds the name of each constant for C, for good.
+var constantNames = func() (all []*C.char) {
+	for _, row := range constants {
+		all = append(all, C.CString(row.name))
+	}
+	return all
+}()
+
+// dtl_constant returns the name of a constant and writes its value, or returns NULL after the last.
+//
+//export dtl_constant
+func dtl_constant(i C.int64_t, value *C.int64_t) *C.char {
+	defer guard(nil)
+	if i < 0 || int(i) >= len(constants) {
+		return nil
+	}
+	*value = C.int64_t(constants[i].value)
+	return constantNames[i]
+}
+
 // dtl_operation_parameters returns the parameters of an operation's method, and nothing if it has none.
 //
 //export dtl_operation_parameters

@@ -1,7 +1,6 @@
 package numpybridge
 
 import (
-
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/kernel/fold"
@@ -82,7 +81,7 @@ func (c *Call) perform() error {
 		return status.In(row.name, err)
 	}
 	defer progress.Exit()
-	if !c.Code.is(meeting|local) {
+	if !c.Code.is(meeting | local) {
 		if err := comm.Confirm(0); err != nil {
 			return status.In(row.name, err)
 		}

@@ -120,6 +120,10 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
         if (PyModule_AddIntConstant(module, key, (long)code) < 0)
             goto failed;
+    int64_t value;
+    for (int64_t i = 0; (key = dtl_constant(i, &value)) != NULL; i++)
+        if (PyModule_AddIntConstant(module, key, (long)value) < 0)
+            goto failed;
     if (add_methods(module) < 0)
         goto failed;
     if (add_type(module, "State", &StateType) < 0)

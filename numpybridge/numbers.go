@@ -12,15 +12,15 @@ import (
 	"dtl/core/status"
 )
 
-// foldElements makes one number of a container's elements by the fold args[0] % 256, for the call args[0] / 256; args[1] must be alike on all ranks,
+// foldElements makes one number of a container's elements by the fold args[0] % foldCalls, for the call args[0] / foldCalls; args[1] must be alike on all ranks,
 // and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it. The input, if there is one,
 // is what foldRun has made of this rank's elements; its last word is 1 afterwards where the sum has to be exact.
 func foldElements(c *Call) error {
-	f, err := fold.Parse(c.Args[0] % 256)
+	f, err := fold.Parse(c.Args[0] % foldCalls)
 	if err != nil {
 		return err
 	}
-	op, err := folding(f, c.Args[0]/256)
+	op, err := folding(f, c.Args[0]/foldCalls)
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,9 @@ func partialOf(words memory.Span) (*fold.Partial, error) {
 	}
 	return (*fold.Partial)(words.Addr), nil
 }
+
+// foldCalls is more than there are folds.
+const foldCalls = 256
 
 // others are the calls that make something else of a fold's number than the one that has its name.
 var others = []string{"any", "all", "std", "min_element", "max_element"}

@@ -135,6 +135,7 @@ const (
 	FoldRun
 	WholePart
 	FieldPart
+	numOperations
 )
 
 // operation is what is known of one.

@@ -21,7 +21,7 @@ bridge = library.bridge
 
 SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice", "pydtl_ContextsOfThreads"}
 
-CODES = len([name for name in vars(bridge) if name.isupper()]) - len(("NDARRAY", "NUMPY_SCALAR", "PYTHON_SCALAR"))
+CODES = bridge.OPERATIONS
 
 #: What a call may raise: ours, and Python's for arguments that do not parse.
 EXPECTED = (dtl.DTLError, TypeError, OverflowError, ValueError, RuntimeError)

@@ -14,8 +14,9 @@ from ..exceptions import InvalidTypeError
 from ..runtime import hints
 from .order_keys import truths
 
-#: The folds by the numbers that the core has for them.
-SUM, PROD, MIN, MAX, ARGMIN, ARGMAX, MEAN, MOMENT, SQUARES, MAGNITUDES, TRUTHS = range(11)
+SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
+ARGMIN, ARGMAX, MEAN, TRUTHS = bridge.FOLD_ARGMIN, bridge.FOLD_ARGMAX, bridge.FOLD_MEAN, bridge.FOLD_TRUTHS
+MOMENT, SQUARES, MAGNITUDES = bridge.FOLD_MOMENT, bridge.FOLD_SQUARES, bridge.FOLD_MAGNITUDES
 
 #: What a short call is told whose function makes the number, once C has seen whether the container is a temporary.
 BY_FUNCTION = -1
@@ -27,7 +28,8 @@ _WORD = 2**64 - 1
 _folded_dates = late(".algorithms.date_reductions", "folded")
 
 #: Added to a fold's number where another function uses it, so that ranks that call different ones disagree.
-ANY, ALL, STD, MIN_ELEMENT, MAX_ELEMENT = (256 * call for call in range(1, 6))
+ANY, ALL, STD = bridge.FOLD_FOR_ANY, bridge.FOLD_FOR_ALL, bridge.FOLD_FOR_STD
+MIN_ELEMENT, MAX_ELEMENT = bridge.FOLD_FOR_MIN_ELEMENT, bridge.FOLD_FOR_MAX_ELEMENT
 
 
 def _unsigned(kind: Any) -> Callable[[int], Any]:

@@ -18,8 +18,6 @@ from .staging import staged
 
 Self = TypeVar("Self", bound="Neighbours")
 
-_COORDS, _RANK, _SHIFT, _NEAR, _REORDER = range(5)
-
 
 def edges_of(sources: list[int], destinations: list[int]) -> Any:
     """Return neighbours as the bridge takes them."""
@@ -291,13 +289,13 @@ class Cart(Neighbours):
         grid = np.concatenate([extents, truths])
         if wish:
             nodes = np.array([seat.node for seat in ctx.topology.seats], np.int64)
-            order = np.asarray(bridge.cart_at(ctx, grid, _REORDER, 0, 0, 0, nodes))
+            order = np.asarray(bridge.cart_at(ctx, grid, bridge.CART_REORDER, 0, 0, 0, nodes))
             ctx = _own_part(ctx.split(0, int(order[ctx.rank])))
         self._begin(ctx, grid, owned=bool(wish))
 
     def _begin(self, ctx: Context, grid: Any, owned: bool) -> None:
         self._grid = grid
-        near = np.asarray(bridge.cart_at(ctx, grid, _NEAR, ctx.rank)).tolist()
+        near = np.asarray(bridge.cart_at(ctx, grid, bridge.CART_NEAR, ctx.rank)).tolist()
         Neighbours.__init__(self, ctx, near, near, owned)
 
     @property
@@ -326,7 +324,7 @@ class Cart(Neighbours):
             If the grid or its context is closed.
         """
         number = self._context.rank if rank is None else integer("rank", rank)
-        return tuple(np.asarray(self._ask(_COORDS, number)).tolist())
+        return tuple(np.asarray(self._ask(bridge.CART_COORDS, number)).tolist())
 
     def rank(self, coords: Any) -> int:
         """Return the rank with given coordinates. Not collective (MPI_Cart_rank).
@@ -347,7 +345,7 @@ class Cart(Neighbours):
         InvalidHandleError
             If the grid or its context is closed.
         """
-        number: int = self._ask(_RANK, lists=(integers("coords", coords, "an axis"),))
+        number: int = self._ask(bridge.CART_RANK, lists=(integers("coords", coords, "an axis"),))
         return number
 
     def shift(self, axis: int, displacement: int = 1) -> tuple[int, int]:
@@ -373,7 +371,7 @@ class Cart(Neighbours):
             If the grid or its context is closed.
         """
         by = integer("displacement", displacement)
-        source, dest = np.asarray(self._ask(_SHIFT, self._context.rank, integer("axis", axis), by)).tolist()
+        source, dest = np.asarray(self._ask(bridge.CART_SHIFT, self._context.rank, integer("axis", axis), by)).tolist()
         return source, dest
 
     @collective

@@ -122,12 +122,12 @@ class Range(NamedTuple):
 
 def integers(least: int, most: int) -> Range:
     """Return the range of integers that includes both."""
-    return Range(0, _signed(least), _signed(most - least))
+    return Range(bridge.RANDOM_INTEGERS, _signed(least), _signed(most - least))
 
 
 def floats(least: float, width: float) -> Range:
     """Return the range of floats from least on."""
-    return Range(1, *struct.unpack("=qq", struct.pack("=dd", least, width)))
+    return Range(bridge.RANDOM_FLOATS, *struct.unpack("=qq", struct.pack("=dd", least, width)))
 
 
 #: That of random().

@@ -1,0 +1,47 @@
+package numpybridge
+
+import (
+	"strings"
+
+	"dtl/core/kernel/fold"
+	"dtl/core/kernel/random"
+)
+
+// constant is a number that Python passes to an operation, and sees as a constant of _bridge.
+type constant struct {
+	name  string
+	value int64
+}
+
+// constants are the numbers that have no name in the public interface. Operators, policies and error codes have: tests hold these
+// against the core.
+var constants = append([]constant{
+	{"OPERATIONS", numOperations}, // which are counted from 0 on
+	{"FOLD_SUM", int64(fold.Sum)},
+	{"FOLD_PROD", int64(fold.Prod)},
+	{"FOLD_MIN", int64(fold.Min)},
+	{"FOLD_MAX", int64(fold.Max)},
+	{"FOLD_ARGMIN", int64(fold.ArgMin)},
+	{"FOLD_ARGMAX", int64(fold.ArgMax)},
+	{"FOLD_MEAN", int64(fold.Mean)},
+	{"FOLD_MOMENT", int64(fold.Moment)},
+	{"FOLD_SQUARES", int64(fold.Squares)},
+	{"FOLD_MAGNITUDES", int64(fold.Magnitudes)},
+	{"FOLD_TRUTHS", int64(fold.Truths)},
+	{"CART_COORDS", askCoords},
+	{"CART_RANK", askRank},
+	{"CART_SHIFT", askShift},
+	{"CART_NEAR", askNear},
+	{"CART_REORDER", askReorder},
+	{"RANDOM_INTEGERS", int64(random.Integers)},
+	{"RANDOM_FLOATS", int64(random.Floats)},
+}, callsOfFolds()...)
+
+// callsOfFolds are what is added to a fold's number where another call than that of its name uses it, so that ranks that make different
+// ones disagree.
+func callsOfFolds() (all []constant) {
+	for i, name := range others {
+		all = append(all, constant{"FOLD_FOR_" + strings.ToUpper(name), foldCalls * int64(i+1)})
+	}
+	return all
+}
