@@ -3,7 +3,7 @@
 package numpybridge
 
 /*
-#cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap -Wl,--wrap=malloc
+#cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap
 #include <stdlib.h>
 #include "bridge.h"
 #include "reserve.h"

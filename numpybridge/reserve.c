@@ -3,13 +3,12 @@
 /*
  * A reserve of address space, for those who cannot be told that there is none.
  *
- * The Go runtime ends the process where the system gives it no memory for its heap, no thread, or where malloc gives
- * it none for a string, such as the text of an error: that other memory has run out. So address space is kept
- * from the start, which is never touched and so takes no memory. When a mapping, a thread or a block is refused to what
+ * The Go runtime ends the process where the system gives it no memory for its heap, or no thread. So address space is kept
+ * from the start, which is never touched and so takes no memory. When a mapping or a thread is refused to what
  * is linked into this library, the reserve is given back to the system, and the call made again. From then on the core
  * refuses new storage (core/memory), with an error that the program can handle, until the reserve can be mapped again.
  *
- * The library is linked with --wrap=mmap and --wrap=malloc for that. The core's own mappings for elements are calls of
+ * The library is linked with --wrap=mmap for that. The core's own mappings for elements are calls of
  * the kernel, which do not pass here; they fail with an error of their own.
  */
 #include <errno.h>
@@ -21,12 +20,10 @@
 
 #include "reserve.h"
 
-/* What the linker makes of mmap and malloc; bridge.go has it do so. */
+/* What the linker makes of mmap; bridge.go has it do so. */
 void *__real_mmap(void *, size_t, int, int, int, off_t);
-void *__real_malloc(size_t);
 
 __attribute__((visibility("hidden"))) void *__wrap_mmap(void *, size_t, int, int, int, off_t);
-__attribute__((visibility("hidden"))) void *__wrap_malloc(size_t);
 
 enum { HELD, CHANGING, GONE };
 
@@ -62,12 +59,4 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
         return mapped;
     reserve_give_back();
     return __real_mmap(at, bytes, protection, flags, file, offset);
-}
-
-void *__wrap_malloc(size_t bytes) {
-    void *block = __real_malloc(bytes);
-    if (block != NULL || bytes > RESERVE_BYTES / 2)
-        return block;
-    reserve_give_back();
-    return __real_malloc(bytes);
 }
