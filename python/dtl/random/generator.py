@@ -15,11 +15,11 @@ from ..runtime.scheduler import blocking
 from . import permutations
 from .arguments import by_numpy, check_seed
 from .distributions import Distributions
+from .sized import chosen
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
-    from ..containers.tensor import DistributedTensor
-    from ..containers.types import OneExtent, Owned, SomeExtents
+    from ..containers.types import Owned
 
 Size = Any  # int | Sequence[int] | None
 
@@ -142,75 +142,11 @@ class Generator(Distributions):
         """Return random bytes, the same on every rank. Communicates nothing."""
         return bytes(by_numpy(self._streams.at(self._next()).bytes, length))
 
-    @overload
-    def choice(
-        self,
-        a: int,
-        size: None = ...,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> int: ...
-    @overload
-    def choice(
-        self,
-        a: int,
-        size: OneExtent = ...,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> DistributedVector: ...
-    @overload
-    def choice(
-        self,
-        a: int,
-        size: SomeExtents = ...,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> DistributedTensor: ...
-    @overload
-    def choice(
-        self,
-        a: DistributedVector,
-        size: OneExtent,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> DistributedVector: ...
-    @overload
-    def choice(
-        self,
-        a: Any,
-        size: SomeExtents,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> DistributedTensor: ...
-    @overload
-    def choice(
-        self,
-        a: Any,
-        size: Any = ...,
-        replace: bool = ...,
-        p: Any = ...,
-        axis: int = ...,
-        shuffle: bool = ...,
-        **divided: Any,
-    ) -> Any: ...
+    @chosen
     @blocking
     def choice(
         self,
+        /,
         a: Any,
         size: Size = None,
         replace: bool = True,

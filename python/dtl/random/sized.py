@@ -77,12 +77,32 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, *args: P.args, **named: P.kwargs) -> Any: ...
 
+    class Chosen(Protocol[P]):
+        """What draws elements of something: numbers below an integer, or elements of an array or a container."""
+
+        @overload
+        def __call__(self, a: int, /) -> int: ...
+        @overload
+        def __call__(
+            self, a: int | DistributedVector, size: OneExtent, /, *options: Any, **named: Any
+        ) -> DistributedVector: ...
+        @overload
+        def __call__(self, a: int | DistributedVector, /, *, size: OneExtent, **named: Any) -> DistributedVector: ...
+        @overload
+        def __call__(self, a: Any, size: SomeExtents, /, *options: Any, **named: Any) -> DistributedTensor: ...
+        @overload
+        def __call__(self, a: Any, /, *, size: SomeExtents, **named: Any) -> DistributedTensor: ...
+        @overload
+        def __call__(self, *args: P.args, **named: P.kwargs) -> Any: ...
+
     Method = Callable[Concatenate[Any, P], Any]
 
     sized_first: Callable[[Method[P]], First[P, DistributedVector]]
     sized_second: Callable[[Method[P]], Second[P, DistributedVector]]
     sized_third: Callable[[Method[P]], Third[P, DistributedVector]]
     sized_fourth: Callable[[Method[P]], Fourth[P, DistributedVector]]
+
+    chosen: Callable[[Method[P]], Chosen[P]]
 
     # Those that draw rows: there is a dimension more than the size has.
     rows_second: Callable[[Method[P]], Second[P, DistributedTensor]]
@@ -93,4 +113,4 @@ else:
     def _unchanged(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
 
-    sized_first = sized_second = sized_third = sized_fourth = rows_second = rows_third = _unchanged
+    sized_first = sized_second = sized_third = sized_fourth = chosen = rows_second = rows_third = _unchanged
