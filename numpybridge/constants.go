@@ -16,7 +16,7 @@ type constant struct {
 // constants are the numbers that have no name in the public interface. Operators, policies and error codes have: tests hold these
 // against the core.
 var constants = append([]constant{
-	{"OPERATIONS", numOperations}, // which are counted from 0 on
+	{"OPERATIONS", int64(numOperations)}, // which are counted from 0 on
 	{"FOLD_SUM", int64(fold.Sum)},
 	{"FOLD_PROD", int64(fold.Prod)},
 	{"FOLD_MIN", int64(fold.Min)},

@@ -135,7 +135,7 @@ const (
 	FoldRun
 	WholePart
 	FieldPart
-	numOperations
+	numOperations // how many there are
 )
 
 // operation is what is known of one.
