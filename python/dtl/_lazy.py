@@ -103,7 +103,6 @@ def extend(cls: type[Any]) -> None:
 
 
 # What lower packages call of higher ones.
-assign_at = late(".algorithms.writing", "assign_at")
 argsort = late(".algorithms.sort", "argsort")
 by_host = late(".containers.host_copies", "by_host")
 by_host_copies = late(".containers.host_copies", "called")
@@ -111,15 +110,10 @@ elementwise = late(".containers.broadcasting", "elementwise")
 check_placements = late(".containers.host_copies", "check_placements")
 computed_along = late(".algorithms.device_reductions", "computed")
 computed_where = late(".algorithms.device_reductions", "computed_where")
-combine_own = late(".algorithms.scattering", "combine_own")
-namespace_of = late(".array_standard.namespace", "of_array")
-reduce_container = late(".algorithms.reduce", "reduce_container")
 reduced_along = late(".algorithms.axis_reductions", "reduced")
 reduced_where = late(".algorithms.masked_reductions", "masked")
 sort = late(".algorithms.sort", "sort")
 spread_over = late(".containers.broadcasting", "spread_over")
-submitted = late(".asynchronous.submit", "submitted")
 take = late(".algorithms.taking", "take")
 to_host = late(".containers.host_copies", "to_host")
 unknown_name = late(".runtime.hints", "unknown_name")
-zero_dimensional = late(".array_standard.zero_dimensional", "of_container")

@@ -286,16 +286,16 @@ def collective(s: Stage) -> dict[str, Call]:
         ),
         "DistributedVector.redistribute": Call(fresh("redistribute"), {**division, "max_extra_bytes": 0}),
         "DistributedVector.resize": Call(fresh("resize"), {"size": 9}),
-        "Indexed.__contains__": Call(v.__contains__, {"value": 1}),
-        "Indexed.__getitem__": Call(v.__getitem__, {"key": 1}),
-        "Indexed.__setitem__": Call(
+        "DistributedContainer.__contains__": Call(v.__contains__, {"value": 1}),
+        "DistributedContainer.__getitem__": Call(v.__getitem__, {"key": 1}),
+        "DistributedContainer.__setitem__": Call(
             by_key(lambda s, k, x: v.__setitem__(k, x), s, "key", "value"), {"key": 1, "value": 1}
         ),
-        "Indexed.gather_to": Call(v.gather_to, {"root": 0}),
-        "Indexed.show": Call(v.show, {"root": 0}),
-        "Indexed.get": Call(v.get, {"indices": [0]}),
+        "DistributedContainer.gather_to": Call(v.gather_to, {"root": 0}),
+        "DistributedContainer.show": Call(v.show, {"root": 0}),
+        "DistributedContainer.get": Call(v.get, {"indices": [0]}),
         "add_at": Call(on(dtl.add_at, v), {"indices": [0], "values": 1.0}),
-        "Indexed.put": Call(v.put, {"indices": [0], "values": 1.0}),
+        "DistributedContainer.put": Call(v.put, {"indices": [0], "values": 1.0}),
         "DistributedContainer.window": Call(lambda: v.window().close(), {}),
         "DistributedMap.__init__": Call(
             closing(on(dtl.DistributedMap, ctx)),
@@ -722,7 +722,7 @@ WITHOUT = {
     "DistributedContainer.device_view", "trim",
     "Executor.map", "Executor.serve", "Executor.shutdown", "Executor.submit",
     "DeviceRanks.split_nccl", "DeviceRanks.with_cuda", "DeviceRanks.with_nccl", "Neighbours.close",
-    "Indexed.__iter__", "DistributedContainer.__len__", "DistributedContainer.local_view",
+    "DistributedContainer.__iter__", "DistributedContainer.__len__", "DistributedContainer.local_view",
     "DistributedContainer.to_numpy", "DistributedContainer.copy", "Deferrable.close", "Owner.close",
     "DistributedMap.__iter__", "DistributedMap.__len__", "DistributedMap.items", "DistributedMap.local_view",
     "DistributedMap.to_numpy",

@@ -9,12 +9,14 @@ import numpy as np
 
 from .._native.library import bridge
 from ..comm.collectives import allgather
+from ..containers import indices as host_indices
 from ..containers.base import DistributedContainer, linear_indices, own_elements
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
 from ..containers.layout import REPLICATED, Division
 from ..policies import Partition, Placement
+from ..runtime.agreement import agree
 from . import statistics
 from .axis_reductions import container_of, redivided
 
@@ -144,6 +146,27 @@ def rows(made: Any, of: Any, indices: Any) -> bool:
         return False
     _rows_at(of, indices).take(made, "getitem")
     return True
+
+
+def selected_rows(of: Any, indices: Any) -> Any:
+    """Return a container of the rows whose indices a container holds. Collective."""
+    agree(of.context, "getitem", "rows of a container of indices")
+    made = of._tensor_class._created(
+        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of._placement
+    )
+    if rows(made, of, indices):
+        made._run_as(of.execution_policy)
+        return made
+    ahead = [made.local_indices(d) for d in range(indices.ndim)]
+    own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
+    inner = linear_indices(made, range(indices.ndim, made.ndim))
+    own = host_indices.from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
+    wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
+    elements = of._elements(bridge.get(of, wanted.reshape(-1)))
+    made._set_part(elements.reshape(wanted.shape))
+    made._end_write("getitem")
+    made._run_as(of.execution_policy)
+    return made
 
 
 def put_rows(of: Any, indices: Any, value: Any) -> bool:

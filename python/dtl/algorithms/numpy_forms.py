@@ -15,7 +15,6 @@ from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.indexing import fields
-from ..containers.indexing.access import Indexed
 from ..containers.indexing.regions import move_all
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
@@ -497,7 +496,7 @@ def _by_parts(name: str, operands: str = "x") -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*args[: len(words)], *(kwargs.pop(word) for word in words[len(args) :] if word in kwargs)]
         others = (*args[len(words) :], *kwargs.values())
-        if any(isinstance(value, Indexed) for value in others):
+        if any(isinstance(value, DistributedContainer) for value in others):
             raise InvalidTypeError(f"np.{name}: {' and '.join(words)} alone may be containers")
         known = next((value for value in given if isinstance(value, DistributedContainer)), None)
         if known is None:

@@ -241,7 +241,7 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
         with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
             return take(order, again)
     with order, key._like(key.dtype) as ordered:
-        ordered.local_view()[...] = key.get(order.local_view())  # type: ignore[attr-defined]
+        ordered.local_view()[...] = key.get(order.local_view())
         with argsort(ordered, reverse) as again:
             new = again._like(np.int64)
             new.local_view()[...] = order.get(again.local_view())

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, NamedTuple
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from .._lazy import namespace_of
+from .._lazy import extend
 from ..containers.base import DistributedContainer
 from ..containers.layout import REPLICATED
 from ..containers.sequences import DistributedVector
@@ -72,10 +72,6 @@ class ZeroDimensional(NDArrayOperatorsMixin):
             raise InvalidArgumentError(f"stream {stream!r}: copies to a device are in the order of the calls")
         lies = Placement.HOST if device == "cpu" else placement_of(device)
         return self if lies is self._device else self._made(self._value.copy(), lies)
-
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """Return the namespace of the array API standard on the ranks of the context; see :func:`dtl.array_api`."""
-        return namespace_of(*self._home, api_version)
 
     def __repr__(self) -> str:
         return f"<dtl array of no dimensions: {self._value!r}>"
@@ -248,3 +244,6 @@ def everywhere(ctx: Context, array: Any) -> Any:
     made = kind._created(ctx, array.shape, array.dtype, REPLICATED)
     made.local_view()[...] = array
     return made
+
+
+extend(ZeroDimensional)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .._lazy import reduce_container
 from .._native.arguments import check_output, input_array, integer, operator_number, received
 from .._native.library import bridge, state
 from ..ops import MAXLOC, MINLOC, SUM, Op, OpLike
@@ -157,10 +156,10 @@ def _of_container(c: Deferrable, *ops: Any) -> Any:
     """Combine a container's elements by the operator that was passed in its second place, or by name."""
     op = ops[1] if ops[0] is None else ops[0]
     if c._execution is Execution.ASYNC:
-        return defer(reduce_container, (c, op), {}, depth=4, name="reduce")  # by way of staged
+        return defer(Deferrable.__dtl_reduce__, (c, op), {}, depth=4, name="reduce")  # by way of staged
     if state.under_way:
         scheduler.wait_for(c)
-    return reduce_container(c, op)
+    return Deferrable.__dtl_reduce__(c, op)
 
 
 def _reduced(code: int, ctx: Context, value: Any, op: Any, root: Any, out: Any) -> Any:

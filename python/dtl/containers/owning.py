@@ -18,8 +18,8 @@ from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
-from . import cached_windows, shared_devices
-from .indexing.access import Indexed
+from . import cached_windows, host_copies, shared_devices
+from .base import DistributedContainer
 from .layout import BLOCK, Division, division, execution_policy
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -42,7 +42,7 @@ def spec_of(
     return (family, number, len(shape), *shape, *divided.numbers(), placement)
 
 
-class OwningContainer(Indexed):
+class OwningContainer(DistributedContainer):
     """A container that is no span. A subclass says of which family it is, and how it is called."""
 
     _family: ClassVar[int]
@@ -95,7 +95,7 @@ class OwningContainer(Indexed):
             placement = Placement(library.container_placement(handle))
         if placement is not _HOST:
             if placement is Placement.DEVICE:
-                scheduler.placed.add(True)
+                scheduler.placed[:] = [host_copies.called]
             shared_devices.look_for(ctx)
         return placement
 

@@ -2,7 +2,8 @@
 from ..protocol.array_function import ReductionMethods
 from ..protocol.array_methods import ArrayMethods
 from ..protocol.array_object import ArrayObject
+from ..protocol.subscripts import Subscripts
 from ..protocol.ufuncs import Elementwise
 from ..protocol.windows import WindowMethods
 
-class ProtocolMethods(Elementwise, ReductionMethods, ArrayMethods, ArrayObject, WindowMethods): ...
+class ProtocolMethods(Elementwise, Subscripts, ReductionMethods, ArrayMethods, ArrayObject, WindowMethods): ...

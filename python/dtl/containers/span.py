@@ -10,12 +10,11 @@ from .._native.library import bridge
 from ..exceptions import BoundsError
 from ..policies import Partition
 from .base import DistributedContainer, check_container
-from .indexing.access import Indexed
 from .sequences import DistributedVector
 from .tensor import DistributedTensor
 
 
-class DistributedSpan(Indexed):
+class DistributedSpan(DistributedContainer):
     """A range of a container's first dimension, which shares the container's memory. Making one is not collective.
 
     A span owns no elements. It keeps its container alive, even if nothing else refers to that. If the container is

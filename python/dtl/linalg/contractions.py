@@ -435,7 +435,7 @@ def _without_ones(value: Any, term: str, parts: list[tuple[Any, str]]) -> tuple[
         return value, term
     left = "".join(letter for d, letter in enumerate(term) if d not in ones)
     if len(left) == 0 and isinstance(value, DistributedContainer):
-        return np.asarray(value[(0,) * value.ndim]), ""  # type: ignore[index]
+        return np.asarray(value[(0,) * value.ndim]), ""
     return value[tuple(0 if d in ones else slice(None) for d in range(len(term)))], left
 
 

@@ -115,7 +115,7 @@ def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
         if a.context.rank == 0:
             check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")
     started = slow_paths.clock() if slow_paths.listeners else 0
-    whole = a.gather_to(0)  # type: ignore[attr-defined]
+    whole = a.gather_to(0)
     if started and a.context.size > 1 and a.nbytes >= _LARGE:
         slow_paths.tell(slow_paths.GATHERED, op, a.nbytes, started)
     return whole

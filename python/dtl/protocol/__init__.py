@@ -6,6 +6,16 @@ methods to the class of all containers when that is made: programs that make non
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._lazy import extensions, late
 
+
+def _extend_deferrable(cls: Any) -> None:
+    cls.__dtl_submit__ = staticmethod(late(".asynchronous.submit", "submitted"))
+    cls.__dtl_reduce__ = late(".algorithms.reduce", "reduce_container")
+
+
+extensions["Deferrable"] = _extend_deferrable
 extensions["DistributedContainer"] = late(".protocol.methods", "install")
+extensions["ZeroDimensional"] = late(".protocol.array_object", "extend_zero_dimensional")

@@ -124,3 +124,13 @@ class ArrayObject:
 
     def _no_number(self, name: str) -> InvalidTypeError:
         return InvalidTypeError(f"{name}: {self!r} has dimensions, and is no number; take an element, such as c[0]")
+
+
+def extend_zero_dimensional(cls: type[Any]) -> None:
+    """Give arrays without dimensions their namespace."""
+
+    def __array_namespace__(self: Any, /, *, api_version: str | None = None) -> Any:  # noqa: N807 - the standard's name
+        """Return the namespace of the array API standard on the ranks of the context; see :func:`dtl.array_api`."""
+        return _namespace_of(*self._home, api_version)
+
+    cls.__array_namespace__ = __array_namespace__

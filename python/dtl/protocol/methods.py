@@ -10,11 +10,20 @@ from .array_function import ReductionMethods
 from .array_methods import ArrayMethods
 from .array_object import ArrayObject
 from .functions import Function
+from .subscripts import Subscripts
 from .ufuncs import Elementwise
 from .windows import WindowMethods
 
 #: The classes that say which methods containers have. The first that has a name counts.
-_CLASSES = (Elementwise, NDArrayOperatorsMixin, ReductionMethods, ArrayMethods, ArrayObject, WindowMethods)
+_CLASSES = (
+    Elementwise,
+    NDArrayOperatorsMixin,
+    Subscripts,
+    ReductionMethods,
+    ArrayMethods,
+    ArrayObject,
+    WindowMethods,
+)
 
 #: What a class has of its own.
 _OWN = {"__slots__", "__dict__", "__weakref__"}

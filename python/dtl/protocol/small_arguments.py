@@ -51,7 +51,7 @@ def whole(value: Any) -> Any:
     """Return an argument with arrays in place of the containers in it. Collective if there are any."""
     if isinstance(value, DistributedContainer):
         places: Any = np.unravel_index(np.arange(value.size), value.shape)
-        return np.asarray(value.get(places if len(value.shape) > 1 else places[0])).reshape(value.shape)  # type: ignore[attr-defined]
+        return np.asarray(value.get(places if len(value.shape) > 1 else places[0])).reshape(value.shape)
     if isinstance(value, (list, tuple)) and any(isinstance(each, DistributedContainer) for each in value):
         return type(value)([whole(each) for each in value])
     return value

@@ -12,9 +12,9 @@ import sys
 from _thread import _local as local  # threading's, which few programs need otherwise
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Callable, Iterator, TypeVar, cast
+from typing import Any, Callable, ClassVar, Iterator, TypeVar, cast
 
-from .._lazy import by_host_copies, submitted
+from .._lazy import extend
 from .._native import library, threads
 from .._native.callsite import own
 from .._native.library import bridge, state
@@ -31,8 +31,9 @@ _ASYNC, _PAR = Execution.ASYNC, Execution.PAR
 #: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
 
-#: Has a member once this process has made a container on a GPU. Before, no call looks for one.
-placed: set[bool] = set()
+#: What makes a call with copies on the host where a GPU does not compute it: called(f, args, kwargs) of host_copies.
+#: It is here once this process has made a container on a GPU. Before, no call looks for one.
+placed: list[Callable[..., Any]] = []
 
 _thread = local()
 
@@ -182,7 +183,7 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         held = take_turn(op or f.__name__, args, kwargs)
     try:
         if placed:
-            return by_host_copies(f, args, kwargs)
+            return placed[0](f, args, kwargs)
         return f(*args, **kwargs)
     except Exception as error:
         name_call(error, (op or f.__name__).strip("_"))
@@ -212,16 +213,23 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
     if own(sys._getframe(depth)):
         if state.under_way:
             wait_for(args, kwargs)
-        return by_host_copies(f, args, kwargs) if placed else f(*args, **kwargs)
+        return placed[0](f, args, kwargs) if placed else f(*args, **kwargs)
     if placed:
-        return submitted(name or f.__name__, by_host_copies, f, args, keywords_in_order(f, kwargs))
-    return submitted(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
+        return Deferrable.__dtl_submit__(name or f.__name__, placed[0], f, args, keywords_in_order(f, kwargs))
+    return Deferrable.__dtl_submit__(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 
 class Deferrable(bridge.Container, Owner):
     """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
     _execution = Execution.SEQ
+
+    #: Returns the future of a call f(*args, **kwargs) that users know as op, from (op, f, *args, **kwargs). What is
+    #: asynchronous, and what computes, is in packages above this one: ``protocol`` gives this method, and the next.
+    __dtl_submit__: ClassVar[Callable[..., Any]]
+
+    #: Combines the elements of the container by an operator, from (c, op): what ``dtl.reduce`` does of a container.
+    __dtl_reduce__: ClassVar[Callable[..., Any]]
 
     #: The type as which the core moves elements that it does not compute with; None where it does. Short calls, which
     #: do not look at it, are not for those.
@@ -311,3 +319,6 @@ def refuse(op: str, in_flight: int) -> None:
     if in_flight:
         what = "1 asynchronous call is" if in_flight == 1 else f"{in_flight} asynchronous calls are"
         raise BufferError(f"{op}: {what} under way; get their futures first")
+
+
+extend(Deferrable)

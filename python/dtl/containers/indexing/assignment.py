@@ -37,7 +37,7 @@ def given(to: DistributedContainer, chosen: Selection | Gathered, value: Any) ->
     _check_ranks(to, value)
     shape = None if isinstance(chosen, Where) else selected_shape(to, chosen)
     if value.shape != shape and value.global_size == 1:
-        return value[(0,) * value.ndim]  # type: ignore[index]
+        return value[(0,) * value.ndim]
     return value if shape is None else spread_over(value, shape)
 
 

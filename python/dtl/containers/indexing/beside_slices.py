@@ -10,20 +10,18 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ..._lazy import late, to_host
+from ..._lazy import to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
 from ...policies import Partition, Placement
 from ...runtime.agreement import agree
-from ..base import DistributedContainer, linear_indices
-from ..indices import from_start, last_occurrences
+from ..base import DistributedContainer
+from ..indices import last_occurrences
 from . import parts
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-located_rows = late(".algorithms.located", "rows")
 
 
 class Mixed(NamedTuple):
@@ -118,27 +116,6 @@ def select(of: Any, chosen: Mixed) -> Any:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
         elements = of._elements(bridge.get(of, wanted.reshape(-1)))
         made._set_part(elements.reshape(wanted.shape))
-    made._end_write("getitem")
-    made._run_as(of.execution_policy)
-    return made
-
-
-def rows(of: Any, indices: Any) -> Any:
-    """Return a container of the rows whose indices a container holds. Collective."""
-    agree(of.context, "getitem", "rows of a container of indices")
-    made = of._tensor_class._created(
-        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of._placement
-    )
-    if located_rows(made, of, indices):
-        made._run_as(of.execution_policy)
-        return made
-    ahead = [made.local_indices(d) for d in range(indices.ndim)]
-    own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
-    inner = linear_indices(made, range(indices.ndim, made.ndim))
-    own = from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
-    wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
-    elements = of._elements(bridge.get(of, wanted.reshape(-1)))
-    made._set_part(elements.reshape(wanted.shape))
     made._end_write("getitem")
     made._run_as(of.execution_policy)
     return made

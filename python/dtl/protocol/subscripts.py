@@ -7,32 +7,38 @@ from typing import TYPE_CHECKING, Any, Iterator, overload
 
 import numpy as np
 
-from ..._lazy import assign_at, combine_own, take, zero_dimensional
-from ..._native.arguments import integer
-from ..._native.keywords import index_mode
-from ..._native.library import bridge, state
-from ..._native.values import fingerprint, fitting, spread
-from ...exceptions import InvalidTypeError
-from ...policies import Partition
-from ...runtime import scheduler
-from ...runtime.agreement import agree, collective
-from ...runtime.scheduler import blocking
-from .. import expressions
-from ..base import DistributedContainer
-from ..display import show
-from ..layout import BLOCK, Division
-from . import assignment, beside_slices, fields, masks, two_steps
-from .beside_slices import Mixed
-from .regions import NEW_AXIS, Region, move
-from .subscript import Gathered, Mask, Points, Where, read, truth_value
+from .._lazy import late
+from .._native.arguments import integer
+from .._native.keywords import index_mode
+from .._native.library import bridge, state
+from .._native.values import fingerprint, fitting, spread
+from ..containers import expressions
+from ..containers.base import DistributedContainer
+from ..containers.indexing import assignment, beside_slices, fields, masks, two_steps
+from ..containers.indexing.beside_slices import Mixed
+from ..containers.indexing.regions import NEW_AXIS, Region, move
+from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
+from ..containers.layout import BLOCK, Division
+from ..exceptions import InvalidTypeError
+from ..policies import Partition
+from ..runtime import scheduler
+from ..runtime.agreement import agree, collective
+from ..runtime.scheduler import blocking
 
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from ..types import Owned
+    from ..containers.types import Owned
+
+_assign_at = late(".algorithms.writing", "assign_at")
+_combine_own = late(".algorithms.scattering", "combine_own")
+_rows = late(".algorithms.located", "selected_rows")
+_show = late(".containers.display", "show")
+_take = late(".algorithms.taking", "take")
+_zero_dimensional = late(".array_standard.zero_dimensional", "of_container")
 
 
-class Indexed(DistributedContainer):
+class Subscripts:
     """A container whose elements are read and written by global index, with NumPy's subscripts.
 
     All subscripts are collective: every rank uses the same one, whichever rank has the elements.
@@ -67,9 +73,9 @@ class Indexed(DistributedContainer):
     @overload
     def __getitem__(self: Owned, key: slice | EllipsisType | DistributedContainer) -> Owned: ...  # type: ignore[misc]  # a mixin of it
     @overload
-    def __getitem__(self, key: Any) -> Any: ...
+    def __getitem__(self: Any, key: Any) -> Any: ...
     @collective
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self: Any, key: Any) -> Any:
         if state.under_way:
             scheduler.wait_for(self, key)
         # A fast path: the core takes these keys as they are.
@@ -91,14 +97,14 @@ class Indexed(DistributedContainer):
         chosen = read(self, key)
         if isinstance(chosen, Points):
             taken = _as_numpy(self._elements(bridge.take(self, chosen.indices)))
-            return zero_dimensional(self, taken) if _has_no_dimensions(key, taken) else taken
+            return _zero_dimensional(self, taken) if _has_no_dimensions(key, taken) else taken
         made = self._select(chosen)
         if self._meaning is not None and isinstance(made, DistributedContainer):
             made._meaning = self._meaning
         return made
 
     @collective
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self: Any, key: Any, value: Any) -> None:
         if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
@@ -115,7 +121,7 @@ class Indexed(DistributedContainer):
         chosen = read(self, key)
         value = assignment.given(self, chosen, value)
         if isinstance(chosen, Gathered):
-            assign_at(self, chosen.indices, value, chosen.rows)
+            _assign_at(self, chosen.indices, value, chosen.rows)
             return
         if isinstance(value, DistributedContainer):
             value = assignment.converted(self, value)
@@ -125,37 +131,38 @@ class Indexed(DistributedContainer):
                 value = spread("values", value, assignment.selected_shape(self, chosen))
         assignment.assign_selected(self, chosen, value)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self: Any) -> Iterator[Any]:
         # A generator refuses at its first step: NumPy replaces the text of a TypeError that iter() raises. But of truth
         # values, iter() itself refuses: np.piecewise asks it whether a condition is one or several.
         if self._dtype == np.bool_:
             self._check_iterated()
-        return self._iterated()
+        elements: Iterator[Any] = self._iterated()
+        return elements
 
-    def _check_iterated(self) -> None:
+    def _check_iterated(self: Any) -> None:
         if self.partition_policy is not Partition.REPLICATED or self._meaning is not None:
             raise InvalidTypeError(
                 "a container is not iterated, which would be a message for each element; iterate local_view(), or what "
                 "gather_to(root) returns; a replicated container, of which every rank has the whole, is iterated"
             )
 
-    def _iterated(self) -> Iterator[Any]:
+    def _iterated(self: Any) -> Iterator[Any]:
         self._check_iterated()
         parts: list[Any] = list(self.__array__()) if self.ndim == 1 else [self[i] for i in range(len(self))]
         yield from parts
 
-    def __reversed__(self) -> Iterator[Any]:
+    def __reversed__(self: Any) -> Iterator[Any]:
         parts: list[Any] = list(self)
         return iter(parts[::-1])
 
     @collective
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self: Any, value: Any) -> bool:
         """Say whether any element equals a number. Collective, as all subscripts are."""
         with self == value as equal:
             return bool(equal.any())
 
     @collective
-    def get(self, indices: Any) -> Any:
+    def get(self: Any, indices: Any) -> Any:
         """Return the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
@@ -191,7 +198,7 @@ class Indexed(DistributedContainer):
         return _as_numpy(self._elements(bridge.get(self, wanted)))
 
     @collective
-    def put(self, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
+    def put(self: Any, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
         """Write values to the elements at this rank's own list of indices, which may be empty. Collective.
 
         Parameters
@@ -226,13 +233,13 @@ class Indexed(DistributedContainer):
         wanted = self._own_indices(indices if rule == "raise" else self._moved_inside(indices, rule))
         given = spread("values", fitting("values", values, self._dtype), wanted.shape)
         if op is not None:
-            combine_own(self, wanted, np.broadcast_to(given, (wanted.size,)), op)
+            _combine_own(self, wanted, np.broadcast_to(given, (wanted.size,)), op)
             return
         bridge.put(self, wanted, self._for_core(given))
 
     # None elsewhere is Any: programs ask whether the rank is root, which checkers do not take for an answer.
     @collective
-    def gather_to(self, root: int = 0) -> np.ndarray[Any, Any] | Any:
+    def gather_to(self: Any, root: int = 0) -> np.ndarray[Any, Any] | Any:
         """Collect all elements on one rank. Collective.
 
         Parameters
@@ -261,7 +268,7 @@ class Indexed(DistributedContainer):
         return out
 
     @blocking
-    def show(self, root: int = 0) -> None:
+    def show(self: Any, root: int = 0) -> None:
         """Print the first and last elements of the whole container on one rank, and which rank holds what. Collective.
 
         The elements are printed as NumPy prints an array of them, with its ``np.set_printoptions``. Those that it
@@ -286,16 +293,16 @@ class Indexed(DistributedContainer):
         [   0    1    2 ... 4997 4998 4999]
         rank 0: [0, 5000)
         """
-        show(self, root)
+        _show(self, root)
 
-    def _moved_inside(self, indices: Any, mode: str) -> Any:
+    def _moved_inside(self: Any, indices: Any, mode: str) -> Any:
         """Return indices of which those outside are moved inside."""
         given = indices if isinstance(indices, tuple) else (indices,)
         if mode == "wrap":
             return tuple([np.asarray(each) % max(extent, 1) for each, extent in zip(given, self.shape)])
         return tuple([np.clip(each, 0, max(extent - 1, 0)) for each, extent in zip(given, self.shape)])
 
-    def _own_indices(self, indices: Any) -> np.ndarray[Any, Any]:
+    def _own_indices(self: Any, indices: Any) -> np.ndarray[Any, Any]:
         """Return a rank's own list of indices, in C order."""
         given = indices if isinstance(indices, tuple) else (indices,)
         chosen = None if any([isinstance(each, DistributedContainer) for each in given]) else read(self, indices)
@@ -304,7 +311,7 @@ class Indexed(DistributedContainer):
         indices_of: np.ndarray[Any, Any] = chosen.indices
         return indices_of
 
-    def _select(self, chosen: Region | Mixed | Mask | Gathered | Where) -> Any:
+    def _select(self: Any, chosen: Region | Mixed | Mask | Gathered | Where) -> Any:
         """Return a container with a copy of the elements that a subscript selects. Collective."""
         if isinstance(chosen, Region):
             return self._select_region(chosen)
@@ -313,10 +320,10 @@ class Indexed(DistributedContainer):
         if isinstance(chosen, Mask):
             return self._select_mask(chosen)
         if isinstance(chosen, Gathered):
-            return beside_slices.rows(self, chosen.indices) if chosen.rows else take(self, chosen.indices)
+            return _rows(self, chosen.indices) if chosen.rows else _take(self, chosen.indices)
         return masks.select(self, chosen.mask)
 
-    def _select_region(self, region: Region) -> Any:
+    def _select_region(self: Any, region: Region) -> Any:
         """Return a container with a copy of a region's elements. Collective."""
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
         divided = self._division_of(region)
@@ -329,7 +336,7 @@ class Indexed(DistributedContainer):
         made._run_as(self._execution)
         return made
 
-    def _division_of(self, region: Region) -> Division:
+    def _division_of(self: Any, region: Region) -> Division:
         """Return how a copy of a region is divided."""
         kept = [axis for axis in region.axes if axis.kept]
         divided = self._division.for_other_size()
@@ -343,7 +350,7 @@ class Indexed(DistributedContainer):
             return Division(Partition.BLOCK, grid=grid)
         return BLOCK
 
-    def _select_mask(self, mask: Mask) -> Any:
+    def _select_mask(self: Any, mask: Mask) -> Any:
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
         agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
         made = self._owning_class()._created(
