@@ -131,9 +131,9 @@ func (l *list) division() (container.Division, error) {
 
 var families = [...]string{"vector", "array", "tensor"}
 
-// spec reads what container to make from the list: family, dtype, shape, division, placement. It returns what comes after that. The input,
-// if there is one, is text: the name of the call that makes it, and after a space the words of what else all ranks pass alike.
-func (c *Call) spec() (spec container.Spec, more list, err error) {
+// spec reads what container to make from the list: family, dtype, shape, division, placement. It returns what comes after that. Words, if
+// there are any, are the name of the call that makes it, and after a space what else all ranks pass alike.
+func (c *Call) spec(words *comm.Array) (spec container.Spec, more list, err error) {
 	l := list{c.Lists[0]}
 	family := l.one()
 	if family < 0 || family >= int64(len(families)) {
@@ -143,15 +143,15 @@ func (c *Call) spec() (spec container.Spec, more list, err error) {
 	if spec.Division, err = l.division(); err == nil {
 		spec.Placement = container.Placement(l.one())
 	}
-	if c.HasIn && c.In.Type == dtype.Uint8 {
-		spec.Op, spec.Words, _ = strings.Cut(string(memory.As[uint8](c.In.Span)), " ")
+	if words != nil && words.Type == dtype.Uint8 {
+		spec.Op, spec.Words, _ = strings.Cut(string(memory.As[uint8](words.Span)), " ")
 	}
 	return spec, l, err
 }
 
 // create makes the container that the list says on the call's context. With args[0], the elements are anything. It returns the handle.
 func create(c *Call) error {
-	spec, _, err := c.spec()
+	spec, _, err := c.spec(c.in())
 	if err != nil {
 		return err
 	}

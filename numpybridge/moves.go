@@ -1,9 +1,12 @@
 package numpybridge
 
 import (
+	"cmp"
+
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/handle"
+	"dtl/core/runtime"
 )
 
 // take returns the elements of the input's indices, the same list on every rank.
@@ -163,6 +166,42 @@ func move(c *Call) error {
 	}
 	return c.ends(source, func(to, from container.Container, axes []container.Axis) error {
 		return f(to, from, axes, c.Args[0])
+	})
+}
+
+// slice makes a container of elements of that of handle args[0], on whose ranks the call is made: the first list says what container, the
+// second the axes. It returns the handle.
+func slice(c *Call) error {
+	spec, _, err := c.spec(c.in())
+	if err != nil {
+		return err
+	}
+	spec.Op, spec.Blank = cmp.Or(spec.Op, "getitem"), true
+	l := list{c.Lists[1]}
+	axes := l.axes()
+	c.Handle = c.Args[0]
+	return c.container(func(of container.Container) error {
+		a, err := container.Select(spec, of, axes)
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
+}
+
+// fromParts makes a container on the call's context of the input's rows, one rank's after the other's: the first list says what container,
+// and the second buffer is words. It returns the handle.
+func fromParts(c *Call) error {
+	spec, _, err := c.spec(c.out())
+	if err != nil {
+		return err
+	}
+	return c.onContext(func(on *runtime.Context) error {
+		a, err := container.FromParts(on, spec, c.In)
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
 	})
 }
 

@@ -168,7 +168,7 @@ func (l *list) stream() (s random.Stream, block int64) {
 // draw makes the container that the list says of random numbers that come from what it says after that, on the call's context, and returns
 // its handle.
 func draw(c *Call) error {
-	spec, more, err := c.spec()
+	spec, more, err := c.spec(c.in())
 	if err != nil {
 		return err
 	}

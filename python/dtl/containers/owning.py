@@ -20,6 +20,7 @@ from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
 from . import cached_windows, host_copies, shared_devices
 from .base import DistributedContainer
+from .expressions import handle_to_read
 from .layout import BLOCK, Division, division, execution_policy
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -113,6 +114,53 @@ class OwningContainer(DistributedContainer):
         made = cls.__new__(cls)
         made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
         return made
+
+    @classmethod
+    def _selected(
+        cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: list[int]
+    ) -> Owning:
+        """Return a container of some elements of another one, as the rows of a move say. Collective."""
+        ctx, dtype, placement = of._context, of._dtype, of._placement
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx, "getitem")
+        spec = spec_of(cls._family, stored_number(dtype), shape, divided, placement)
+        handle = bridge.slice(ctx, handle_to_read(of), spec, tuple(rows))
+        if placement is not _HOST:
+            placement = cls._placed(ctx, handle, placement)
+        return cls._of_handle(handle, of, len(shape), divided, placement)
+
+    @classmethod
+    def _of_handle(
+        cls: type[Owning],
+        handle: int,
+        of: DistributedContainer,
+        ndim: int,
+        divided: Division,
+        placement: Placement = Placement.HOST,
+    ) -> Owning:
+        """Return the container of a handle that the core made, of another one's context and dtype."""
+        made = cls.__new__(cls)
+        if placement is _HOST and of._carrier is None:
+            made._adopt_native(handle, of._context, of._dtype, ndim, divided)
+        else:
+            made._adopt(handle, of._context, of._dtype, ndim, divided, placement)
+        return made
+
+    @classmethod
+    def _of_rows(cls: type[Owning], of: DistributedContainer, rows: np.ndarray[Any, Any], words: str) -> Owning:
+        """Return a container of each rank's rows, in rank order, on the host, divided as another one. Collective.
+
+        Words are the name of the call, a space, and what all ranks pass alike.
+        """
+        ctx, dtype, divided = of._context, of._dtype, of._division
+        if divided is not BLOCK:
+            divided = divided.for_other_size()
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx, words.partition(" ")[0])
+        spec = spec_of(cls._family, stored_number(dtype), rows.shape, divided)
+        elements = of._for_core(np.ascontiguousarray(rows))
+        handle = bridge.from_parts(ctx, elements, words.encode(), spec)
+        return cls._of_handle(handle, of, rows.ndim, divided)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from ..containers.indexing.regions import NEW_AXIS, Region, move
 from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
 from ..containers.layout import BLOCK, Division
 from ..exceptions import InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime import scheduler
 from ..runtime.agreement import agree, collective
 from ..runtime.scheduler import blocking
@@ -327,6 +327,10 @@ class Subscripts:
         """Return a container with a copy of a region's elements. Collective."""
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
         divided = self._division_of(region)
+        if math.prod(region.shape) * self._dtype.itemsize < expressions.least:  # on all ranks: none could copy it later
+            selected = kind._selected(self, region.shape, divided, region.source())
+            selected._run_as(self._execution)
+            return selected
         made = kind._created(self._context, region.shape, self._dtype, divided, self._placement, blank=True)
         chosen = region.slices(self._ndim)
         rows = None if chosen is None else expressions.own_rows(made, self, chosen[0].start)
@@ -352,7 +356,11 @@ class Subscripts:
 
     def _select_mask(self: Any, mask: Mask) -> Any:
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
-        agree(self._context, "getitem", f"a mask with fingerprint {fingerprint(mask.chosen)}")
+        words = f"a mask with fingerprint {fingerprint(mask.chosen)}"
+        if self._placement is Placement.HOST and masks.is_in_global_order(self):
+            first, part = self.local_offset, self.local_view()
+            return masks.rows_of(self, part[mask.chosen[first : first + len(part)]], words)
+        agree(self._context, "getitem", words)
         made = self._owning_class()._created(
             self._context,
             mask.indices.shape,

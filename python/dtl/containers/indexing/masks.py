@@ -29,17 +29,28 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     """Return a container of the elements, or rows, for which a mask is true. Collective."""
     ctx = of.context
-    agree(ctx, "getitem", "a container as a mask")
+    if not (is_in_global_order(of) and is_in_global_order(mask) and mask.ndim == of.ndim):
+        agree(ctx, "getitem", "a container as a mask")
     elements = in_global_order(of)
     chosen = in_global_order(mask)
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
+    if of._placement is Placement.HOST:
+        return rows_of(of, elements.local_view()[chosen.local_view()], "a container as a mask")
     on_device = of._placement is Placement.DEVICE
     part: Any = parts.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
     kind = of._owning_class() if part.ndim == 1 else of._tensor_class
     made = kind._from_parts(ctx, part, of._placement)
     made._divide(of._division.for_other_size())
+    made._run_as(of.execution_policy)
+    return made
+
+
+def rows_of(of: DistributedContainer, rows: Array, words: str) -> Any:
+    """Return a container of elements, or rows, that each rank has chosen of another one, in rank order. Collective."""
+    kind = of._owning_class() if rows.ndim == 1 else of._tensor_class
+    made = kind._of_rows(of, rows, f"getitem {words}")
     made._run_as(of.execution_policy)
     return made
 
@@ -143,10 +154,16 @@ def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 
 
+def is_in_global_order(of: DistributedContainer) -> bool:
+    """Say whether each rank has some of the elements, in rank order."""
+    if of.context.size == 1 or of._division is BLOCK:
+        return True
+    return of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and of.grid[0] == of.context.size
+
+
 def in_global_order(of: DistributedContainer) -> DistributedContainer:
     """Return a container with the same elements, of which each rank has some, in rank order. Collective."""
-    contiguous = of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT)
-    if of.context.size == 1 or (contiguous and of.grid[0] == of.context.size):
+    if is_in_global_order(of):
         return of
     kind = of._owning_class()
     copy: DistributedContainer = kind._created(of.context, of.shape, of.dtype, BLOCK, of._placement, blank=True)
