@@ -153,7 +153,7 @@ static PyObject *device_synchronize(PyObject *self, PyObject *unused) {
     return failed_or_none(error);
 }
 
-static void let_go(void *context) {
+static void release_owner(void *context) {
     if (Py_IsInitialized()) {
         PyGILState_STATE gil = PyGILState_Ensure();
         Py_DECREF((PyObject *)context);
@@ -162,12 +162,12 @@ static void let_go(void *context) {
 }
 
 static void delete_managed(dl_managed *m) {
-    let_go(m->context);
+    release_owner(m->context);
     free(m);
 }
 
 static void delete_versioned(dl_versioned *m) {
-    let_go(m->context);
+    release_owner(m->context);
     free(m);
 }
 

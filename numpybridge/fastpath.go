@@ -190,13 +190,13 @@ func dtl_keep_unexpected(handle C.int64_t, message unsafe.Pointer, bytes C.int64
 	}
 }
 
-// dtl_hold takes the turn on a context for several calls of the calling thread, which are parts of op, and returns 1 if it
+// dtl_take_turn takes the turn on a context for several calls of the calling thread, which are parts of op, and returns 1 if it
 // had to be taken, else 0.
 //
-//export dtl_hold
-func dtl_hold(handle C.int64_t, op *C.char, failed **C.char) (first C.int) {
+//export dtl_take_turn
+func dtl_take_turn(handle C.int64_t, op *C.char, failed **C.char) (first C.int) {
 	defer guard(failed)
-	yes, err := Hold(int64(handle), C.GoString(op))
+	yes, err := TakeTurn(int64(handle), C.GoString(op))
 	if err != nil {
 		*failed = C.CString(status.Encode(err))
 	}
@@ -206,12 +206,12 @@ func dtl_hold(handle C.int64_t, op *C.char, failed **C.char) (first C.int) {
 	return 0
 }
 
-// dtl_let_go ends what dtl_hold has begun.
+// dtl_end_turn ends the turn that dtl_take_turn has taken.
 //
-//export dtl_let_go
-func dtl_let_go(handle C.int64_t, failed **C.char) {
+//export dtl_end_turn
+func dtl_end_turn(handle C.int64_t, failed **C.char) {
 	defer guard(failed)
-	if err := LetGo(int64(handle)); err != nil {
+	if err := EndTurn(int64(handle)); err != nil {
 		*failed = C.CString(status.Encode(err))
 	}
 }

@@ -218,9 +218,9 @@ PyObject *bridge_waits(PyObject *module, PyObject *unused);
 
 /* ---- turns.c ---- */
 
-extern const char hold_doc[], let_go_doc[];
-PyObject *bridge_hold(PyObject *module, PyObject *args);
-PyObject *bridge_let_go(PyObject *module, PyObject *number);
+extern const char take_turn_doc[], end_turn_doc[];
+PyObject *bridge_take_turn(PyObject *module, PyObject *args);
+PyObject *bridge_end_turn(PyObject *module, PyObject *number);
 
 /* ---- trace.c ---- */
 

@@ -170,7 +170,7 @@ static int container_free(PyObject *self) {
     if (handle == 0 || state.forked)
         return 0;
     if (h->pending) { /* Python knows what becomes of that */
-        PyObject *gone = PyObject_CallMethod(self, "_let_go", "L", handle);
+        PyObject *gone = PyObject_CallMethod(self, "_release", "L", handle);
         Py_XDECREF(gone);
         return gone == NULL ? -1 : 0;
     }

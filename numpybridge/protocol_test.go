@@ -186,7 +186,7 @@ func boards(t *testing.T, ranks int) (all []*board.Board) {
 	for rank := range ranks {
 		b, err := board.Open(s.Name(), rank, ranks)
 		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Forsake() })
+		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Recycle() })
 		all = append(all, b)
 		if ranks <= 3 {
 			require.NoError(t, b.FillAnnex())

@@ -84,8 +84,8 @@ func (b *Board) CloseFastPath() (owner int64) { return atomic.SwapInt64(&b.local
 // InUse reports whether the fast path is sending or receiving a message.
 func (b *Board) InUse() bool { return atomic.LoadInt32(&b.local.users) != 0 }
 
-// Turn returns the address of the word that says which goroutine is in a collective call. It is valid until Forsake.
+// Turn returns the address of the word that says which goroutine is in a collective call. It is valid until Recycle.
 func (b *Board) Turn() *uint64 { return &b.local.turn }
 
-// Forsake lets another board use the Local of this one, after Close.
-func (b *Board) Forsake() { locals.Put(b.local) }
+// Recycle lets another board use the Local of this one, after Close.
+func (b *Board) Recycle() { locals.Put(b.local) }

@@ -29,7 +29,7 @@ func TestRoomWhileOthersLay(t *testing.T) {
 	for rank := range ranks {
 		b, err := board.Open(s.Name(), rank, ranks)
 		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Forsake() })
+		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Recycle() })
 		all.Add(1)
 		go func() {
 			defer all.Done()

@@ -69,7 +69,7 @@ func (b *Board) Beside() unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.memory)), Bytes(b.size))
 }
 
-// Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Forsake, and those
+// Close gives the memory back, unless offers are open. Nobody uses the board after it, but for Turn, Recycle, and those
 // whose offers they are; so the fast path is closed.
 func (b *Board) Close() error {
 	if b.Offering() {

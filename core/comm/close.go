@@ -92,7 +92,7 @@ func (c *Comm) Close() error {
 	c.release()
 	c.turn.at = &c.turn.own
 	if b != nil {
-		b.Forsake()
+		b.Recycle()
 	}
 	return status.In(op, err)
 }
@@ -133,7 +133,7 @@ func (c *Comm) end() error {
 // still come, which the library would take for those of the next communicator that gets the same number.
 func (c *Comm) freeNow() error {
 	if c.between != nil {
-		c.between.Forsake()
+		c.between.Recycle()
 		c.between.DropRecords()
 	}
 	err := errors.Join(c.starts.Free(), c.levels.close(), c.main.Close())

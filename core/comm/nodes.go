@@ -114,7 +114,7 @@ func openOnNode(on backend.ReducingCommunicator, byPath bool, beside int) (b *bo
 	err = on.Allreduce(memory.Of(dtype.Uint8, opened), memory.Of(dtype.Uint8, all), kernel.Min)
 	if b != nil && all[0] == 0 {
 		_ = b.Close() // of no use alone
-		b.Forsake()
+		b.Recycle()
 		b = nil
 	}
 	return b, err

@@ -97,7 +97,7 @@ func (c *Comm) share(leave bool) error {
 	if err != nil || all[opened] == 0 {
 		if b != nil {
 			_ = b.Close() // of no use alone
-			b.Forsake()
+			b.Recycle()
 		}
 		return errorOr(err, c.useMessages(binary.LittleEndian.Uint64(number), all))
 	}

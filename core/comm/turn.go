@@ -26,7 +26,7 @@ type turn struct {
 	// How many signal handlers the goroutine was in when it took the turn. It is set at the end of a turn and read at the
 	// beginning of the next one, which orders them for Go's memory model: at may point to memory that is not Go's.
 	level atomic.Int32
-	op    string // of which the calls are parts that Hold has taken the turn for
+	op    string // of which the calls are parts that TakeTurn has taken the turn for
 }
 
 // inTurn calls f in the caller's turn. f is a collective call, which users know as op, or a part of one. The calls that f
@@ -193,9 +193,9 @@ func (k *keeping) end() {
 	k.n.Store(int32(len(k.list)))
 }
 
-// Hold takes the turn for several calls of the calling thread, which are parts of one, and reports whether it had to be
-// taken: then LetGo ends it.
-func (c *Comm) Hold(op string) (first bool, err error) {
+// TakeTurn takes the turn for several calls of the calling thread, which are parts of one, and reports whether it had to be
+// taken: then EndTurn ends it.
+func (c *Comm) TakeTurn(op string) (first bool, err error) {
 	first, err = c.take(op)
 	if err == nil && first && c.gone.Load() {
 		c.release()
@@ -220,8 +220,8 @@ func (c *Comm) inCall(text string) string {
 	return op + ": " + text
 }
 
-// LetGo ends what Hold has begun.
-func (c *Comm) LetGo() {
+// EndTurn ends the turn that TakeTurn has taken.
+func (c *Comm) EndTurn() {
 	c.turn.op = ""
 	c.release()
 }

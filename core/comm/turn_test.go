@@ -65,10 +65,10 @@ func TestWhoHoldsTheTurnMakesFurtherCalls(t *testing.T) {
 	ranks := pair(t)
 	ended := make(chan error, 2)
 	go func() { ended <- ranks[1].Barrier() }()
-	first, err := ranks[0].Hold("two barriers")
+	first, err := ranks[0].TakeTurn("two barriers")
 	assert.NoError(t, err)
 	assert.True(t, first)
-	again, err := ranks[0].Hold("a part")
+	again, err := ranks[0].TakeTurn("a part")
 	assert.NoError(t, err)
 	assert.False(t, again)
 	behind := make(chan error, 1)
@@ -80,7 +80,7 @@ func TestWhoHoldsTheTurnMakesFurtherCalls(t *testing.T) {
 		t.Error("another goroutine's call came between")
 	default:
 	}
-	ranks[0].LetGo()
+	ranks[0].EndTurn()
 	go func() { ended <- ranks[1].Barrier() }()
 	assert.NoError(t, soon(t, behind))
 	assert.NoError(t, soon(t, ended))
@@ -89,7 +89,7 @@ func TestWhoHoldsTheTurnMakesFurtherCalls(t *testing.T) {
 
 func TestHandlersMakeNoCallWithinOne(t *testing.T) {
 	ranks := pair(t)
-	_, err := ranks[0].Hold("a call")
+	_, err := ranks[0].TakeTurn("a call")
 	assert.NoError(t, err)
 	answers := make(chan error)
 	watchdog.Program.Interrupted = func() bool { // has handlers run, in rank 0's receive
@@ -106,7 +106,7 @@ func TestHandlersMakeNoCallWithinOne(t *testing.T) {
 	assert.NoError(t, soon(t, answers))
 	assert.ErrorIs(t, err, status.Communication)
 	assert.Contains(t, err.Error(), "signal handler")
-	ranks[0].LetGo()
+	ranks[0].EndTurn()
 	finish(t, ranks)
 }
 
@@ -139,10 +139,10 @@ func TestHeldCallIsNamed(t *testing.T) {
 		pair := pair(t)
 		said := make(chan error)
 		go func() {
-			_, err := pair[0].Hold(row.op)
+			_, err := pair[0].TakeTurn(row.op)
 			assert.NoError(t, err)
 			err = pair[0].Agree(Call{Op: "barrier"}, nil)
-			pair[0].LetGo()
+			pair[0].EndTurn()
 			said <- err
 		}()
 		go func() {

@@ -198,7 +198,7 @@ func TestWhoHasLeftWaitsNoMore(t *testing.T) {
 	s.Close()
 	assert.Empty(t, s.Left(0), "the board is closed")
 	assert.NoError(t, b.Close())
-	b.Forsake()
+	b.Recycle()
 }
 
 func TestCallsInsideTheBackendSayWhatTheyWaitFor(t *testing.T) {

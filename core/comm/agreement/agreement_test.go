@@ -52,7 +52,7 @@ func shared(t *testing.T, size int) []*rank {
 		require.NoError(t, err)
 		t.Cleanup(func() {
 			assert.NoError(t, b.Close())
-			b.Forsake()
+			b.Recycle()
 		})
 		channel := watchdog.NewShared(b, size)
 		starts := NewStarts(size, poll)
@@ -101,7 +101,7 @@ func linked(t *testing.T, size int, place func(n int) Place) []*rank {
 		}}
 		t.Cleanup(func() {
 			m.Close()
-			m.Forsake()
+			m.Recycle()
 			assert.NoError(t, starts.Free())
 			assert.NoError(t, meets[n].Close())
 		})
@@ -141,7 +141,7 @@ func onNodes(t *testing.T, size int) []*rank {
 			at.Board = b
 			t.Cleanup(func() {
 				assert.NoError(t, b.Close())
-				b.Forsake()
+				b.Recycle()
 			})
 		}
 		return at

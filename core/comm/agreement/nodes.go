@@ -421,5 +421,5 @@ func (m *Nodes) Close() {
 	m.explained.close()
 }
 
-// Forsake lets others have what code outside Go looks at, after Close.
-func (m *Nodes) Forsake() { m.at.Forsake() }
+// Recycle lets others have what code outside Go looks at, after Close.
+func (m *Nodes) Recycle() { m.at.Recycle() }

@@ -21,14 +21,14 @@ class Owner(bridge.Handle):
         if self._raw_handle:
             handle, self._handle = self._raw_handle, 0
             if not library.forked():
-                self._let_go(handle)
+                self._release(handle)
 
     def _drop(self) -> None:
         """Let the native object go without waiting for another rank, which may wait for this one elsewhere."""
         self.close()
 
     @abstractmethod
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         """Close the native object."""
 
     def __enter__(self: Self) -> Self:

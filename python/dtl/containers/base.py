@@ -90,7 +90,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
         self._layout = bridge.Layout()
         self._run_as(execution)
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         try:
             if self._pending:
                 leave(self)

@@ -238,7 +238,7 @@ def place(
         raise
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def compare_arrays(name: str, ctx: Any, operands: Iterable[Any]) -> None:

@@ -32,7 +32,7 @@ class CachedWindow(bridge.Handle):
         self._container = weakref.ref(container)
         self._window = weakref.ref(window)
 
-    def let_go(self) -> bool:
+    def unused(self) -> bool:
         """Say whether the container is closed or collected on this rank."""
         container = self._container()
         return container is None or not container._handle
@@ -60,15 +60,15 @@ def end_unused(ctx: Context, op: str) -> None:
     windows = kept.get(ctx._handle)
     if not windows:
         return
-    held = bridge.hold(ctx, op) if ctx.size > 1 else 0
+    held = bridge.take_turn(ctx, op) if ctx.size > 1 else 0
     try:
-        gone = allreduce(ctx, np.array([cached.let_go() for cached in windows]), "land")
+        gone = allreduce(ctx, np.array([cached.unused() for cached in windows]), "land")
         for cached, ends in zip(list(windows), gone.tolist()):
             if ends:
                 _end(ctx, cached)
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:

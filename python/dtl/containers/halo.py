@@ -103,7 +103,7 @@ class Halo(Owner):
         self._handle = bridge.halo_make(container, np.array(numbers, np.int64).ravel())
         container._reached = True
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.halo_close(handle)
 
     def _drop(self, warn: Callable[..., None] = warn, keep: Callable[[int], None] = detached.keep_halo) -> None:

@@ -101,7 +101,7 @@ class _Whole(Owner):
         elements = elements if carried is None else elements.view(carried)
         self._handle = bridge.whole_part(beside, elements, array.shape)
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.container_close(handle)
 
 

@@ -354,5 +354,5 @@ class _StreamAlias(Owner):
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.container_close(handle)

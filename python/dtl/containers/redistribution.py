@@ -106,7 +106,7 @@ class RedistributionPlan(Owner):
         self._context = src.context
         self._ends = (src, dst)
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.plan_close(handle)
 
     def __repr__(self) -> str:

@@ -159,7 +159,7 @@ def checkpoint(
     (7, 'CYCLIC', [0, 1, 2, 3])
     """
     ranks = _ranks(contents, ctx)
-    held = bridge.hold(ranks, "checkpoint") if ranks.size > 1 else 0
+    held = bridge.take_turn(ranks, "checkpoint") if ranks.size > 1 else 0
     try:
         place, what = _prepared(ranks, "checkpoint", path, contents, keep, copied=False, progress=progress)
         _await_earlier(place)
@@ -167,7 +167,7 @@ def checkpoint(
             return _write(ranks, "checkpoint", place, what, keep)
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, ctx: Context | None = None) -> Future:
@@ -206,7 +206,7 @@ def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, c
     """
     op = "async_checkpoint"
     ranks = _ranks(contents, ctx)
-    held = bridge.hold(ranks, op) if ranks.size > 1 else 0
+    held = bridge.take_turn(ranks, op) if ranks.size > 1 else 0
     try:
         place, what = _prepared(ranks, op, path, contents, keep, copied=True)
         copies = [part.container for part in what.parts if part.container is not None]
@@ -217,7 +217,7 @@ def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, c
         return future
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def _place_of(ctx: Context, op: str, verb: str, given: str) -> _Place:

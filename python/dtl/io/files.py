@@ -487,7 +487,7 @@ def save(
         written = Written(arrays, masks) if of.tabular else None
     if state.under_way:
         scheduler.wait_for(arrays)
-    held = bridge.hold(ctx, "save") if ctx.size > 1 else 0
+    held = bridge.take_turn(ctx, "save") if ctx.size > 1 else 0
     try:
         words = f"path {text!r}, format {of.name}, names {list(arrays)}, {options}, append {append}"
         share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
@@ -502,7 +502,7 @@ def save(
                 write_file(ctx, "save", text, of, arrays, options)
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, DistributedContainer]:

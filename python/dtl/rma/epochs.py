@@ -78,7 +78,7 @@ class Epochs(bridge.Exposed):
             If there is no such rank.
         """
         _call(bridge.WIN_UNLOCK, self, None, None, self._rank("unlock", target), 0, 0, 0)
-        self._let_go(target)
+        self._unlock_target(target)
 
     def lock_all(self) -> None:
         """Begin an epoch for all parts, in shared mode (MPI_Win_lock_all). Not collective.
@@ -113,7 +113,7 @@ class Epochs(bridge.Exposed):
             If there is no such rank.
         """
         _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush", target), 0, 0, 0)
-        self._let_go(target)
+        self._unlock_target(target)
 
     def flush_all(self) -> None:
         """Wait until all accesses that have begun are complete (MPI_Win_flush_all). Not collective.
@@ -139,7 +139,7 @@ class Epochs(bridge.Exposed):
             If there is no such rank.
         """
         _call(bridge.WIN_FLUSH, self, None, None, self._rank("flush_local", target), 1, 0, 0)
-        self._let_go(target)
+        self._unlock_target(target)
 
     def flush_local_all(self) -> None:
         """Do ``flush_local`` for all targets (MPI_Win_flush_local_all). Not collective.
@@ -190,6 +190,6 @@ class Epochs(bridge.Exposed):
         if not self._near:
             self._kept.setdefault(target, []).append(memoryview(as_bytes(array)))
 
-    def _let_go(self, target: int) -> None:
+    def _unlock_target(self, target: int) -> None:
         if self._kept:
             self._kept.pop(target, None)

@@ -68,7 +68,7 @@ class Environment(Owner):
         if not finalizing():
             super().close()
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.environment_close(handle)
 
     def __repr__(self) -> str:

@@ -75,13 +75,13 @@ def wait_for(*values: Any) -> None:
 def take_turn(op: str, args: Any, kwargs: Any) -> int:
     """Keep other threads from the context of the first container among the arguments, for several collective calls.
 
-    Returns a token for ``bridge.let_go``, which ends the turn; 0 where there is nothing to end.
+    Returns a token for ``bridge.end_turn``, which ends the turn; 0 where there is nothing to end.
     """
     for value in (*args, *kwargs.values()):
         first = value[0] if value.__class__ in (list, tuple) and value else value
         ctx = getattr(first, "_context", None)
         if isinstance(ctx, bridge.Ranks):
-            return bridge.hold(ctx, op) if ctx._size > 1 else 0
+            return bridge.take_turn(ctx, op) if ctx._size > 1 else 0
     return 0
 
 
@@ -90,12 +90,12 @@ def in_one_turn(f: F) -> F:
 
     @functools.wraps(f)
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        held = bridge.hold(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and ctx._size > 1 else 0
+        held = bridge.take_turn(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and ctx._size > 1 else 0
         try:
             return f(ctx, *args, **kwargs)
         finally:
             if held:
-                bridge.let_go(held)
+                bridge.end_turn(held)
 
     return cast("F", call)
 
@@ -191,7 +191,7 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         raise
     finally:
         if held:
-            bridge.let_go(held)
+            bridge.end_turn(held)
 
 
 def _wants_future(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:

@@ -382,7 +382,7 @@ func (m *Meeting) Looked() { m.at.looked = m.at.at + 1 }
 
 // What follows is for code outside Go.
 
-// Turn returns where it says whose turn it is. It may be used until Forsake.
+// Turn returns where it says whose turn it is. It may be used until Recycle.
 func (m *Meeting) Turn() *uint64 { return (*uint64)(&m.at.turn) }
 
 // Started returns where it says how many collectives that do not block this rank has started.
@@ -428,8 +428,8 @@ func (m *Meeting) Close() {
 	m.Keep()
 }
 
-// Forsake lets another Meeting have what code outside Go looks at, after Close.
-func (m *Meeting) Forsake() {
+// Recycle lets another Meeting have what code outside Go looks at, after Close.
+func (m *Meeting) Recycle() {
 	*m.at = C.dtl_nodes{}
 	locals.Put(m.at)
 }

@@ -121,7 +121,7 @@ class DistributedMap(Owner):
         if self._placement is not Placement.HOST:
             shared_devices.look_for(ctx)
 
-    def _let_go(self, handle: int) -> None:
+    def _release(self, handle: int) -> None:
         library.map_close(handle)
 
     def _check_open(self) -> None:
