@@ -20,6 +20,8 @@ from .algorithms.concatenate import concat as concat
 from .algorithms.concatenate import split as split
 from .algorithms.concatenate import stack as stack
 from .algorithms.concatenate import unstack as unstack
+from .algorithms.copying_forms import full_like as full_like
+from .algorithms.copying_forms import ones_like as ones_like
 from .algorithms.creation import arange as arange
 from .algorithms.creation import asarray as asarray
 from .algorithms.creation import empty as empty
@@ -27,10 +29,8 @@ from .algorithms.creation import empty_like as empty_like
 from .algorithms.creation import eye as eye
 from .algorithms.creation import from_numpy as from_numpy
 from .algorithms.creation import full as full
-from .algorithms.creation import full_like as full_like
 from .algorithms.creation import linspace as linspace
 from .algorithms.creation import ones as ones
-from .algorithms.creation import ones_like as ones_like
 from .algorithms.creation import tril as tril
 from .algorithms.creation import triu as triu
 from .algorithms.creation import zeros as zeros

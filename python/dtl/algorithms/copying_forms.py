@@ -1,8 +1,8 @@
-"""NumPy's functions that copy elements, and cast them by one of its rules."""
+"""Functions that copy elements, and values to new containers, and cast them by one of NumPy's rules."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -10,8 +10,12 @@ from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .creation import zeros_like
 from .elementwise import where as choose
 from .manipulation import reshape
+
+if TYPE_CHECKING:
+    from ..containers.types import Owned
 
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
@@ -65,3 +69,40 @@ def _chosen(dst: Any, values: Any, where: Any) -> Any:
         text = f"could not broadcast where mask from shape {where.shape} into shape {dst.shape}"
         raise InvalidArgumentError(f"np.copyto: {text}")
     return choose(where if where.ndim else bool(where), values, dst)
+
+
+@overload
+def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
+@overload
+def ones_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+    """Return a container of ones, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
+    return full_like(a, 1, dtype, shape=shape)
+
+
+@overload
+def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
+@overload
+def full_like(a: Any, fill_value: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
+    """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
+
+    The value is cast as NumPy does: 1.5 becomes 1 in a container of integers. Or it is an array or a container that
+    spreads to the shape; the call is collective then.
+
+    Raises
+    ------
+    InvalidArgumentError, OverflowError
+        If the dtype has nothing for the value, such as 300 in int8.
+    """
+    made = zeros_like(a, dtype, shape=shape)
+    if isinstance(made, np.generic):
+        value = np.asarray(cast("full_like", fill_value, np.asarray(made).dtype, "unsafe"))
+        if value.size != 1:
+            raise InvalidArgumentError(f"full_like: values of shape {value.shape} for shape ()")
+        return value.reshape(())[()]
+    if np.ndim(fill_value):
+        copyto(made, fill_value, "unsafe")
+    else:
+        made._fill_part(np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
+    return made

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host, late, spread_over
+from .._lazy import by_host, spread_over
 from .._native.arguments import diagonal_number, integer, stored_array, stored_number
 from .._native.foreign_arrays import is_foreign
 from .._native.values import cast, filling, fingerprint
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..containers.types import Extents, How, Made, OneExtent, Owned, SomeExtents
-
-copyto = late(".algorithms.copying_forms", "copyto")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -592,43 +590,6 @@ def empty_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
 def empty_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     """Return a container to write to, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
     return zeros_like(a, dtype, shape=shape)
-
-
-@overload
-def ones_like(a: Owned, dtype: Any = ...) -> Owned: ...
-@overload
-def ones_like(a: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
-def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
-    """Return a container of ones, of the shape and partition of another. Not collective. As :func:`zeros_like`."""
-    return full_like(a, 1, dtype, shape=shape)
-
-
-@overload
-def full_like(a: Owned, fill_value: Any, dtype: Any = ...) -> Owned: ...
-@overload
-def full_like(a: Any, fill_value: Any, dtype: Any = ..., *, shape: Any = ...) -> Any: ...
-def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
-    """Return a container of one value, of the shape and partition of another. Not collective. As :func:`zeros_like`.
-
-    The value is cast as NumPy does: 1.5 becomes 1 in a container of integers. Or it is an array or a container that
-    spreads to the shape; the call is collective then.
-
-    Raises
-    ------
-    InvalidArgumentError, OverflowError
-        If the dtype has nothing for the value, such as 300 in int8.
-    """
-    made = zeros_like(a, dtype, shape=shape)
-    if isinstance(made, np.generic):
-        value = np.asarray(cast("full_like", fill_value, np.asarray(made).dtype, "unsafe"))
-        if value.size != 1:
-            raise InvalidArgumentError(f"full_like: values of shape {value.shape} for shape ()")
-        return value.reshape(())[()]
-    if np.ndim(fill_value):
-        copyto(made, fill_value, "unsafe")
-    else:
-        made._fill_part(np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
-    return made
 
 
 @overload

@@ -13,7 +13,7 @@ from .._native.arguments import diagonal_number, integer
 from ..containers.base import DistributedContainer
 from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from . import creation
+from . import copying_forms, creation
 from .manipulation import reshape
 
 
@@ -43,7 +43,7 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", *, like: Any, device
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, like: Any, device: Any = None) -> Any:
     """Return a value everywhere, or values that spread, cast as NumPy does. Collective."""
     wanted = np.asarray(fill_value).dtype if dtype is None else dtype
-    return creation.full_like(like, fill_value, wanted, shape=integers("shape", shape))
+    return copying_forms.full_like(like, fill_value, wanted, shape=integers("shape", shape))
 
 
 def arange(*ends: Any, dtype: Any = None, like: Any, device: Any = None, **named: Any) -> Any:

@@ -20,7 +20,8 @@ from .manipulation import ravel
 from .masked_reductions import filled, neutral
 from .operands import beside, on_every_rank
 from .scan import cumprod, cumsum
-from .select import checked_q, found_dtype, fractions, medians, middle, nothing, quantile, quantiles_along, weighted
+from .select import checked_q, found_dtype, fractions, medians, middle, quantile, quantiles_along
+from .weighted_quantiles import nothing, weighted
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line

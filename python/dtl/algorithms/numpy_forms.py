@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import late
 from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.keywords import check_sort_kind, index_mode
@@ -33,8 +32,6 @@ from .statistics import min as least
 from .statistics import sum as total
 from .taking import rearranged, take_along_axis
 from .taking import take as taken
-
-unique_all = late(".array_standard.adapters", "unique_all")
 
 # ---- What a container is ----
 

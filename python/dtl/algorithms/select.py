@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
-from .._lazy import late
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.threads import threads
@@ -25,12 +24,11 @@ from .manipulation import divided_dimensions
 from .operands import beside, on_every_rank
 from .order_keys import dates_of, order_keys
 from .statistics import mean
+from .weighted_quantiles import nothing, weighted
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made
-
-weighted = late(".algorithms.weighted_quantiles", "weighted")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -431,11 +429,6 @@ def _between(low: Array, high: Array, weights: Array, broken: bool, method: str,
         result = np.where(weights >= 0.5, high - difference * (1 - weights), ahead)
     exact = (weights == 0) | (low == high)
     return np.where(exact, low, result).astype(dtype)
-
-
-def nothing(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return NaNs or NaTs."""
-    return np.full(shape, "NaT" if dtype.kind in "mM" else np.nan, dtype)
 
 
 @algorithm

@@ -6,13 +6,13 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from .._lazy import late
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .concatenate import concat
+from .distinct import unique_all
 from .elementwise import isin
 from .exchange import share
 from .manipulation import ravel
@@ -20,8 +20,6 @@ from .operands import together
 from .order_keys import equal_to_none, missing
 from .ordered import searchsorted, unique
 from .taking import take
-
-unique_all = late(".array_standard.adapters", "unique_all")
 
 
 @algorithm

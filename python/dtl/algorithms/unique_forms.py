@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import late
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
 from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat
+from .distinct import unique_all
 from .manipulation import dimension, moveaxis, ravel, reshape
 from .order_keys import is_of_another_library
 from .ordered import unique as distinct
 from .taking import take
-
-unique_all = late(".array_standard.adapters", "unique_all")
 
 
 def unique(

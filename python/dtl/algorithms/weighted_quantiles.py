@@ -20,7 +20,6 @@ from .manipulation import ravel
 from .numpy_forms import weights_along
 from .ordered import searchsorted
 from .scan import cumsum
-from .select import nothing
 from .sort import argsort
 from .taking import take
 
@@ -100,3 +99,8 @@ def _along(c: Any, q: Array, dims: tuple[int, ...], keepdims: bool, heavy: Any, 
     if function is np.nanquantile and statistics.any(np.isnan(made)):
         warn("All-NaN slice encountered", RuntimeWarning)
     return made
+
+
+def nothing(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return NaNs or NaTs."""
+    return np.full(shape, "NaT" if dtype.kind in "mM" else np.nan, dtype)

@@ -7,24 +7,15 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from ..algorithms import elementwise, manipulation, numpy_forms, ordered, scan, statistics, taking
-from ..algorithms import sort as sorting
 from ..algorithms.concatenate import concat
-from ..algorithms.creation import full, ones
+from ..algorithms.creation import full
+from ..algorithms.distinct import unique_all
 from ..algorithms.order_keys import is_of_another_library
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-
-
-class UniqueAll(NamedTuple):
-    """Distinct elements, where each is first, which of them each element is, and how often each occurs."""
-
-    values: DistributedVector
-    indices: DistributedVector
-    inverse_indices: Any
-    counts: DistributedVector
 
 
 class UniqueCounts(NamedTuple):
@@ -165,14 +156,14 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 @algorithm
 def unique_values(x: Any, /) -> Any:
     """Return the distinct elements, sorted; each NaN is distinct. Collective."""
-    return _unique(x).values if _is_special(x) else ordered.unique(x)
+    return unique_all(x).values if _is_special(x) else ordered.unique(x)
 
 
 @algorithm
 def unique_counts(x: Any, /) -> Any:
     """Return the distinct elements, sorted, and how often each occurs. Collective."""
     if _is_special(x):
-        found = _unique(x)
+        found = unique_all(x)
         return UniqueCounts(found.values, found.counts)
     values, counts, _ = ordered.unique(x, return_counts=True)
     return UniqueCounts(values, counts)
@@ -185,35 +176,10 @@ def unique_inverse(x: Any, /) -> Any:
     return UniqueInverse(found.values, found.inverse_indices)
 
 
-@algorithm
-def unique_all(x: Any, /) -> Any:
-    """Return the distinct elements, sorted, with where and how often each is, and which one each element is."""
-    return _unique(x)
-
-
 def _is_special(x: Any) -> bool:
     """Say whether there are elements that are not equal to themselves, or in no order of numbers. Collective."""
     may_be = x.dtype.kind in "fmM" or is_of_another_library(x.dtype)
     return x.dtype.kind == "c" or (may_be and bool(np.not_equal(x, x).any()))
-
-
-def _unique(x: Any) -> UniqueAll:
-    """Return what distinguishes the elements, from a stable order of them. Collective."""
-    flat = manipulation.ravel(x)
-    n = flat.global_size
-    if n == 0:
-        none = manipulation.reshape(flat, (0,)).astype(np.int64)
-        return UniqueAll(flat, none, manipulation.reshape(none, x.shape), none.copy())
-    order = sorting.argsort(flat)
-    in_order = taking.take(flat, order)
-    differs = concat([ones(x.context, 1, bool), in_order[1:] != in_order[:-1]])
-    (starts,) = elementwise.nonzero(differs)
-    counts = elementwise.diff(concat([starts, full(x.context, 1, n)]))
-    which = scan.cumsum(differs.astype(np.int64)) - 1
-    inverse = order._like(np.int64)
-    inverse.put(order.to_numpy(), which.get(order.local_indices()))
-    shaped = manipulation.reshape(inverse, x.shape)
-    return UniqueAll(taking.take(in_order, starts), taking.take(order, starts), shaped, counts)
 
 
 # ---- Shapes ----

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms import creation, manipulation
+from ..algorithms import copying_forms, creation, manipulation
 from ..containers.base import DistributedContainer
 from ..containers.layout import integers
 from ..exceptions import BufferError, InvalidArgumentError
@@ -181,7 +181,7 @@ def full_like(ctx: Context, x: Any, /, fill_value: Any, *, dtype: Any = None, de
 def _like(ctx: Context, x: Any, value: Any, dtype: Any, device: Any) -> Any:
     if not isinstance(x, DistributedContainer):
         return np.full_like(x, value, None if dtype is None else held(dtype))
-    made = creation.full_like(x, value, dtype) if value else creation.zeros_like(x, dtype)
+    made = copying_forms.full_like(x, value, dtype) if value else creation.zeros_like(x, dtype)
     return made if device is None else made.to_device(device)
 
 

@@ -37,7 +37,7 @@ MODULES = {
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile",
-    ".algorithms.creation": "zeros_like ones_like empty_like full_like tril triu",
+    ".algorithms.creation": "zeros_like empty_like tril triu",
     ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
     "matrix_transpose",
     ".algorithms.concatenate": "unstack split array_split",
@@ -57,10 +57,11 @@ MODULES = {
     ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
     "ravel_multi_index unravel_index block",
     ".algorithms.padding": "pad",
+    ".algorithms.distinct": "unique_all",
     ".algorithms.unique_forms": "unique",
     ".io.numpy_forms": "save savez",
-    ".array_standard.adapters": "unique_all unique_counts unique_inverse unique_values cumulative_sum cumulative_prod",
-    ".algorithms.copying_forms": "copy astype copyto",
+    ".array_standard.adapters": "unique_counts unique_inverse unique_values cumulative_sum cumulative_prod",
+    ".algorithms.copying_forms": "copy astype copyto ones_like full_like",
     ".algorithms.spacing_forms": "linspace logspace geomspace",
     ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
     "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
