@@ -55,7 +55,7 @@ void meeting_end(meeting *m) {
 }
 
 int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
-    if (ranks->board != NULL && ranks->board->annex != 0)
+    if (ranks->board != NULL && ranks->board->extension != 0)
         return DTL_MOST_PAYLOAD_BYTES;
     if (ranks->board != NULL)
         return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;

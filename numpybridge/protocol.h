@@ -129,8 +129,8 @@ enum {
     DTL_ENTRIES_KEPT = 32,
     DTL_ENTRY_BYTES = 32,
     DTL_PAYLOAD_BYTES = 10240,
-    DTL_MOST_PAYLOAD_BYTES = 66 * 1024, /* where there is an annex */
-    DTL_ANNEX_RANKS = 128,              /* the most of a board that has one: core/board.AnnexRanks */
+    DTL_MOST_PAYLOAD_BYTES = 66 * 1024, /* where there is an extension */
+    DTL_ANNEX_RANKS = 128,              /* the most of a board that has one: core/board.ExtensionRanks */
     DTL_RING_PARTS = 8,                 /* of twice as many bytes as a payload may have */
     DTL_GROUP_SIZE = 8,
     DTL_SLICES_FROM = 4, /* ranks that combine long elements in slices: core/comm.SlicesFrom */
@@ -163,8 +163,8 @@ typedef struct {
     uint64_t floor;                     /* a meeting to which all ranks have come, as far as this one knows */
     uint64_t history;                   /* a hash of all calls */
     uint64_t split;                     /* the last disagreement that this rank has heard of */
-    dtl_ring payloads, longer;          /* of payloads up to DTL_PAYLOAD_BYTES, and of those in the annex */
-    uint64_t annex;                     /* its address, if it may be used; else 0 */
+    dtl_ring payloads, longer;          /* of payloads up to DTL_PAYLOAD_BYTES, and of those in the extension */
+    uint64_t extension;                     /* its address, if it may be used; else 0 */
     uint64_t group, all;                /* where the first group is, and that of all ranks; 0: there are none */
     int32_t users;                      /* messages on their way */
     int32_t goes_on;                    /* 1: who needs no other in a call with a root may go on */
@@ -237,11 +237,11 @@ typedef struct {
 static inline char *dtl_laid_long(const dtl_board *b, int rank, dtl_long_payload p) {
     if (p.bytes <= DTL_PAYLOAD_BYTES)
         return (char *)(b->slots + (uint64_t)rank * b->stride + b->extra) + p.at;
-    return (char *)(b->annex + (uint64_t)rank * (2 * DTL_MOST_PAYLOAD_BYTES)) + p.at;
+    return (char *)(b->extension + (uint64_t)rank * (2 * DTL_MOST_PAYLOAD_BYTES)) + p.at;
 }
 
 /* dtl_most_payload returns the most bytes that an entry carries now: core/board.MostPayload. */
-static inline int dtl_most_payload(const dtl_board *b) { return b->annex != 0 ? DTL_MOST_PAYLOAD_BYTES : DTL_PAYLOAD_BYTES; }
+static inline int dtl_most_payload(const dtl_board *b) { return b->extension != 0 ? DTL_MOST_PAYLOAD_BYTES : DTL_PAYLOAD_BYTES; }
 
 /* dtl_ring_for returns the ring of payloads of so many bytes, and how long its parts are: core/board.Local.ringFor. */
 static inline dtl_ring *dtl_ring_for(dtl_board *b, int bytes, int *part) {

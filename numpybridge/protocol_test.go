@@ -98,7 +98,7 @@ func TestConstants(t *testing.T) {
 		"DTL_FENCE_USED": int(rma.FenceUsed), "DTL_UNLOCKED": int(rma.Unlocked), "DTL_SHARED": int(rma.Shared),
 		"DTL_EXCLUSIVE": int(rma.Exclusive), "DTL_ENTRIES_KEPT": board.EntriesKept, "DTL_FOR_ALL": int(board.WaitsForAll),
 		"DTL_FOR_NONE": int(board.WaitsForNone), "DTL_FOR_ROOT": int(board.WaitsForRoot), "DTL_MOST_PAYLOAD_BYTES": board.MostPayload,
-		"DTL_RING_PARTS": len(kept{}.longer.used), "DTL_SLICES_FROM": comm.SlicesFrom, "DTL_ANNEX_RANKS": board.AnnexRanks,
+		"DTL_RING_PARTS": len(kept{}.longer.used), "DTL_SLICES_FROM": comm.SlicesFrom, "DTL_ANNEX_RANKS": board.ExtensionRanks,
 		"DTL_TOGETHER": int(board.WaitsTogether), "DTL_GROUP_SIZE": board.GroupSize, "DTL_COUNT_BITS": 16,
 		"DTL_DIFFER": board.Differ, "DTL_AGREE": board.Agree, "DTL_COMBINED": board.Combined,
 	}
@@ -189,8 +189,8 @@ func boards(t *testing.T, ranks int) (all []*board.Board) {
 		t.Cleanup(func() { assert.NoError(t, b.Close()); b.Recycle() })
 		all = append(all, b)
 		if ranks <= 3 {
-			require.NoError(t, b.FillAnnex())
-			b.UseAnnex()
+			require.NoError(t, b.FillExtension())
+			b.UseExtension()
 		}
 	}
 	return all

@@ -16,8 +16,8 @@ import (
 	"dtl/core/board/cma"
 )
 
-// MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array. A board with an annex
-// carries more: see annex.go.
+// MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array. A board with an extension
+// carries more: see extension.go.
 const MaxPayload = 10240
 
 // inline is how many of them lie in the entry's own cache line, which travels in one piece.
@@ -119,7 +119,7 @@ const (
 // Board is one rank's view of the memory. Its methods are for one goroutine at a time but for those of status.go and cma.
 type Board struct {
 	memory     []byte
-	annex      []byte // nil: there is none
+	extension  []byte // nil: there is none
 	rank, size int
 	local      *Local
 	cma.Presences
@@ -260,7 +260,7 @@ func (b *Board) ring(rank, n int) []byte {
 	if n <= MaxPayload {
 		return b.slot(rank).long[:]
 	}
-	return b.annex[rank*annexSlot:][:annexSlot]
+	return b.extension[rank*extensionSlot:][:extensionSlot]
 }
 
 // The offers begin on a cache line.

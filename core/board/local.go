@@ -26,8 +26,8 @@ type Local struct {
 	history       uint64 // a hash of all calls
 	split         uint64 // the last disagreement of which this rank has learned
 	payloads      ring   // of those up to MaxPayload
-	longer        ring   // of those in the annex
-	annex         uint64 // its address, if it may be used; else 0
+	longer        ring   // of those in the extension
+	extension     uint64 // its address, if it may be used; else 0
 	group, all    uint64 // the addresses of the first group and of that of all ranks; 0: there are none
 	users         int32  // messages that are being sent or received
 	goesOn        int32  // 1: a rank that needs no other in a call with a root may go on
@@ -51,7 +51,7 @@ var locals memory.Fixed[Local]
 // describe writes down what code outside Go needs to know of the board.
 func (l *Local) describe(b *Board) {
 	first := uintptr(unsafe.Pointer(b.slot(0)))
-	l.seq, l.floor, l.history, l.split, l.payloads, l.longer, l.annex = 0, 0, 0, 0, ring{}, ring{}, 0
+	l.seq, l.floor, l.history, l.split, l.payloads, l.longer, l.extension = 0, 0, 0, 0, ring{}, ring{}, 0
 	l.slots, l.broken = uint64(first), uint64(uintptr(unsafe.Pointer(&b.head().broken)))
 	l.stride, l.extra = uint64(slotBytes), uint64(unsafe.Offsetof(slot{}.long))
 	if l.group, l.all = 0, 0; b.Groups() {

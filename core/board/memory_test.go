@@ -20,7 +20,7 @@ func TestMemoryOfABoard(t *testing.T) {
 		assert.LessOrEqual(t, Bytes(ranks), 4*kib+ranks*44*kib+inGroups, "%d ranks", ranks)
 	}
 	for ranks := 1; ranks <= 4096; ranks++ {
-		assert.LessOrEqual(t, annexBytes(ranks), min(ranks*132, 16896)*kib, "the annex of %d ranks", ranks)
+		assert.LessOrEqual(t, extensionBytes(ranks), min(ranks*132, 16896)*kib, "the extension of %d ranks", ranks)
 	}
 	assert.LessOrEqual(t, unsafe.Sizeof(Local{}), uintptr(kib), "what a rank keeps for itself")
 }

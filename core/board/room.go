@@ -46,7 +46,7 @@ func (l *Local) ringFor(n int) (r *ring, size int) {
 	if n <= MaxPayload {
 		return &l.payloads, longBytes / ringParts
 	}
-	return &l.longer, annexSlot / ringParts
+	return &l.longer, extensionSlot / ringParts
 }
 
 // place returns where the next payload goes: behind the last one, if it fits into the same part; otherwise to one or several

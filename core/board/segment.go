@@ -38,7 +38,7 @@ type Segment struct {
 // error here, not a signal later.
 func CreateSegment(bytes int) (*Segment, error) { return createSegment(bytes, 0) }
 
-// createSegment is CreateSegment with room in the file for so many bytes behind it, which have no pages yet: see annex.go.
+// createSegment is CreateSegment with room in the file for so many bytes behind it, which have no pages yet: see extension.go.
 func createSegment(bytes, behind int) (*Segment, error) {
 	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {

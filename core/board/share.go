@@ -12,22 +12,22 @@ import (
 )
 
 // Create makes the memory for so many ranks, whose name the others open.
-func Create(ranks int) (*Segment, error) { return createSegment(Bytes(ranks), annexBytes(ranks)) }
+func Create(ranks int) (*Segment, error) { return createSegment(Bytes(ranks), extensionBytes(ranks)) }
 
 // CreateBeside is Create with so many bytes more, which Beside returns.
 func CreateBeside(ranks, more int) (*Segment, error) { return CreateSegment(Bytes(ranks) + more) }
 
 // Open returns rank's view of a board that OpenSegment opens.
 func Open(name string, rank, ranks int) (*Board, error) {
-	memory, annex, err := openSegment(name, Bytes(ranks), annexBytes(ranks))
+	memory, extension, err := openSegment(name, Bytes(ranks), extensionBytes(ranks))
 	if err != nil {
 		return nil, err
 	}
 	b, err := view(memory, rank, ranks)
 	if err == nil {
-		b.annex = annex
-	} else if annex != nil {
-		_ = unix.Munmap(annex) // of what has just been mapped
+		b.extension = extension
+	} else if extension != nil {
+		_ = unix.Munmap(extension) // of what has just been mapped
 	}
 	return b, err
 }
@@ -75,11 +75,11 @@ func (b *Board) Close() error {
 	if b.Offering() {
 		return nil
 	}
-	memory, annex := b.memory, b.annex
-	b.memory, b.annex = nil, nil
+	memory, extension := b.memory, b.extension
+	b.memory, b.extension = nil, nil
 	err := unix.Munmap(memory)
-	if annex != nil {
-		err = errors.Join(err, unix.Munmap(annex))
+	if extension != nil {
+		err = errors.Join(err, unix.Munmap(extension))
 	}
 	return err
 }

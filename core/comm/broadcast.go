@@ -39,7 +39,7 @@ func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 		stateElements(&f, value)
 	}
 	var d *broadcastOffers
-	if n := told.elements.Bytes(); n > board.MaxPayload && !c.annexMayHold(n+told.Size()) {
+	if n := told.elements.Bytes(); n > board.MaxPayload && !c.extensionMayHold(n+told.Size()) {
 		if d = c.offerOn(c.board, told.elements); d != nil {
 			told.offers = d.numbers
 		}

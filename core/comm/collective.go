@@ -13,7 +13,7 @@ import (
 // start meets for a call that moves send to other ranks, and reports whether every rank has what it needs of it now: short
 // elements go with the meeting, and a rank alone has its own.
 func (c *Comm) start(f wire.Signature, mine error, send memory.Span) (short bool, err error) {
-	return c.startWith(f, mine, agreement.Elements{Span: send, InAnnex: true})
+	return c.startWith(f, mine, agreement.Elements{Span: send, InExtension: true})
 }
 
 // startWith is start where elements may be combined on the way.
@@ -28,8 +28,8 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 	if c.goAlong(send, false) {
 		return true, c.meetWith(f, mine, send)
 	}
-	if err = c.meet(f, mine); err == nil && send.InAnnex {
-		err = c.getAnnex(send.Bytes())
+	if err = c.meet(f, mine); err == nil && send.InExtension {
+		err = c.getExtension(send.Bytes())
 	}
 	return false, err
 }
@@ -61,7 +61,7 @@ func (c *Comm) goAlong(e agreement.Elements, toOne bool) bool {
 		}
 		return e.Bytes() <= room(e.Way)
 	}
-	return e.Bytes() <= c.meeter.Room(e.Way) || e.InAnnex && c.annexHolds(e.Bytes())
+	return e.Bytes() <= c.meeter.Room(e.Way) || e.InExtension && c.extensionHolds(e.Bytes())
 }
 
 // blocking calls f, which is the backend's part of the collective call in turn. All ranks have come to it, but one that is

@@ -59,7 +59,7 @@ type Comm struct {
 	levels     *levels         // how long elements go there; nil until some do
 	pretended  int             // the node that this rank pretends to be on; -1: none
 	own        *board.Board    // of a rank alone, for code outside Go
-	annex      annexState      // what the board has for longer elements
+	extension  extensionState  // what the board has for longer elements
 	byPath     bool            // some ranks open shared memory by its path alone
 	oneProcess bool            // all ranks are goroutines of one process
 	brief      int             // up to so many bytes a rank a collective call moves on the board

@@ -23,7 +23,7 @@ func (c *Comm) gather(send, recv memory.Span, root int64) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "gather", Type: send.Type, Count: send.Count, Root: wire.Rooted(root)}
-	short, err := c.startTo(int(root), f, mine, agreement.Elements{Span: send, InAnnex: true})
+	short, err := c.startTo(int(root), f, mine, agreement.Elements{Span: send, InExtension: true})
 	if err != nil || short && !here {
 		return err
 	}
@@ -56,8 +56,8 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		mine = checkOutput(recv, send, send.Count*c.size)
 	}
 	f := wire.Signature{Op: "allgather", Type: send.Type, Count: send.Count}
-	if c.inAnnexPieces(send, mostGatheredInPieces) {
-		return c.allgatherThroughAnnex(f, mine, send, recv)
+	if c.inExtensionPieces(send, mostGatheredInPieces) {
+		return c.allgatherThroughExtension(f, mine, send, recv)
 	}
 	short, err := c.start(f, mine, send)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Comm) allgather(send, recv memory.Span) error {
 		c.concatenate(recv)
 		return nil
 	}
-	if err = c.getAnnexForPieces(send, mostGatheredInPieces); err != nil {
+	if err = c.getExtensionForPieces(send, mostGatheredInPieces); err != nil {
 		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.main.Allgather(known(send), known(recv)) })

@@ -58,7 +58,7 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.Header, unsafe.Pointer, error) {
 	h, along, err := c.unpackMetadata(bytesAt(c.meeter.Payload(root)), out)
 	if err == nil && h.Apart && !h.Offer {
-		err = c.getAnnex(parts*h.Bytes() + h.Size())
+		err = c.getExtension(parts*h.Bytes() + h.Size())
 	}
 	if c.between == nil || err != nil || !h.Apart {
 		return h, along, err
@@ -75,7 +75,7 @@ func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.H
 // packMetadata encodes a description, and the elements behind it where they fit.
 func (c *Comm) packMetadata(told *description) (memory.Span, error) {
 	n := told.Size() + told.elements.Bytes()
-	if n > c.meeter.Room(agreement.FromRoot) && !c.annexHolds(n) {
+	if n > c.meeter.Room(agreement.FromRoot) && !c.extensionHolds(n) {
 		told.Apart, n = true, told.Size()+len(told.offers)
 	}
 	if c.metadata == nil || c.metadata.Size() < n {

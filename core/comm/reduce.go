@@ -29,8 +29,8 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if c.inSlices(send) {
 		return c.allreduceInSlices(f, mine, send, recv, op)
 	}
-	if c.inAnnexPieces(send, mostReducedInPieces) {
-		return c.allreduceThroughAnnex(f, mine, send, recv, op)
+	if c.inExtensionPieces(send, mostReducedInPieces) {
+		return c.allreduceThroughExtension(f, mine, send, recv, op)
 	}
 	short, err := c.startWith(f, mine, toCombine(send, op))
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Comm) allreduce(send, recv memory.Span, op kernel.Op) error {
 	if short {
 		return c.outcome(recv, op, 0)
 	}
-	if err = c.getAnnexForPieces(send, mostReducedInPieces); err != nil {
+	if err = c.getExtensionForPieces(send, mostReducedInPieces); err != nil {
 		return err
 	}
 	return c.apart(send, recv, func(send memory.Span) error { return c.allreduceApart(send, recv, &room, op) })
@@ -80,7 +80,7 @@ func (c *Comm) reduce(send, recv memory.Span, op kernel.Op, root int64) error {
 
 // toCombine returns the elements that a rank brings to a meeting where all ranks' elements are combined.
 func toCombine(send memory.Span, op kernel.Op) agreement.Elements {
-	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op, InAnnex: true}
+	return agreement.Elements{Span: send, Way: agreement.Combined, Op: op, InExtension: true}
 }
 
 // outcome puts in recv what is combined of all ranks, from an element on.

@@ -81,7 +81,7 @@ func (c *Comm) combined(x combination, out *Array) (r Result, err error) {
 	if wrong == nil {
 		r, wrong = c.place(x.like, out)
 	}
-	send := agreement.Elements{Span: x.value.Span, Way: x.way, Op: x.op, InAnnex: x.way == agreement.Combined}
+	send := agreement.Elements{Span: x.value.Span, Way: x.way, Op: x.op, InExtension: x.way == agreement.Combined}
 	if wrong == nil && !c.goAlong(send, false) && overlap(send.Span, r.Span) {
 		var duplicate Result
 		duplicate, wrong = c.duplicate(send.Span)

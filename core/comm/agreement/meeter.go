@@ -74,9 +74,9 @@ type Elements struct {
 	Root int       // where they are FromRoot or Dealt
 	Head int       // likewise, how many bytes in front of root's describe them
 
-	// InAnnex says that they may be more than Room, where a board has an annex: no rank does more with all elements of every
+	// InExtension says that they may be more than Room, where a board has an extension: no rank does more with all elements of every
 	// rank than copy them once.
-	InAnnex bool
+	InExtension bool
 }
 
 // Way is what becomes of elements in a meeting.

@@ -9,46 +9,48 @@ import (
 	"dtl/core/memory"
 )
 
-// Elements that are too long for the entries of a board lie in its annex, which the ranks get when they first agree on such a
+// Elements that are too long for the entries of a board lie in its extension, which the ranks get when they first agree on such a
 // call. That call still goes through the backend, and the later ones do not.
 
-// annexState is what all ranks know of the annex.
-type annexState uint8
+// extensionState is what all ranks know of the extension.
+type extensionState uint8
 
 const (
-	annexUnasked annexState = iota
-	annexRefused            // a rank has no memory for it
-	annexUsed
+	extensionUnasked extensionState = iota
+	extensionRefused                // a rank has no memory for it
+	extensionUsed
 )
 
-// annexMayHold reports whether so many bytes lie in the annex, or will when the ranks have got it.
-func (c *Comm) annexMayHold(bytes int) bool {
-	return c.near != nil && c.annex != annexRefused && bytes <= board.MostPayload
+// extensionMayHold reports whether so many bytes lie in the extension, or will when the ranks have got it.
+func (c *Comm) extensionMayHold(bytes int) bool {
+	return c.near != nil && c.extension != extensionRefused && bytes <= board.MostPayload
 }
 
-// annexHolds reports whether so many bytes go along with a meeting in the annex.
-func (c *Comm) annexHolds(bytes int) bool { return c.annex == annexUsed && bytes <= board.MostPayload }
+// extensionHolds reports whether so many bytes go along with a meeting in the extension.
+func (c *Comm) extensionHolds(bytes int) bool {
+	return c.extension == extensionUsed && bytes <= board.MostPayload
+}
 
-// getAnnex has the ranks get the annex for a call with so many bytes, which all of them make, unless they have tried. Collective.
-func (c *Comm) getAnnex(bytes int) error {
-	if c.annex != annexUnasked || !c.annexMayHold(bytes) {
+// getExtension has the ranks get the extension for a call with so many bytes, which all of them make, unless they have tried. Collective.
+func (c *Comm) getExtension(bytes int) error {
+	if c.extension != extensionUnasked || !c.extensionMayHold(bytes) {
 		return nil
 	}
 	all := make([]Shared, c.size)
-	filled := truth(c.board.FillAnnex() == nil)
+	filled := truth(c.board.FillExtension() == nil)
 	if err := c.agree(Call{Op: "getting shared memory for long calls"}, nil, Shared{int64(filled)}, all); err != nil {
 		return err
 	}
-	c.annex = annexUsed
+	c.extension = extensionUsed
 	for _, share := range all {
 		if share[0] == 0 {
-			c.annex = annexRefused
+			c.extension = extensionRefused
 		}
 	}
-	if c.annex == annexUsed {
-		c.board.UseAnnex()
+	if c.extension == extensionUsed {
+		c.board.UseExtension()
 	} else {
-		c.board.DropAnnex()
+		c.board.DropExtension()
 	}
 	return nil
 }
@@ -61,7 +63,7 @@ const SlicesFrom = 4
 
 // inSlices reports whether as many elements of each rank are combined in slices.
 func (c *Comm) inSlices(send memory.Span) bool {
-	return c.size >= SlicesFrom && send.Bytes() > board.MaxPayload && c.annexHolds(send.Bytes())
+	return c.size >= SlicesFrom && send.Bytes() > board.MaxPayload && c.extensionHolds(send.Bytes())
 }
 
 // sliceOf returns which of so many elements a rank combines.
@@ -69,7 +71,7 @@ func (c *Comm) sliceOf(rank, count int) (from, to int) {
 	return rank * count / c.size, (rank + 1) * count / c.size
 }
 
-// allreduceInSlices is Allreduce of elements in the annex. Each rank lays down its own, and writes the slice that it has
+// allreduceInSlices is Allreduce of elements in the extension. Each rank lays down its own, and writes the slice that it has
 // combined over its part of that, which nobody else reads before all have come to a second meeting.
 func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
 	if err := c.meetWith(f, mine, toCombine(send, op)); err != nil {
@@ -95,7 +97,7 @@ func (c *Comm) allreduceInSlices(f wire.Signature, mine error, send, recv memory
 	return nil
 }
 
-// Elements that do not fit the annex go through it in pieces, where what they become goes to more than a few ranks. Each piece is a
+// Elements that do not fit the extension go through it in pieces, where what they become goes to more than a few ranks. Each piece is a
 // meeting of the same call, and stays in the processors' caches from one rank to the others.
 
 // The most bytes of each rank that do that. More fill the caches, and then the backend copies them sooner from rank to rank.
@@ -104,27 +106,27 @@ const (
 	mostGatheredInPieces = 2 << 20
 )
 
-// suitPieces reports whether elements of each rank do that where there is an annex.
+// suitPieces reports whether elements of each rank do that where there is an extension.
 func (c *Comm) suitPieces(send memory.Span, most int) bool {
 	return c.size >= SlicesFrom && send.Bytes() > board.MostPayload && send.Bytes() <= most
 }
 
-// inAnnexPieces reports whether they do.
-func (c *Comm) inAnnexPieces(send memory.Span, most int) bool {
-	return c.annex == annexUsed && c.suitPieces(send, most)
+// inExtensionPieces reports whether they do.
+func (c *Comm) inExtensionPieces(send memory.Span, most int) bool {
+	return c.extension == extensionUsed && c.suitPieces(send, most)
 }
 
-// getAnnexForPieces is getAnnex for elements that suit pieces.
-func (c *Comm) getAnnexForPieces(send memory.Span, most int) error {
+// getExtensionForPieces is getExtension for elements that suit pieces.
+func (c *Comm) getExtensionForPieces(send memory.Span, most int) error {
 	if !c.suitPieces(send, most) {
 		return nil
 	}
-	return c.getAnnex(board.MostPayload)
+	return c.getExtension(board.MostPayload)
 }
 
-// throughAnnex calls f with each piece of send, from an element to another, and with this rank's error, where it has one. Pieces of
+// throughExtension calls f with each piece of send, from an element to another, and with this rank's error, where it has one. Pieces of
 // recv may be written meanwhile: send is copied first where it shares memory with that.
-func (c *Comm) throughAnnex(mine error, send, recv memory.Span, f func(mine error, piece memory.Span, from, to int) error) error {
+func (c *Comm) throughExtension(mine error, send, recv memory.Span, f func(mine error, piece memory.Span, from, to int) error) error {
 	const pieceBytes = 64 << 10
 	var duplicate Result
 	if mine == nil && overlap(send, recv) {
@@ -143,13 +145,13 @@ func (c *Comm) throughAnnex(mine error, send, recv memory.Span, f func(mine erro
 	return nil
 }
 
-// allreduceThroughAnnex is Allreduce in pieces.
-func (c *Comm) allreduceThroughAnnex(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
+// allreduceThroughExtension is Allreduce in pieces.
+func (c *Comm) allreduceThroughExtension(f wire.Signature, mine error, send, recv memory.Span, op kernel.Op) error {
 	written := recv
 	if send.Addr == recv.Addr { // each piece is laid down before it is written
 		written = memory.Span{}
 	}
-	return c.throughAnnex(mine, send, written, func(mine error, piece memory.Span, from, to int) error {
+	return c.throughExtension(mine, send, written, func(mine error, piece memory.Span, from, to int) error {
 		if mine != nil {
 			return c.meet(f, mine)
 		}
@@ -157,10 +159,10 @@ func (c *Comm) allreduceThroughAnnex(f wire.Signature, mine error, send, recv me
 	})
 }
 
-// allgatherThroughAnnex is Allgather in pieces.
-func (c *Comm) allgatherThroughAnnex(f wire.Signature, mine error, send, recv memory.Span) error {
-	return c.throughAnnex(mine, send, recv, func(mine error, piece memory.Span, from, to int) error {
-		if err := c.meetWith(f, mine, agreement.Elements{Span: piece, InAnnex: true}); err != nil {
+// allgatherThroughExtension is Allgather in pieces.
+func (c *Comm) allgatherThroughExtension(f wire.Signature, mine error, send, recv memory.Span) error {
+	return c.throughExtension(mine, send, recv, func(mine error, piece memory.Span, from, to int) error {
+		if err := c.meetWith(f, mine, agreement.Elements{Span: piece, InExtension: true}); err != nil {
 			return err
 		}
 		for step := range c.size { // not all ranks copy from one at the same time

@@ -17,11 +17,11 @@ import (
 	"dtl/core/memory"
 )
 
-const inAnnex = 1 << 13 // elements: 64 KiB
+const inExtension = 1 << 13 // elements: 64 KiB
 
-// TestFirstLongCallGetsTheAnnex has ranks make one call that would fit into the annex, of each kind: all have it then. If one of
+// TestFirstLongCallGetsTheExtension has ranks make one call that would fit into the extension, of each kind: all have it then. If one of
 // them has no memory for it, none has, and calls go on without.
-func TestFirstLongCallGetsTheAnnex(t *testing.T) {
+func TestFirstLongCallGetsTheExtension(t *testing.T) {
 	for _, n := range []int{2, 3, 9} {
 		for _, refuses := range []int{-1, n - 1} {
 			for kind := 1; kind < 7; kind++ {
@@ -32,9 +32,9 @@ func TestFirstLongCallGetsTheAnnex(t *testing.T) {
 					}
 					b, _ := c.BoardWith(0)
 					if c.Rank() == refuses {
-						b.DropAnnex()
+						b.DropExtension()
 					}
-					count := inAnnex
+					count := inExtension
 					if kind == 5 { // what root scatters has as many for each rank
 						count /= n
 					}
@@ -53,10 +53,10 @@ func TestFirstLongCallGetsTheAnnex(t *testing.T) {
 	}
 }
 
-// TestPiecesOfTheAnnex has ranks combine and gather what does not fit the annex, from memory that the result shares, and go on after
+// TestPiecesOfTheExtension has ranks combine and gather what does not fit the extension, from memory that the result shares, and go on after
 // a call that one of them cannot make.
-func TestPiecesOfTheAnnex(t *testing.T) {
-	const count = 2*inAnnex + 3
+func TestPiecesOfTheExtension(t *testing.T) {
+	const count = 2*inExtension + 3
 	for _, n := range []int{2, 4, 9} {
 		backendtest.OnRanks(t, cpu.Group(n), func(main backend.ReducingCommunicator, mem backend.MemorySpace) {
 			c, err := comm.New(main, mem)
@@ -131,7 +131,7 @@ func TestSlicesAreCombinedInTheOrderOfGroups(t *testing.T) {
 			if !assert.NoError(t, err) {
 				return
 			}
-			mine, long, short := make([]float64, inAnnex), make([]float64, inAnnex), make([]float64, 1000)
+			mine, long, short := make([]float64, inExtension), make([]float64, inExtension), make([]float64, 1000)
 			own := rand.New(rand.NewPCG(1, uint64(c.Rank())))
 			for i := range mine {
 				mine[i] = own.NormFloat64()
@@ -139,7 +139,7 @@ func TestSlicesAreCombinedInTheOrderOfGroups(t *testing.T) {
 			for range 2 { // the first one goes through the backend
 				assert.NoError(t, c.Allreduce(floats(mine), floats(long), kernel.Sum))
 			}
-			for at := 0; at < inAnnex; at += 3500 {
+			for at := 0; at < inExtension; at += 3500 {
 				assert.NoError(t, c.Allreduce(floats(mine[at:at+1000]), floats(short), kernel.Sum))
 				assert.Equal(t, short, long[at:at+1000], "%d ranks, from %d on", n, at)
 			}
