@@ -134,12 +134,25 @@ class Tensor:
         return None
 
 
+class GradientTensor(Tensor):
+    """A tensor that NumPy is not given, as those of PyTorch that need gradients, on a device that DLPack has not."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+
+    def __dlpack_device__(self) -> Any:
+        raise ValueError("Unknown device type meta for Dlpack")
+
+
 def test_tensors(ctx: dtl.Context) -> None:
     for call in (dtl.asarray, dtl.allreduce):
         with pytest.raises(dtl.InvalidTypeError, match="Tensor is no array of NumPy's: Got unsupported"):
             call(ctx, Tensor())
     with pytest.raises(dtl.InvalidTypeError, match="out of type Tensor is no array of NumPy's: Got unsupported"):
         dtl.allreduce(ctx, np.ones(3), out=Tensor())
+    for call in (dtl.asarray, dtl.allreduce, dtl.broadcast, lambda ctx, x: dtl.zeros(ctx, 3).__setitem__(..., x)):
+        with pytest.raises(dtl.InvalidTypeError, match="requires grad"):
+            call(ctx, GradientTensor())
     assert dtl.allreduce(ctx, 1) == ctx.size
 
 
@@ -197,6 +210,7 @@ def test_outputs_that_cannot_be_written(ctx: dtl.Context) -> None:
         (HostTensor(np.zeros(3), copied=True), "becomes a copy with NumPy"),
         (HostTensor(fixed), "out of type HostTensor and shape .3,. is read-only"),
         (HostTensor(np.zeros(3, object)), "dtype object"),
+        (HostTensor(np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,))), "several elements in one place"),
     ):
         with pytest.raises(dtl.InvalidArgumentError, match=match):
             dtl.allreduce(ctx, np.ones(3), out=tensor if ctx.is_root else np.zeros(3))

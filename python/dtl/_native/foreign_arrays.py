@@ -43,7 +43,7 @@ def array_of(name: str, value: Any) -> Array:
         return np.asarray(value, f"M8[{own.unit}]")
     try:
         array = np.asarray(value)
-    except TypeError as error:  # such as bfloat16 of PyTorch
+    except (TypeError, RuntimeError) as error:  # such as bfloat16 of PyTorch, and tensors that need gradients
         raise InvalidTypeError(f"{name} of type {type(value).__name__} is no array of NumPy's: {error}") from None
     for column, label in _columns(value):
         missing = _missing(column)

@@ -141,7 +141,7 @@ def array_from(name: str, value: Any) -> Array:
     started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that needs gradients
         raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: {error}") from None
     if array.dtype.kind == "O" and any(isinstance(each, (list, tuple)) for each in array.flat):  # before NumPy 1.24
         raise InvalidTypeError(f"{name} of type {type(value).__name__} are no array: they are lists of several lengths")

@@ -26,6 +26,8 @@ def memory_of(out: Any) -> np.ndarray[Any, Any]:
         raise InvalidTypeError(f"out of type {name} is no array of NumPy's: {error}") from None
     if not array.flags.writeable:
         raise InvalidArgumentError(f"out of type {name} and shape {array.shape} is read-only")
+    if any(step == 0 and extent > 1 for step, extent in zip(array.strides, array.shape)):
+        raise InvalidArgumentError(f"out of type {name} and shape {array.shape} has several elements in one place")
     if array.ctypes.data != again.ctypes.data:
         raise InvalidTypeError(f"out of type {name} becomes a copy with NumPy, so nothing can be written to it")
     return array

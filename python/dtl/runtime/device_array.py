@@ -285,7 +285,10 @@ def is_on_device(x: Any) -> bool:
     if isinstance(x, _HOST_TYPES):
         return False
     if hasattr(type(x), "__dlpack_device__"):
-        return x.__dlpack_device__()[0] in (_CUDA, _ROCM, _CUDA_MANAGED)
+        try:
+            return x.__dlpack_device__()[0] in (_CUDA, _ROCM, _CUDA_MANAGED)
+        except (ValueError, RuntimeError, BufferError):  # a device that DLPack does not have
+            return False
     return hasattr(x, "__cuda_array_interface__")
 
 
