@@ -77,6 +77,19 @@ def test_quantiles_of_tensors(ctx: dtl.Context) -> None:
     assert dtl.median(dtl.DistributedTensor.from_numpy(ctx, elements)) == np.median(elements)
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "int8", "int64", "float16", "float32"])
+def test_dtypes_of_quantiles(ctx: dtl.Context, dtype: str) -> None:
+    """That of an array of q counts, for integers and half precision too."""
+    elements = np.arange(6, dtype=dtype).reshape(3, 2)
+    c = dtl.asarray(ctx, elements)
+    for q in (0.25, np.float32(0.25), np.array([0.25, 0.5], "f4"), np.array(0.25, "f2"), np.array(0.5)):
+        for function in (np.quantile, np.nanquantile, np.percentile):
+            for axis in (None, 0):
+                want, got = function(elements, q, axis=axis), function(c, q, axis=axis)
+                assert got.dtype == want.dtype
+                np.testing.assert_allclose(got if axis is None else whole(got), want, rtol=1e-3)
+
+
 @every_division
 @pytest.mark.parametrize("dtype", REAL)
 def test_topk(ctx: dtl.Context, dtype: str, name: str) -> None:

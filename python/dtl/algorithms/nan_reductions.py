@@ -20,7 +20,7 @@ from .manipulation import ravel
 from .masked_reductions import filled, neutral
 from .operands import beside, on_every_rank
 from .scan import cumprod, cumsum
-from .select import checked_q, found_dtype, fractions, medians, middle, quantile, quantiles_along
+from .select import checked_q, found_dtype, fractions, medians, middle, of_halves, quantile, quantiles_along
 from .weighted_quantiles import nothing, weighted
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def nanquantile(
     check_container("a", a)
     a._check_open()
     if a.dtype == np.float16:
-        return in_float32(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
+        return of_halves(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
     if not a.global_size and a.dtype.kind not in "cmM":
         checked_q(a, q, method)
         return statistics.mean(a, axis, keepdims=keepdims)  # whatever q is, as NumPy

@@ -148,7 +148,7 @@ def quantile(
     check_container("c", c)
     c._check_open()
     if c.dtype == np.float16:
-        return in_float32(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
+        return of_halves(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
     if c.dtype.kind not in "mM":
         c._check_numbers("quantile")
     wanted = checked_q(c, q, method)
@@ -280,7 +280,8 @@ def medians(
     def along(part: Array, q: Any, *, axis: Any, keepdims: bool, **_: Any) -> Any:
         return function(part, axis=axis, keepdims=keepdims)
 
-    return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along, c.dtype)
+    dtype = c.dtype if c.dtype.kind == "f" else np.dtype(np.float64)
+    return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along, dtype)
 
 
 def middle(c: Any) -> Array:
@@ -303,9 +304,19 @@ def fractions(q: Any, c: Any) -> Any:
     return wanted.astype(dtype) if dtype.kind == "f" else wanted
 
 
+def of_halves(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, **options: Any) -> Any:
+    """Return quantiles of float16: in float16, or in NumPy's common dtype with an array of q. Collective."""
+    checked_q(c, q, method)
+    if found_dtype(c.dtype, q, method) == np.float16:
+        return in_float32(f, c, q, axis, method=method, **options)
+    with c.astype(np.float32) as wider:
+        return f(wider, q, axis, method=method, **options)
+
+
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
-    """Return the dtype of quantiles: of floats theirs, and with an array of q NumPy's common one."""
-    if dtype.kind == "f" and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
+    """Return the dtype of quantiles: of floats theirs, of integers float64, and with an array of q NumPy's common one."""
+    common = dtype.kind == "f" or (dtype.kind in "iu" and isinstance(q, (np.ndarray, np.generic)))
+    if common and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
         options: Any = {_METHOD: method}
         return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
     return dtype if dtype.kind in "fmM" or method in _DISCRETE else np.dtype(np.float64)
@@ -360,7 +371,7 @@ def quantiles_along(
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
-    made = container_of(c, shape, dtype if c.dtype.kind == "f" else sample.dtype, divided_by)
+    made = container_of(c, shape, dtype if c.dtype.kind in "fiu" else sample.dtype, divided_by)
     made.local_view()[...] = np.reshape(found, made.local_shape)
     return made
 
