@@ -288,6 +288,8 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     heavy, kind = _weights(a, weights)
     if kind is not None and kind.kind == "c":
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
+    if not a.global_size:
+        heavy = None  # NumPy counts no elements, whatever the weights
     handle = 0 if heavy is None else heavy._handle
     return np.asarray(bridge.bincount(a, handle, length))
 
@@ -313,6 +315,8 @@ def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -
         if least < 0:
             raise InvalidArgumentError(f"bincount: element {least}; there must be no negative elements")
         length = max(length, int(statistics.max(a)) + 1)
+    if not a.global_size:
+        heavy = None  # NumPy counts no elements, whatever the weights
     made = container_of(a, (length,), np.dtype(np.int64 if heavy is None else np.float64), divided)
     with a.astype(np.int64) as indices:
         add_at(made, indices, 1 if heavy is None else heavy)

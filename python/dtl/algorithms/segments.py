@@ -18,6 +18,7 @@ from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
 from .masked_reductions import neutral
+from .operands import beside, on_every_rank
 from .scattering import combine_sent
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -39,6 +40,8 @@ _EXTREMES: dict[np.ufunc, str] = {np.minimum: "min", np.maximum: "max"}
 def reduceat(a: Any, ufunc: np.ufunc, indices: Any, axis: Any = 0, dtype: Any = None) -> Any:
     """Return what a ufunc's method ``reduceat`` makes of a container along a dimension. Collective."""
     name = f"np.{ufunc.__name__}.reduceat"
+    a = beside(a, indices)
+    indices = on_every_rank(indices, a)
     if not isinstance(a, DistributedContainer):
         raise refusal(name, f"its first operand is of type {type(a).__name__}; it must be a container")
     a._check_open()
@@ -81,7 +84,7 @@ def _of_lines(
 ) -> Any:
     """Reduce segments of a dimension of which each rank has all."""
     if _is_whole(a):
-        division, whole = a._division, a
+        division, whole = (a._division if a.partition_policy is Partition.REPLICATED else BLOCK), a
     else:
         division = rows_over_ranks(a, a.shape, 0 if dim else 1)
         whole = redivided(a, division)
