@@ -559,6 +559,7 @@ def test_norms(ctx: dtl.Context) -> None:
         for order in orders:
             close(linalg.norm(a, order), np.linalg.norm(whole, order))
             close(linalg.norm(a, order, keepdims=True), np.linalg.norm(whole, order, keepdims=True))
+        close(np.linalg.norm(a, "f"), np.linalg.norm(whole, "f"))
     for order in orders:
         close(linalg.matrix_norm(a, ord=order or "fro"), np.linalg.norm(whole, order))
     stack = numbers((3, 4, 5))

@@ -72,6 +72,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     check_container("a", a)
     with local_step(a.context, "norm"):
         a._check_open()
+        ord = "fro" if isinstance(ord, str) and ord == "f" else ord  # NumPy's short name
         if not (ord is None or isinstance(ord, (int, float, np.integer, np.floating)) or _is_name(ord)):
             raise InvalidTypeError(f"ord must be a number, 'fro' or 'nuc', not {ord!r}")
         keepdims = _truth("keepdims", keepdims)
