@@ -143,7 +143,10 @@ said = pytest.mark.skipif(VERSION < "2.4.0", reason="ndarray's methods say their
 @said
 @pytest.mark.parametrize("name", methods())
 def test_signatures(name: str) -> None:
-    """Each parameter of NumPy's method is at its place and has its name."""
+    """Each parameter of NumPy's method is at its place and has its name.
+
+    That of choose takes further choices by position, whatever its signature says.
+    """
     own = list(inspect.signature(getattr(dtl.DistributedTensor, name)).parameters.values())[1:]
     theirs = list(parameters(name).values())
     for place, wanted in enumerate(theirs):
@@ -151,7 +154,7 @@ def test_signatures(name: str) -> None:
             assert name in MORE
         elif wanted.kind in (wanted.VAR_POSITIONAL, wanted.KEYWORD_ONLY):
             assert any(each.kind is wanted.kind and each.name == wanted.name for each in own) or name == "item"
-        else:
+        elif not (name == "choose" and place):
             assert own[place].kind in (wanted.POSITIONAL_ONLY, wanted.POSITIONAL_OR_KEYWORD), wanted.name
             optional = wanted.default is not wanted.empty
             assert not optional or own[place].default is not wanted.empty, wanted.name
@@ -246,3 +249,13 @@ def test_kind_and_stable_exclude_each_other(ctx: dtl.Context) -> None:
     for call in (c.sort, c.argsort, *functions):
         with pytest.raises(ValueError, match="same time"):
             call(kind="stable", stable=True)
+
+
+def test_choices_are_a_sequence_or_the_arguments(ctx: dtl.Context) -> None:
+    a = np.array([1, 0, 2, 1])
+    c = dtl.asarray(ctx, a)
+    check(c.choose(10, 11, 12), a.choose(10, 11, 12), "choose(10, 11, 12)")
+    check(c.choose([10, 11, 12], mode="wrap"), a.choose([10, 11, 12], mode="wrap"), "choose([10, 11, 12])")
+    out = dtl.zeros(ctx, 4, dtype=np.int64)
+    assert c.choose(10, a, c, out=out) is out
+    check(out, a.choose(10, a, a), "choose(10, a, c)")

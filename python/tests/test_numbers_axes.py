@@ -194,3 +194,41 @@ def test_ranks_that_differ(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.DTLError, match="axis 7"):
         t.sum(axis=7 if ctx.rank == 0 else 1)
     assert_holds(t.sum(axis=0), np.arange(12.0).reshape(4, 3).sum(0))
+
+
+#: Of each ufunc, an initial value that changes something, except of truth values, where that is refused.
+REDUCED: dict[np.ufunc, Any] = {
+    np.add: 1,
+    np.multiply: 2,
+    np.maximum: 3,
+    np.minimum: 3,
+    np.logical_and: True,
+    np.logical_or: False,
+    np.fmin: 3,
+    np.fmax: 3,
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("ufunc", list(REDUCED), ids=lambda ufunc: ufunc.__name__)
+def test_reduce_of_ufuncs(ctx: dtl.Context, ufunc: np.ufunc, name: str) -> None:
+    """The elements, which elements count, or both are in containers."""
+    whole, where = np.array([2.0, np.nan, 5.0, 1.0, 4.0, np.nan, 3.0]), np.array([1, 0, 1, 1, 0, 1, 1], bool)
+    c, chosen = vector(ctx, whole, name), vector(ctx, where, name)
+    initial = REDUCED[ufunc]
+    assert_same(ufunc.reduce(c), ufunc.reduce(whole))
+    for given, mask in ((c, chosen), (whole, chosen), (c, where)):
+        assert_same(ufunc.reduce(given, initial=initial, where=mask), ufunc.reduce(whole, initial=initial, where=where))
+    rows = np.stack([whole, whole[::-1]])
+    assert_holds(ufunc.reduce(dtl.asarray(ctx, rows), axis=1), ufunc.reduce(rows, axis=1))
+
+
+def assert_same(got: Any, want: Any) -> None:
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_what_reduce_refuses(ctx: dtl.Context) -> None:
+    mask = dtl.asarray(ctx, np.array([True, False]))
+    refused(lambda: np.add.reduce(2.0, where=mask, initial=0), TYPE, 101, "np.add.reduce: its operand is of type")
+    refused(lambda: np.logical_and.reduce(mask, initial=False), TYPE, 101, "initial must be True")

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, assert_holds, division
+from divisions import DIVISIONS, assert_holds, division, vector
 
 import dtl
 
@@ -54,3 +54,20 @@ def test_nothing(ctx: dtl.Context) -> None:
 def test_a_wrong_argument(ctx: dtl.Context) -> None:
     with pytest.raises(TypeError):
         strings.center(dtl.asarray(ctx, NAMES), 1.5)
+
+
+@pytest.mark.parametrize("divided", DIVISIONS)
+@pytest.mark.parametrize(
+    "texts",
+    [["1970-01-12", "1970"], ["2020-01-01T12", "NaT", "2021"], ["2020-01-01T12:00:00.5", "2000-01", "1999"], []],
+)
+def test_dates_without_a_unit_get_that_of_their_text(ctx: dtl.Context, divided: str, texts: list[str]) -> None:
+    """The finest of all ranks, as with NumPy."""
+    whole = np.array(texts, "U25")
+    assert_holds(vector(ctx, whole, divided).astype("M8"), whole.astype("M8"))
+
+
+def test_all_ranks_hear_of_text_that_is_no_date(ctx: dtl.Context) -> None:
+    with pytest.raises(ValueError, match="Error parsing datetime string"):
+        dtl.asarray(ctx, np.array(["2020", "x", "1999"])).astype("M8")
+    assert dtl.allreduce(ctx, 1) == ctx.size

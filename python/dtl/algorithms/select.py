@@ -314,7 +314,7 @@ def of_halves(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, 
 
 
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
-    """Return the dtype of quantiles: of floats theirs, of integers float64, and with an array of q NumPy's common one."""
+    """Return the dtype of quantiles: of floats theirs, of integers float64; with an array of q, NumPy's common one."""
     common = dtype.kind == "f" or (dtype.kind in "iu" and isinstance(q, (np.ndarray, np.generic)))
     if common and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
         options: Any = {_METHOD: method}

@@ -153,9 +153,12 @@ class ArrayMethods:
         """Return what lies along a dimension where a condition is true. Collective; as ``ndarray.compress``."""
         return _compress(condition, self, axis, out)
 
-    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
-        """Return for each element the element of the choice of that number. Collective; as ``ndarray.choose``."""
-        return _choose(self, choices, out, mode)
+    def choose(self, choices: Any, *more: Any, out: Any = None, mode: Any = "raise") -> Any:
+        """Return for each element the element of the choice of that number. Collective; as ``ndarray.choose``.
+
+        The choices are a sequence, or the arguments.
+        """
+        return _choose(self, (choices, *more) if more else choices, out, mode)
 
     def tolist(self) -> NoReturn:
         """Raise an error on any number of ranks, because the elements are divided among them.

@@ -6,6 +6,7 @@ Where all containers are laid out alike, nothing is communicated. Else broadcast
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from .._native.callsite import by_user
 from .._native.keywords import memory_order
 from .._native.library import bridge, state
 from .._native.named_types import native_of
+from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions
 from ..containers.base import DistributedContainer
 from ..containers.host_copies import by_host
@@ -119,7 +121,8 @@ class Elementwise(Operators):
         Parameters
         ----------
         dtype
-            The dtype of the result. Text without a length, such as str, gets one that suffices for any element.
+            The dtype of the result. Text without a length, such as str, gets one that suffices for any element, and
+            dates without a unit get that which the text needs.
         order, subok
             Accepted as NumPy's arrays accept them, with no effect: the elements of a container are in C order.
         casting
@@ -139,6 +142,8 @@ class Elementwise(Operators):
         """
         wanted = _cast_dtype(self.dtype, dtype)
         memory_order(order)
+        if self.dtype.kind in "SU" and wanted == _DATES:
+            wanted = _unit_of_dates(self)
         if not _may_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
         if wanted == self.dtype and not copy:
@@ -181,6 +186,8 @@ class Elementwise(Operators):
 
 
 _DEVICE = Placement.DEVICE
+#: Dates of no unit: of text, that which the text needs.
+_DATES = np.dtype("M8")
 _OUT = {"out"}
 _NEW = (None,)
 
@@ -213,6 +220,8 @@ _combine_at = late(".algorithms.scattering", "combine_at")
 
 _reduceat = late(".algorithms.segments", "reduceat")
 
+_beside = late(".algorithms.operands", "beside")
+
 _written = late(".algorithms.results", "written")
 
 #: The ufuncs of bits, whose method reduce is a function of its own.
@@ -225,8 +234,16 @@ _REDUCTIONS: Any = {
     np.multiply: "prod",
     np.minimum: "min",
     np.maximum: "max",
+    np.fmin: "min",
+    np.fmax: "max",
     np.logical_and: "all",
     np.logical_or: "any",
+}
+
+#: Those that pass over NaN, and the functions that do.
+_WITHOUT_NANS: Any = {
+    np.fmin: late(".algorithms.nan_reductions", "nanmin"),
+    np.fmax: late(".algorithms.nan_reductions", "nanmax"),
 }
 
 
@@ -239,9 +256,7 @@ def _by_method(
     if where is not True:
         given["where"] = where
     if method == "reduce" and ufunc in _REDUCTIONS:
-        if outputs[0] is not None:
-            given["out"] = outputs[0]
-        return _reduce(_REDUCTIONS[ufunc], *inputs, **given)
+        return _reduce(ufunc, *inputs, **given, **_into(outputs))
     if method == "reduce" and ufunc in _OF_BITS:
         return _reduced_bits(inputs[0], ufunc, *inputs[1:], **given, **_into(outputs))
     if method == "accumulate" and ufunc in _SCANS and where is True:
@@ -260,17 +275,29 @@ def _into(outputs: tuple[Any, ...]) -> dict[str, Any]:
     return {} if outputs[0] is None else {"out": outputs[0]}
 
 
-def _reduce(name: str, a: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
+def _reduce(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
     """Return what a ufunc's method reduce does, which by default works along the first dimension. Collective."""
-    if name in ("sum", "prod") and dtype is not None:
+    kind, name = _REDUCTIONS[ufunc], f"np.{ufunc.__name__}.reduce"
+    a = _beside(a, options.get("where"), options.get("out"))
+    if not isinstance(a, DistributedContainer):
+        raise refusal(name, f"its operand is of type {type(a).__name__}; it must be an array")
+    if kind in ("sum", "prod") and dtype is not None:
         options["dtype"] = dtype
-    elif name in ("min", "max") and dtype is not None:
+    elif kind in ("min", "max") and dtype is not None:
         a = a.astype(dtype, copy=False)
     elif dtype is not None and np.dtype(dtype) != np.bool_:
-        raise refusal(f"np.{name}", f"the result is of bool, not of {np.dtype(dtype)}")
+        raise refusal(f"np.{kind}", f"the result is of bool, not of {np.dtype(dtype)}")
     if options.get("initial", np._NoValue) is np._NoValue:
         options.pop("initial", None)
-    return getattr(a, name)(axis, **options)
+    elif kind in ("all", "any") and bool(options.pop("initial")) is not (kind == "all"):
+        raise refusal(name, f"initial must be {kind == 'all'}, with which nothing changes")
+    if ufunc not in _WITHOUT_NANS:
+        return getattr(a, kind)(axis, **options)
+    out = options.pop("out", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of no other elements, which the ufunc does not warn of
+        made = _WITHOUT_NANS[ufunc](a, axis, **options)
+    return made if out is None else _written(name, made, out)
 
 
 def _crossed(name: str, a: Any, b: Any) -> tuple[Any, Any]:
@@ -406,6 +433,15 @@ def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
             wanted = np.zeros(1, of).astype(wanted).dtype
     stored_number(wanted)
     found: np.dtype[Any] = np.dtype(wanted)
+    return found
+
+
+def _unit_of_dates(text: Any) -> np.dtype[Any]:
+    """Return the dtype of the dates that text has, in the finest unit that one of any rank needs. Collective."""
+    with local_step(text.context, "astype"):
+        mine = by_user(text.local_view().astype, (_DATES,), {}).dtype
+    agree(text.context, "astype")
+    found: np.dtype[Any] = np.result_type(*allgather_object(text.context, mine))
     return found
 
 
