@@ -234,3 +234,16 @@ def test_like_of_numpys_functions(ctx: dtl.Context, make: Any) -> None:
         return
     assert_holds(got, want)
     assert got.partition_policy is dtl.PARTITION_CYCLIC
+
+
+def test_bytes_between_the_fields_of_records_do_not_count(ctx: dtl.Context) -> None:
+    """A copy of NumPy's leaves them as they were, so that they differ among ranks."""
+    dtype = np.dtype([("a", "i1"), ("b", [("c", "i2"), ("d", "f8")])], align=True)
+    whole = np.full(4 * dtype.itemsize, ctx.rank + 1, np.uint8).view(dtype)
+    whole["a"], whole["b"]["c"], whole["b"]["d"] = [1, 2, 3, 4], [5, 6, 7, 8], [0.5, 1.5, 2.5, 3.5]
+    got = dtl.asarray(ctx, whole)
+    np.testing.assert_array_equal(got.local_view(), whole[got.local_indices()])
+    if ctx.size > 1:
+        whole["b"]["c"][3] = ctx.rank
+        with pytest.raises(dtl.CollectiveMismatchError):
+            dtl.asarray(ctx, whole)
