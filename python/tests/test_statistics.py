@@ -178,4 +178,11 @@ def test_weights_that_are_divided_otherwise(ctx: dtl.Context) -> None:
 
 @pytest.mark.skipif(VERSION < "2.0.0", reason="the values of Python's numbers count in the dtype before")
 def test_a_choice_that_wraps_around(ctx: dtl.Context) -> None:
-    assert_holds(np.where(dtl.asarray(ctx, _MASK), 300, _U1), np.where(_MASK, 300, _U1))
+    """Or is refused, which is for NumPy to say: 2.5 does so."""
+    try:
+        want = np.where(_MASK, 300, _U1)
+    except OverflowError:
+        with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+            np.where(dtl.asarray(ctx, _MASK), 300, _U1)
+    else:
+        assert_holds(np.where(dtl.asarray(ctx, _MASK), 300, _U1), want)

@@ -256,7 +256,7 @@ def _by_method(
     if where is not True:
         given["where"] = where
     if method == "reduce" and ufunc in _REDUCTIONS:
-        return _reduce(ufunc, *inputs, **given, **_into(outputs))
+        return _reduce(ufunc, *inputs, **{**given, **_into(outputs)})
     if method == "reduce" and ufunc in _OF_BITS:
         return _reduced_bits(inputs[0], ufunc, *inputs[1:], **given, **_into(outputs))
     if method == "accumulate" and ufunc in _SCANS and where is True:
