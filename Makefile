@@ -33,6 +33,8 @@ ranks = timeout -k 10 $(LIMIT) $(1) -m dtl run -n $(2)
 # Ranks that wait let others run: those that outnumber the processors, and what else runs there. MPICH looks around a
 # thousand times first, and Open MPI yields only where it knows that they do.
 yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_CVAR_ENABLE_HEAVY_YIELD=1
+# The files of the tests of these names, which may be patterns. A name without a file is an error.
+tests = $(foreach name,$(1),$(or $(wildcard python/tests/*/test_$(name).py),$(error there is no python/tests/*/test_$(name).py)))
 # Runs the Python tests on $(2) ranks with the Python $(1).
 pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
 
@@ -172,8 +174,8 @@ test-race: $(VENV)/.installed go
 	@$(with_go) $(go_test) -buildmode=default -race -short $(RACING) ./backends/mpi
 
 # What expressions of any size may meet, beside test_fused.py.
-FUSED_TESTS = $(addsuffix .py,$(addprefix python/tests/test_,in_place broadcasting array_standard numbers warnings reached \
-	lifetimes halo span windows async))
+FUSED_TESTS = $(call tests,in_place broadcasting array_standard numbers warnings reached \
+	lifetimes halo span windows async)
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
@@ -201,24 +203,24 @@ test-3-ranks: $(VENV)/.installed
 	$(call pytest_ranks,$(PY),3)
 
 # What two ranks and three do not have: grids of two by two, and trees of two levels.
-FOUR_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,cart graph topology tensor halo redistribute moves locations \
-	reductions long_reductions scans families sort numbers_products fast_path requests drawn_shapes drawn_calls))
+FOUR_TESTS = $(call tests,cart graph topology tensor halo redistribute moves locations \
+	reductions long_reductions scans families sort numbers_products fast_path requests drawn_shapes drawn_calls)
 
 test-4-ranks: $(VENV)/.installed
 	$(say) "pytest, what depends on a power of two, 4 ranks, Open MPI"
 	$(call pytest_ranks,$(PY),4) $(FOUR_TESTS)
 
 # Ranks that no MPI connects: of the calls of each kind, some here, and all of them in test-matrix.
-LOCAL_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,context backend_choice reductions messages long_messages \
-	probe nonblocking pending objects variable vector sort map windows shared_counters roles close_mismatch absence going_on))
+LOCAL_TESTS = $(call tests,context backend_choice reductions messages long_messages \
+	probe nonblocking pending objects variable vector sort map windows shared_counters roles close_mismatch absence going_on)
 
 test-local: $(VENV)/.installed
 	$(say) "pytest, 3 ranks, without MPI"
 	DTL_BACKEND=local $(call pytest_ranks,$(PY),3) $(LOCAL_TESTS)
 
 # Ranks of several nodes, which is pretended.
-NODES_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions long_reductions scans families mismatch messages \
-	long_messages objects nonblocking requests map redistribute sort halo windows context))
+NODES_TESTS = $(call tests,reductions long_reductions scans families mismatch messages \
+	long_messages objects nonblocking requests map redistribute sort halo windows context)
 
 test-nodes: $(VENV)/.installed
 	$(say) "pytest, 3 ranks on two nodes, Open MPI"
@@ -244,14 +246,14 @@ test-matrix: setup go
 	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY_MPICH) -m pytest -q -m jobs $(JOB_TESTS)
 	$(say) "pytest, programs that tests start, without MPI"
 	DTL_BACKEND=local DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m jobs \
-		$(filter-out $(addprefix python/tests/test_,failed_sends.py mpi4py.py),$(JOB_TESTS)) $(LAUNCHED_TESTS)
+		$(filter-out $(call tests,failed_sends mpi4py),$(JOB_TESTS)) $(LAUNCHED_TESTS)
 	$(say) "go test, every row of every table"
 	@$(with_go) $(go_test) ./...
 	@$(MAKE) --no-print-directory test-race
 
 # Many more ranks than processors, each of which has its turn: of the calls of each kind, some.
 .PHONY: test-64
-MANY_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,reductions objects variable vector sort))
+MANY_TESTS = $(call tests,reductions objects variable vector sort)
 test-64: LIMIT = 1200
 test-64: MANY = 16 32 64
 test-64: $(VENV)/.installed
@@ -263,18 +265,18 @@ test-64: $(VENV)/.installed
 	done
 
 # Of the programs that tests start, those that end, wait or are ended in ways that MPI has a say in.
-JOB_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
+JOB_TESTS = $(call tests,\
 	absence close_mismatch devices failed_sends left_by_exception lost_ranks mpi4py stopped_ranks thread_turns uncaught waiting \
-	waiting_inside window_jobs)))
+	waiting_inside window_jobs)
 # Those that start ranks in other ways.
-LAUNCHED_TESTS = $(addprefix python/tests/test_,$(addsuffix .py,launch run local trace_command))
+LAUNCHED_TESTS = $(call tests,launch run local trace_command)
 
 # The library of the MPICH wheel that has the standard ABI, for dtl and for mpi4py.
 standard_abi = lib=$(abspath $(VENV_MPICH))/lib/libmpi_abi.so.1 && test -e $$lib && export DTL_MPI_LIB=$$lib MPI4PY_LIBMPI=$$lib &&
 # The tests of calls that reach MPI's constants, types and handles, which every ABI has its own of.
-MPI_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix *.py,\
-	context environment in_place long_messages messages mpi4py nonblocking objects probe reductions requests run scalars \
-	scans variable)))
+MPI_TESTS = $(call tests,\
+	context* environment* in_place* long_messages* messages* mpi4py* nonblocking* objects* probe* reductions* requests* run* scalars* \
+	scans* variable*)
 
 # Debian's MPI libraries, which are older than the wheels': the library $(1) with the launcher $(2), of the package $(3).
 system_mpi = library=$$(/sbin/ldconfig -p | awk -v name=$(1) '$$1 == name { print $$NF; exit }'); \
@@ -293,8 +295,8 @@ test-system-mpi: $(VENV)/.installed
 # Runs a command on $(1) ranks that OpenSHMEM connects. Open MPI's ends in a crash where its component openib is there.
 oshrun = DTL_BACKEND=shmem OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 10 $(LIMIT) \
 	oshrun --mca btl ^openib --oversubscribe --bind-to none -n $(1)
-SHMEM_TESTS = $(addprefix python/tests/test_,backend_choice.py context.py reductions.py objects.py messages.py probe.py vector.py sort.py \
-	windows.py shared_counters.py roles.py absence.py destructors.py close_mismatch.py)
+SHMEM_TESTS = $(call tests,backend_choice context reductions objects messages probe vector sort \
+	windows shared_counters roles absence destructors close_mismatch)
 
 # The backend's jobs, and some of the Python tests, on ranks that OpenSHMEM connects. SHMEM_TESTS names them.
 test-shmem: $(VENV)/.installed go
@@ -354,7 +356,7 @@ endif
 .PHONY: test-devices
 test-devices: $(VENV)/.installed
 	$(say) "pytest, containers on GPUs, every number of ranks"
-	DTL_TEST_TABLES=whole $(call pytest_jobs,$(PY)) python/tests/test_devices.py
+	DTL_TEST_TABLES=whole $(call pytest_jobs,$(PY)) python/tests/device/test_devices.py
 
 # Containers on a GPU, with its real driver: what `make test` does with one of its own, and times, all of it in one file. Less than eight
 # minutes. The program needs little more than Python, the driver and the wheel: see there. GPU_REPORT="gpu.txt" for another file.
@@ -366,17 +368,17 @@ test-gpu: $(VENV)/.installed
 # that, the code objects of all chips.
 test-hip: $(VENV)/.installed
 	@$(with_go) $(go_test) -run TestChips ./backends/internal/gpu
-	DTL_TEST_TABLES=whole DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/test_devices.py
+	DTL_TEST_TABLES=whole DTL_TEST_HIP=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k amd python/tests/device/test_devices.py
 
 # Containers on GPUs with the tests' driver compiled with AddressSanitizer: no kernel touches memory that nobody has allocated.
 .PHONY: test-asan
 test-asan: $(VENV)/.installed
-	DTL_TEST_TABLES=whole DTL_TEST_ASAN=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k "containers_on_devices or test_nccl[" python/tests/test_devices.py
+	DTL_TEST_TABLES=whole DTL_TEST_ASAN=1 $(dir $(abspath $(PY)))pytest -q -m jobs -k "containers_on_devices or test_nccl[" python/tests/device/test_devices.py
 
 # Messages from GPU to GPU by an Open MPI that was built for CUDA, with the tests' driver: LIBRARY names its libmpi.so.40.
 .PHONY: test-aware
 test-aware: $(VENV)/.installed
-	DTL_TEST_AWARE="$(abspath $(LIBRARY))" $(dir $(abspath $(PY)))pytest -q -m jobs -k built_for_cuda python/tests/test_devices.py
+	DTL_TEST_AWARE="$(abspath $(LIBRARY))" $(dir $(abspath $(PY)))pytest -q -m jobs -k built_for_cuda python/tests/device/test_devices.py
 
 # What this repository declares of the driver and of NCCL, compared with the vendors' headers. Of them, test-go has CUDA's.
 test-headers: $(CUDA_HEADERS) $(NCCL_HEADERS) go
@@ -425,9 +427,9 @@ test-attack: setup
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"
-	$(PY) -m mypy --strict python/dtl examples python/tests/typed_program.py python/tests/typed_expressions.py
+	$(PY) -m mypy --strict python/dtl examples python/tests/package/typed_program.py python/tests/package/typed_expressions.py
 	$(say) "stubtest"
-	$(PY) -m mypy.stubtest dtl --mypy-config-file pyproject.toml --allowlist python/tests/stubtest_allowed.txt
+	$(PY) -m mypy.stubtest dtl --mypy-config-file pyproject.toml --allowlist python/tests/package/stubtest_allowed.txt
 
 # What the tests of other packages call of NumPy, recorded and replayed with containers, in an environment with these packages.
 .PHONY: test-replay replay
@@ -495,10 +497,10 @@ smoke: $(PY)
 .PHONY: test-ecosystem ecosystem
 NEWEST = 3.13
 MET = numpy scipy scikit-learn xarray pandas pyarrow zarr h5py polars dask bottleneck netCDF4 ml_dtypes array-api-strict
-ECOSYSTEM_TESTS = $(wildcard $(addprefix python/tests/test_,$(addsuffix .py,\
+ECOSYSTEM_TESTS = $(call tests,\
 	array_protocol array_standard arrays_beside column_types columns conversion creation csv elementwise files fft grouping hdf5 \
 	index_arrays labels linalg manipulation merging numbers* numpy_* order_functions other_writers random sort_statistics \
-	statistics stores)))
+	statistics stores)
 test-ecosystem:
 	@$(call find_python,$(NEWEST)) \
 	test -n "$$python" || { printf '\n== missing: Python $(NEWEST); install with\n\tpyenv install $(NEWEST)\n'; exit 1; }; \

@@ -37,7 +37,7 @@ except ImportError as error:
         f"{sys.executable}, Python {sys.version.split()[0]}: {error}. It needs NumPy, and DTL's wheel for this Python"
     )
 
-_TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
+_TESTS = Path(__file__).resolve().parents[1] / "python" / "tests" / "device"
 _FILES = (  # the longest first
     *("functions_on_a_device", "kernels_on_a_device", "operands_on_a_device", "axes_on_a_device", "on_a_device"),
     *("indexing_on_a_device", "moves_on_a_device", "halos_on_a_device", "windows_on_a_device", "computing_on_a_device"),

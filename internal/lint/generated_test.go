@@ -17,9 +17,9 @@ import (
 var heldBy = map[string]string{
 	"backends/internal/gpu/kernels/*.ptx": "internal/lint/generated_test.go",
 	"benchmarks/RESULTS.md":               "benchmarks/run.py",
-	"docs/architecture.svg":               "python/tests/test_architecture.py",
-	"docs/scale.svg":                      "python/tests/test_scale.py",
-	"packaging/requirements.txt":          "python/tests/test_packaging.py",
+	"docs/architecture.svg":               "python/tests/package/test_architecture.py",
+	"docs/scale.svg":                      "python/tests/package/test_scale.py",
+	"packaging/requirements.txt":          "python/tests/package/test_packaging.py",
 }
 
 // marked returns the patterns of .gitattributes that are marked as generated.

@@ -41,7 +41,7 @@ var recipes = []recipe{
 }
 
 // users are what calls functions as any program does: tests, apart from the tables that have a row for each function, and examples.
-var users = regexp.MustCompile(`_test\.go$|^python/tests/(test_|.*on_a_device|\w+_on_devices|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
+var users = regexp.MustCompile(`_test\.go$|^python/tests/(\w+/)?(test_|.*on_a_device|\w+_on_devices|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
 	`^(benchmarks|examples|findings)/|^docs/.*\.(md|ipynb)$`)
 
 // holders returns the files that have the sample of a recipe, without users.

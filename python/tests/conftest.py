@@ -22,6 +22,7 @@ import os
 import re
 import shutil
 import socket
+import sys
 import tempfile
 import zlib
 from pathlib import Path
@@ -37,6 +38,11 @@ import dtl
 from dtl._cli import processes
 
 __all__ = ["pytest_timeout_set_timer"]
+
+#: The folders of tests, some of which import from others.
+sys.path[1:1] = [
+    str(Path(__file__).with_name(name)) for name in ("arrays", "comm", "containers", "device", "files", "jobs")
+]
 
 #: Each launcher says how many ranks it started. The communicator must agree.
 _LAUNCHED = next(

@@ -290,7 +290,7 @@ def test_in_a_kernel(tmp_path: Path) -> None:
 
 
 def test_the_guide(notebook: Notebook) -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs/guide/notebooks.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).resolve().parents[3] / "docs/guide/notebooks.md").read_text(encoding="utf-8")
     cells = re.findall(r"which test_notebook.py runs -->\n```python\n(.*?)```", guide, re.DOTALL)
     assert len(cells) == 3
     ran = [notebook.run(cell.replace("1_000_000", "1_000").replace("ranks 4", "ranks 2")) for cell in cells]

@@ -17,7 +17,7 @@ from job import on
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MISSING = "not installed; runs in the environments of `make setup`"
 FOLDER = ROOT / "examples" / "first_hour"
 RANKS = pytest.mark.parametrize("ranks", [on(1), on(3)])

@@ -15,7 +15,7 @@ from dtl._native import variables
 
 pytestmark = pytest.mark.alone("the environment is the same on every rank")
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "environment.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "environment.md"
 
 WRONG = {
     "DTL_BACKEND": ["nobody", "MPI", "cuda", " mpi"],

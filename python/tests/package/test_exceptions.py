@@ -39,7 +39,7 @@ BUILTINS = {
 }
 
 #: Where the core gives each failure its number: the contract itself.
-STATUS = Path(__file__).resolve().parents[2] / "core" / "status" / "status.go"
+STATUS = Path(__file__).resolve().parents[3] / "core" / "status" / "status.go"
 
 CLASSES = {
     "Internal": dtl.DTLError,

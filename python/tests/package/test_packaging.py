@@ -12,7 +12,7 @@ import pytest
 
 import dtl
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RELEASE = ".github/workflows/release.yml"
 
 

@@ -19,7 +19,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "tutorials"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 

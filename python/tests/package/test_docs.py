@@ -33,7 +33,7 @@ import dtl
 from dtl import exceptions
 from dtl._cli import launcher, library
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").rglob("*.md"))]
 PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]

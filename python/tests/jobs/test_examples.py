@@ -21,7 +21,7 @@ from dtl._cli import cores
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RANKS = pytest.mark.parametrize("ranks", [on(1), in_matrix(on(2)), on(3), in_matrix(on(4))])
 
 needs_flights = pytest.mark.skipif(

@@ -66,5 +66,5 @@ def test_pyright_agrees() -> None:
     """That mypy does is checked with the package."""
     pytest.importorskip("pyright", reason="needs pyright, which the extra test brings from Python 3.10 on")
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, str(PATH)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PATH.parents[2])
+    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PATH.parents[3])
     assert found.returncode == 0, found.stdout

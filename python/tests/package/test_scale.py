@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 pytestmark = [
     pytest.mark.alone("the sources are the same on every rank"),

@@ -96,8 +96,8 @@ sys.stdout.write("all raised")
 @pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup")
 @pytest.mark.parametrize("sharing", ["1", "0"], ids=["sharing memory", "apart"])
 def test_the_other_has_ended(tmp_path: Path, sharing: str) -> None:
-    here = str(Path(__file__).parent)
-    code = f"import sys; sys.path.insert(0, {here!r})\n" + PROGRAM
+    here = Path(__file__).parent
+    code = f"import sys; sys.path[:0] = {[str(here), str(here.parent)]}\n" + PROGRAM
     assert succeeded(ranks(2, code, tmp_path, DTL_SHARED_MEMORY=sharing)).endswith("all raised")
 
 

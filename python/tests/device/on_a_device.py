@@ -29,7 +29,7 @@ PLACES = ("device", "unified")
 DRIVERS = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}
 LINKERS = {"cuda": "libnccl.so.2", "hip": "librccl.so.1"}
 VENDOR = "hip" if dtl.has_hip() and not dtl.has_cuda() else "cuda"
-NAMES = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "gputest" / "driver" / "hip" / "names.h"
+NAMES = Path(__file__).parents[3] / "backends" / "internal" / "gpu" / "gputest" / "driver" / "hip" / "names.h"
 OTHERWISE = {"fake_copy": "hipMemcpyAsync", "fake_push": "hipGetDevice", "fake_pop": "hipSetDevice"}
 
 #: DLPack's numbers of memory of a GPU, and of managed memory.

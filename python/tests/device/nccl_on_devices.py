@@ -326,7 +326,7 @@ def test_calls_that_fail(ctx: dtl.Context, failing: Any, symbol: str, later: boo
     gpus.close()
 
 
-HEADER = Path(__file__).parents[2] / "backends" / "nccl" / "library.h"
+HEADER = Path(__file__).parents[3] / "backends" / "nccl" / "library.h"
 
 #: All functions of NCCL that DTL calls, but the version's, which is asked for once (test_devices.py).
 FUNCTIONS = sorted(set(re.findall(r"X\(\w+, (nccl\w+),", HEADER.read_text())) - {"ncclGetVersion"})

@@ -22,7 +22,7 @@ def test_a_test_that_hangs(tmp_path: Path) -> None:
     """It is shown where it was. Those before it take less than the limit, and together more."""
     (tmp_path / "test_some.py").write_text(TESTS)
     options = ["-p", "time_limit", "-o", "timeout=5", "-o", "timeout_method=thread", "-p", "no:cacheprovider"]
-    ended = run([sys.executable, "-m", "pytest", *options, str(tmp_path)], PYTHONPATH=str(Path(__file__).parent))
+    ended = run([sys.executable, "-m", "pytest", *options, str(tmp_path)], PYTHONPATH=str(Path(__file__).parents[1]))
     assert ended.code == 1
     said = ended.out + ended.err
     assert "+ Timeout +" in said, said

@@ -24,7 +24,7 @@ import dtl
 pytestmark = [pytest.mark.jobs("starts programs that load a driver"), pytest.mark.timeout(600)]
 
 HERE = Path(__file__).parent
-GPU = HERE.parents[1] / "backends" / "internal" / "gpu"
+GPU = HERE.parents[2] / "backends" / "internal" / "gpu"
 DRIVER = GPU / "gputest" / "driver"
 NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
@@ -593,7 +593,7 @@ def test_info_names_the_devices(driver: str) -> None:
     assert dtl.has_cuda() or "no cuda:" not in ended.out
 
 
-GPU_REPORT = HERE.parents[1] / "benchmarks" / "gpu.py"
+GPU_REPORT = HERE.parents[2] / "benchmarks" / "gpu.py"
 
 
 @pytest.mark.parametrize("part", ["driver", "cupy", "nccl", "kernels", "ranks"])
@@ -655,7 +655,7 @@ def working_folders() -> list[str]:
     return found
 
 
-EXAMPLES = HERE.parents[1] / "examples"
+EXAMPLES = HERE.parents[2] / "examples"
 
 
 @pytest.mark.parametrize("count", [1, 3])

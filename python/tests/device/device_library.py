@@ -20,7 +20,7 @@ import numpy as np
 from dlpack_structures import Tensor, VersionedTensor
 from on_a_device import DRIVERS, KINDS, VENDOR, vendors
 
-_PTX = Path(__file__).parents[2] / "backends" / "internal" / "gpu" / "kernels" / "elementwise.ptx"
+_PTX = Path(__file__).parents[3] / "backends" / "internal" / "gpu" / "kernels" / "elementwise.ptx"
 
 #: DLPack's number of a GPU's memory, and of kinds of elements.
 _OWN = KINDS[0]
