@@ -18,8 +18,11 @@ from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
-from . import cached_windows, host_copies, shared_devices
 from .base import DistributedContainer
+
+# isort: split
+# After base, whose last line has packages above give the class its methods: these import what is here.
+from . import cached_windows, host_copies, shared_devices
 from .expressions import handle_to_read
 from .layout import BLOCK, Division, division, execution_policy
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
+from programs import alone, succeeded
 
 import dtl
 from dtl import _lazy
@@ -277,6 +278,33 @@ def test_ranks_are_started_before_numpy_is_imported(words: list[str], numpy: boo
     command = [sys.executable, "-X", "importtime", *words]
     done = subprocess.run(command, check=True, stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
     assert ("numpy._core" in done.stderr or "numpy.core" in done.stderr) == numpy
+
+
+@pytest.mark.jobs("starts a process for each module with public names")
+def test_every_public_name_can_be_the_first() -> None:
+    """What a program imports first decides the order of the modules behind it. The Go library is in no process yet."""
+    said = succeeded(alone(FIRST))
+    assert said == ""
+
+
+#: Prints the first names of modules that cannot be imported before any other.
+FIRST = """
+    import os
+    import numpy
+    import dtl
+    from dtl import _lazy
+
+    homes = _lazy.names_of(os.path.join(os.path.dirname(dtl.__file__), "__init__.pyi"))
+    assert homes
+    for name in {home: name for name, home in homes.items()}.values():
+        if os.fork() == 0:
+            try:
+                getattr(dtl, name)
+            except ImportError as error:
+                print(name, error, flush=True)
+            os._exit(0)
+        os.wait()
+"""
 
 
 def test_late_methods_are_the_functions() -> None:
