@@ -6,6 +6,7 @@ package numpybridge
 #cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap
 #include <stdlib.h>
 #include "bridge.h"
+#include "blocks.h"
 #include "reserve.h"
 */
 import "C"
@@ -91,6 +92,54 @@ func dtl_release(storage C.uintptr_t) {
 func dtl_container_close(h C.int64_t) (failed *C.char) {
 	defer guard(&failed)
 	if err := container.Containers.Close(handle.Handle(h)); err != nil {
+		failed = C.CString(status.Encode(err))
+	}
+	return failed
+}
+
+// blocks takes back memory that C has handed over.
+type blocks struct{}
+
+func (blocks) Allocate(int, int) (memory.Block, error) {
+	return memory.Block{}, status.New(status.Internal, "C allocates blocks")
+}
+
+func (blocks) Deallocate(b memory.Block) { C.block_drop(b.Addr) }
+
+// dtl_container_template makes what keeps the layout of a container, and returns its handle, or an error.
+//
+//export dtl_container_template
+func dtl_container_template(h C.int64_t, made *C.int64_t) (failed *C.char) {
+	defer guard(&failed)
+	err := withContainer(int64(h), func(c container.Container) error {
+		a, err := container.Template(c)
+		if err == nil {
+			*made = C.int64_t(container.Containers.Put(a))
+		}
+		return err
+	})
+	if err != nil {
+		failed = C.CString(status.Encode(err))
+	}
+	return failed
+}
+
+// dtl_container_over makes a container of a template's layout and an element type over a block, which it drops when nobody
+// uses the elements any more; at once where it fails.
+//
+//export dtl_container_over
+func dtl_container_over(template C.int64_t, number C.int32_t, block unsafe.Pointer, size C.int64_t, made *C.int64_t) (failed *C.char) {
+	defer guard(&failed)
+	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
+	err := withContainer(int64(template), func(c container.Container) error {
+		a, err := container.Over(c, dtype.FromNumber(int64(number)), storage)
+		if err == nil {
+			*made = C.int64_t(container.Containers.Put(a))
+		}
+		return err
+	})
+	if err != nil {
+		storage.Release()
 		failed = C.CString(status.Encode(err))
 	}
 	return failed

@@ -64,6 +64,10 @@ static int take_bound(const ShortCallObject *s, PyObject *const *bound, fast_cal
                 ((HandleObject *)argument)->temporary = is_temporary(argument);
                 return 0;
             }
+            if (((HandleObject *)argument)->unregistered && use_handle((HandleObject *)argument) < 0) {
+                PyErr_Clear(); /* the function fails at it, too */
+                return 0;
+            }
             t->call.handle = ((HandleObject *)argument)->handle;
             break;
         case IS_IN:

@@ -70,11 +70,13 @@ static PyMethodDef methods[] = {
     {"fault", bridge_fault, METH_VARARGS, fault_doc},
     {"take_turn", bridge_take_turn, METH_VARARGS, take_turn_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
+    {"learn_ufuncs", bridge_learn_ufuncs, METH_VARARGS, learn_ufuncs_doc},
     {"end_turn", bridge_end_turn, METH_O, end_turn_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"on_use", bridge_on_use, METH_O, on_use_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
     {"pends", bridge_pends, METH_O, pends_doc},
+    {"register_all", bridge_register_all, METH_NOARGS, register_all_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {"take_dlpack", bridge_take_dlpack, METH_O, take_dlpack_doc},
@@ -131,11 +133,13 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     Py_INCREF(&state);
     if (PyModule_AddObject(module, "state", (PyObject *)&state) < 0)
         goto failed;
+    container_type = &ContainerType;
+    on_register(container_register);
     PendingCallType.tp_base = ContainerType.tp_base = RanksType.tp_base = ExposedType.tp_base = &HandleType;
     if (add_type(module, "Handle", &HandleType) < 0 || add_type(module, "Layout", &LayoutType) < 0 ||
         add_type(module, "Container", &ContainerType) < 0 ||
         add_type(module, "Ranks", &RanksType) < 0 || add_type(module, "Exposed", &ExposedType) < 0 ||
-        add_type(module, "Buffer", &BufferType) < 0 || add_type(module, "DeviceMemory", &DeviceMemoryType) < 0 ||
+        add_type(module, "Buffer", &BufferType) < 0 || PyType_Ready(&BlockType) < 0 || add_type(module, "DeviceMemory", &DeviceMemoryType) < 0 ||
         add_type(module, "ShortCall", &ShortCallType) < 0 ||
         add_type(module, "Collective", &CollectiveType) < 0 ||
         add_type(module, "Recorder", &RecorderType) < 0 || add_type(module, "PendingCall", &PendingCallType) < 0)

@@ -34,10 +34,17 @@ static inline PyObject *Py_NewRef(PyObject *object) {
 /* Set once by setup(): the two NumPy types that tell kinds apart. */
 extern PyObject *ndarray_type, *generic_type;
 
+/* The type ContainerType, for the files that its definition uses. */
+extern PyTypeObject *container_type;
+
+static inline int is_container(PyObject *value) { return PyObject_TypeCheck(value, container_type); }
+
 /* What C and Python both know of this process, in one place for both: Python sees it as _bridge.state. */
 typedef struct {
     PyObject_HEAD
     char forked;   /* the Go runtime does not survive fork: in a child without exec no call may reach it */
+    char keeps_places; /* the places at which containers are made are kept: the core hears of each at once */
+    double least_queued; /* how many bytes the smallest part has of which expressions are queued */
     int under_way; /* asynchronous calls: while there are some, Python says when a call on a container may begin */
 } StateObject;
 
@@ -68,6 +75,7 @@ typedef struct {
     long long handle;
     char deferred; /* calls on it go the long way: Python decides when they run */
     char pending;  /* expressions are computed before anybody uses it */
+    char unregistered; /* a container that the core does not know yet: use_handle makes it known */
     char temporary; /* nobody but its last short call referred to it, while something was pending */
 } HandleObject;
 
@@ -85,10 +93,32 @@ typedef struct {
     dtl_window *window; /* where C may access the parts; NULL: nowhere */
 } ExposedObject;
 
-extern PyTypeObject HandleType, LayoutType, ContainerType, RanksType, BufferType, ExposedType;
+extern PyTypeObject HandleType, RanksType, BufferType, ExposedType;
 
-/* use_handle computes what is pending on an object, before anybody uses its handle. It returns -1 where that fails. */
+/* use_handle computes what is pending on an object, and makes it known to the core, before anybody uses its handle. It returns
+ * -1 where that fails. */
 int use_handle(HandleObject *object);
+
+/* on_register takes the function that makes an object known to the core, and returns -1 with an exception where that fails. */
+void on_register(int (*f)(HandleObject *));
+
+/* Where the elements are, of containers that are laid out alike. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *shape, *local_size; /* NULL until somebody has asked */
+    double count; /* this rank's elements; 0 until a short call has counted them */
+    long long template; /* the native handle of what keeps the layout for containers that are yet to be registered; 0: none */
+} LayoutObject;
+
+/* A container of elements, which ends with the object. */
+typedef struct ContainerObject {
+    HandleObject base;
+    char quick; /* numbers on the host, of a container that owns them: calls on its part need nothing of Python's */
+    int ndim;
+    PyObject *context, *dtype, *division, *layout;
+    PyObject *part; /* the array of this rank's elements; NULL until a short call has asked for it: see part.c */
+    struct ContainerObject *before, *behind; /* the others that are unregistered */
+} ContainerObject;
 
 extern const char on_use_doc[];
 PyObject *bridge_on_use(PyObject *module, PyObject *compute);
@@ -101,6 +131,43 @@ void named_setup(PyObject *make_array);
 
 /* named_array makes an array or a scalar of a call's result of a named type. It takes over the storage, also when it fails. */
 PyObject *named_array(const dtl_call *call);
+
+/* ---- container.c ---- */
+
+extern PyTypeObject LayoutType, ContainerType;
+
+/* ---- part.c ---- */
+
+/* part_of returns a new reference to the array of a container's part, or NULL where there is no short way to it: then no
+ * exception is set. */
+PyObject *part_of(ContainerObject *c);
+
+/* part_forget forgets the array, before the part changes or views are counted. It returns -1, with an exception, where the core
+ * cannot get to know the container. */
+int part_forget(ContainerObject *c);
+
+/* part_close forgets the array of a container that is closed, and takes it off the unregistered ones. */
+void part_close(ContainerObject *c);
+
+/* container_quick returns a new container that is laid out as another one, of a NumPy dtype, whose elements are anything. The
+ * core does not know it before somebody asks for its handle. NULL without an exception: there is no short way. */
+ContainerObject *container_quick(ContainerObject *like, PyObject *dtype);
+
+/* container_register makes a container known to the core. It returns -1, with an exception, where that fails. */
+int container_register(HandleObject *object);
+
+extern PyTypeObject BlockType;
+
+extern const char register_all_doc[];
+PyObject *bridge_register_all(PyObject *module, PyObject *unused);
+
+/* ---- elementwise.c ---- */
+
+extern PyNumberMethods elementwise_operators;
+extern const char learn_ufuncs_doc[];
+PyObject *bridge_learn_ufuncs(PyObject *module, PyObject *args);
+PyObject *elementwise_compare(PyObject *one, PyObject *other, int how);
+PyObject *elementwise_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *words);
 
 /* ---- device_memory.c ---- */
 

@@ -136,6 +136,17 @@ PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape) 
 
 PyObject *generic_new(const ndarray_descr *descr, void *data) { return numpy.scalar_new(data, (ndarray_descr *)descr, NULL); }
 
+PyObject *array_over(const ndarray_descr *descr, int ndim, const Py_ssize_t *shape, void *data, PyObject *owner) {
+    PyObject *array = over(descr, ndim, (const int64_t *)shape, NULL, data);
+    if (array == NULL) {
+        Py_DECREF(owner);
+    } else if (numpy.set_base(array, owner) < 0) { /* which has taken owner */
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
 PyObject *array_of(dtl_call *call) {
     const dtl_array *r = &call->result;
     const ndarray_descr *descr = by_number[r->type]->descr;

@@ -104,6 +104,10 @@ const array_type *type_numbered(unsigned number);
 /* array_new returns an array of a type with undefined elements. */
 PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape);
 
+/* array_over returns an array with elements at an address in C order, and keeps their owner, of which it takes a reference, also
+ * when it fails. */
+PyObject *array_over(const ndarray_descr *descr, int ndim, const Py_ssize_t *shape, void *data, PyObject *owner);
+
 /* array_of returns what arrived as an array or a NumPy scalar. It takes over the call's storage, also when it fails. */
 PyObject *array_of(dtl_call *call);
 

@@ -18,7 +18,14 @@ PyObject *bridge_on_use(PyObject *module, PyObject *compute) {
     Py_RETURN_NONE;
 }
 
+/* What makes an object known to the core. */
+static int (*register_handle)(HandleObject *object);
+
+void on_register(int (*f)(HandleObject *)) { register_handle = f; }
+
 int use_handle(HandleObject *object) {
+    if (object->unregistered)
+        return register_handle(object);
     if (!object->pending || compute_pending == NULL)
         return 0;
     PyObject *computed = PyObject_CallFunctionObjArgs(compute_pending, (PyObject *)object, NULL);
@@ -43,14 +50,25 @@ static int handle_set(PyObject *self, PyObject *value, void *unused) {
     return 0;
 }
 
+static PyObject *handle_raw(PyObject *self, void *unused) {
+    HandleObject *object = (HandleObject *)self;
+    return object->unregistered && use_handle(object) < 0 ? NULL : PyLong_FromLongLong(object->handle);
+}
+
+static PyObject *handle_open(PyObject *self, void *unused) {
+    const HandleObject *object = (const HandleObject *)self;
+    return PyBool_FromLong(object->handle != 0 || object->unregistered);
+}
+
 static PyGetSetDef handle_getset[] = {
+    {"_is_open", handle_open, NULL, PyDoc_STR("whether it has not been closed"), NULL},
+    {"_raw_handle", handle_raw, NULL,
+     PyDoc_STR("the native handle, for calls that use no element, while what is pending stays so"), NULL},
     {"_handle", handle_get, handle_set, PyDoc_STR("the native handle, when what is pending is computed; 0 once it is closed"), NULL},
     {NULL},
 };
 
 static PyMemberDef handle_members[] = {
-    {"_raw_handle", T_LONGLONG, offsetof(HandleObject, handle), READONLY,
-     "the native handle, for calls that use no element, while what is pending stays so"},
     {"_deferred", T_BOOL, offsetof(HandleObject, deferred), 0, "whether calls on it take no short way"},
     {"_is_temporary", T_BOOL, offsetof(HandleObject, temporary), READONLY,
      "whether nobody but its last short call referred to it, while something was pending"},
@@ -66,160 +84,6 @@ PyTypeObject HandleType = {
     .tp_doc = "An object with a native handle.",
     .tp_members = handle_members,
     .tp_getset = handle_getset,
-    .tp_new = PyType_GenericNew,
-};
-
-/* ---- Layout: where the elements of containers are ---- */
-
-/* What Python knows of it; NULL until somebody has asked. */
-typedef struct {
-    PyObject_HEAD
-    PyObject *shape, *local_size;
-} LayoutObject;
-
-static PyMemberDef layout_members[] = {
-    {"shape", T_OBJECT, offsetof(LayoutObject, shape), 0, "the extents of the whole; None until somebody has asked"},
-    {"local_size", T_OBJECT, offsetof(LayoutObject, local_size), 0, "the number of this rank's elements; None until somebody has asked"},
-    {NULL},
-};
-
-static void layout_dealloc(PyObject *self) {
-    LayoutObject *layout = (LayoutObject *)self;
-    Py_XDECREF(layout->shape);
-    Py_XDECREF(layout->local_size);
-    Py_TYPE(self)->tp_free(self);
-}
-
-PyTypeObject LayoutType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._native._bridge.Layout",
-    .tp_basicsize = sizeof(LayoutObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "Where the elements are, of containers of one context: those that are known to be laid out alike share it.",
-    .tp_members = layout_members,
-    .tp_dealloc = layout_dealloc,
-    .tp_new = PyType_GenericNew,
-};
-
-/* ---- Container: the base class of containers of elements, which end with the object ---- */
-
-typedef struct {
-    HandleObject base;
-    int ndim;
-    PyObject *context, *dtype, *division, *layout;
-} ContainerObject;
-
-static PyMemberDef container_members[] = {
-    {"_context", T_OBJECT_EX, offsetof(ContainerObject, context), 0, "the ranks"},
-    {"_dtype", T_OBJECT_EX, offsetof(ContainerObject, dtype), 0, "the type of the elements"},
-    {"_ndim", T_INT, offsetof(ContainerObject, ndim), 0, "the number of dimensions"},
-    {"_division", T_OBJECT_EX, offsetof(ContainerObject, division), 0, "which rank owns which element"},
-    {"_layout", T_OBJECT_EX, offsetof(ContainerObject, layout), 0, "where the elements are"},
-    {NULL},
-};
-
-/* A new container is made so often that setting its attributes one by one would take a tenth of that. */
-static PyObject *container_adopt_native(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    ContainerObject *c = (ContainerObject *)self;
-    if (nargs != 5)
-        return PyErr_Format(PyExc_TypeError, "_adopt_native takes 5 arguments, not %zd", nargs);
-    long long handle = PyLong_AsLongLong(args[0]);
-    long ndim = PyLong_AsLong(args[3]);
-    PyObject *layout = PyErr_Occurred() ? NULL : LayoutType.tp_alloc(&LayoutType, 0);
-    if (layout == NULL)
-        return NULL;
-    c->base.handle = handle;
-    c->ndim = (int)ndim;
-    Py_XSETREF(c->context, Py_NewRef(args[1]));
-    Py_XSETREF(c->dtype, Py_NewRef(args[2]));
-    Py_XSETREF(c->division, Py_NewRef(args[4]));
-    Py_XSETREF(c->layout, layout);
-    Py_RETURN_NONE;
-}
-
-static int container_traverse(PyObject *self, visitproc visit, void *arg) {
-    ContainerObject *c = (ContainerObject *)self;
-    Py_VISIT(c->context);
-    Py_VISIT(c->dtype);
-    Py_VISIT(c->division);
-    Py_VISIT(c->layout);
-    return 0;
-}
-
-static int container_clear(PyObject *self) {
-    ContainerObject *c = (ContainerObject *)self;
-    Py_CLEAR(c->context);
-    Py_CLEAR(c->dtype);
-    Py_CLEAR(c->division);
-    Py_CLEAR(c->layout);
-    return 0;
-}
-
-static void container_dealloc(PyObject *self) {
-    PyObject_GC_UnTrack(self);
-    container_clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-/* container_free closes the native container. It returns -1 with an exception where that fails. */
-static int container_free(PyObject *self) {
-    HandleObject *h = (HandleObject *)self;
-    long long handle = h->handle;
-    char *error;
-    h->handle = 0;
-    if (handle == 0 || state.forked)
-        return 0;
-    if (h->pending) { /* Python knows what becomes of that */
-        PyObject *gone = PyObject_CallMethod(self, "_release", "L", handle);
-        Py_XDECREF(gone);
-        return gone == NULL ? -1 : 0;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    error = dtl_container_close(handle);
-    Py_END_ALLOW_THREADS
-    if (error == NULL)
-        return 0;
-    fail_with(error);
-    return -1;
-}
-
-static PyObject *container_close_native(PyObject *self, PyObject *unused) {
-    if (container_free(self) < 0)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-/* The interpreter's end takes the memory away by itself. */
-static void container_finalize(PyObject *self) {
-    PyObject *type, *value, *where;
-    if (Py_IsFinalizing())
-        return;
-    PyErr_Fetch(&type, &value, &where);
-    if (container_free(self) < 0)
-        PyErr_WriteUnraisable(self);
-    PyErr_Restore(type, value, where);
-}
-
-static PyMethodDef container_methods[] = {
-    {"_adopt_native", (PyCFunction)(void (*)(void))container_adopt_native, METH_FASTCALL,
-     PyDoc_STR("Set the native handle of a new container, its context, dtype, number of dimensions and division, and a layout of its own.")},
-    {"_close_native", container_close_native, METH_NOARGS,
-     PyDoc_STR("Close the native container, unless it is closed, or dead in a forked child.")},
-    {NULL},
-};
-
-PyTypeObject ContainerType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dtl._native._bridge.Container",
-    .tp_basicsize = sizeof(ContainerObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_FINALIZE | Py_TPFLAGS_HAVE_GC,
-    .tp_doc = "A native handle of a container, which is closed with the object.",
-    .tp_methods = container_methods,
-    .tp_members = container_members,
-    .tp_dealloc = container_dealloc,
-    .tp_traverse = container_traverse,
-    .tp_clear = container_clear,
-    .tp_finalize = container_finalize,
     .tp_new = PyType_GenericNew,
 };
 

@@ -5,9 +5,14 @@
 
 PyObject *ndarray_type, *generic_type;
 
+PyTypeObject *container_type;
+
 static PyMemberDef members[] = {
     {"forked", T_BOOL, offsetof(StateObject, forked), 0, "whether this is a forked child, in which no call may reach Go"},
     {"under_way", T_INT, offsetof(StateObject, under_way), 0, "how many asynchronous calls are under way"},
+    {"keeps_places", T_BOOL, offsetof(StateObject, keeps_places), 0, "whether the core hears at once of each container"},
+    {"least_queued", T_DOUBLE, offsetof(StateObject, least_queued), 0,
+     "how many bytes the smallest part has of which expressions are queued"},
     {NULL},
 };
 

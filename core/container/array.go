@@ -18,7 +18,11 @@ type Array struct {
 	now     *state // nil once closed
 
 	parallel atomic.Bool
+	inner    bool // see Template
 }
+
+// Inner reports whether programs know nothing of the array.
+func (a *Array) Inner() bool { return a.inner }
 
 // SetParallel says whether the array's algorithms may use several threads.
 func (a *Array) SetParallel(is bool) { a.parallel.Store(is) }
@@ -105,6 +109,32 @@ func Blank(c Container, t dtype.Type) (*Array, error) {
 // who asks about the layout alone uses the array before Allocate.
 func Unallocated(c Container, t dtype.Type) (*Array, error) {
 	return alike(c, t, func(home, int) (*memory.Storage, error) { return nil, nil })
+}
+
+// Template is Unallocated for good: it keeps a layout, of which Over makes arrays after the container is closed.
+func Template(c Container) (*Array, error) {
+	p, err := c.Look()
+	if err != nil {
+		return nil, err
+	}
+	t := p.typ
+	p.Done()
+	a, err := Unallocated(c, t)
+	if err == nil {
+		a.inner = true
+	}
+	return a, err
+}
+
+// Over makes an array that is laid out as a container on the host is, of memory that has elements already, and that the array
+// releases. Local.
+func Over(c Container, t dtype.Type, storage *memory.Storage) (*Array, error) {
+	return alike(c, t, func(_ home, size int) (*memory.Storage, error) {
+		if storage.Size() < size {
+			return nil, status.New(status.Internal, "%d bytes for a part of %d", storage.Size(), size)
+		}
+		return storage, nil
+	})
 }
 
 // Allocate gives an array of Unallocated its memory, which holds anything. Local.

@@ -85,6 +85,14 @@ func own(from Allocator, block Block, err error) (*Storage, error) {
 	return s, nil
 }
 
+// Adopt returns a storage of a block that is in use already, with one user, the caller. The last one's Release gives it to
+// the allocator, which may be another than it is from.
+func Adopt(from Allocator, block Block) *Storage {
+	s := &Storage{block: block, from: from}
+	s.users.Store(1)
+	return s
+}
+
 // withAvailable adds to the error of an allocator that has no room how much there is.
 func withAvailable(from Allocator, err error) error {
 	meter, ok := from.(Meter)

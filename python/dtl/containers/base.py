@@ -129,7 +129,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
             made._adopt(handle, self._context, given, self._ndim, self._division, self._placement, self._execution)
         made._layout = self._layout
         if not self._is_where_divided:
-            made._is_where_divided = False
+            made._is_where_divided = made._is_quick = False
         return made
 
     def _laid_out_as(self, other: DistributedContainer) -> bool:
@@ -252,6 +252,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     @property
     def views_out(self) -> int:
         """How many views of this rank's memory exist. While there are any, the structure cannot change."""
+        self._root()._forget_part()
         return library.container_views(self._handle)
 
     def owner(self, *index: int) -> int:

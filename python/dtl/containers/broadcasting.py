@@ -13,7 +13,7 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.callsite import by_user
-from .._native.library import bridge
+from .._native.library import bridge, state
 from .._native.values import fingerprint
 from ..exceptions import InvalidArgumentError, OverflowError
 from ..policies import Partition
@@ -62,7 +62,7 @@ def apply(
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
     whole = where is True
     placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None, whole)
-    if whole and not options and placed.target.local_size * dtypes[0].itemsize >= expressions.least:
+    if whole and not options and placed.target.local_size * dtypes[0].itemsize >= state.least_queued:
         queued = _queued(ufunc, placed, outputs[0], dtypes[0])
         if queued is not None:
             return queued

@@ -50,8 +50,8 @@ def _least() -> float:
     return fused_loops.BLOCK if said is None else float(said)
 
 
-#: How many bytes the smallest part has of which expressions are queued. Smaller ones are in the cache anyway.
-least = _least()
+#: Smaller parts are in the cache anyway.
+state.least_queued = _least()
 
 
 class Queued:
@@ -243,7 +243,7 @@ def own_rows(made: Any, of: Any, start: int) -> tuple[int, int] | None:
     start
         The first of them.
     """
-    if made.local_size * made._dtype.itemsize < least or state.under_way:
+    if made.local_size * made._dtype.itemsize < state.least_queued or state.under_way:
         return None
     if not (_is_private(made) and _is_private(of)) or any([c.grid[0] != c.context.size for c in (made, of)]):
         return None
@@ -280,7 +280,7 @@ def _is_private(c: Any) -> bool:
     """Say whether nobody but its calls reaches the elements of a container. Not collective."""
     if not c._fusable or c._reached or c._placement is not Placement.HOST or c._carrier is not None:
         return False
-    return c._leaf is not None or c._expression is not None or library.container_views(c._raw_handle) == 0
+    return c._leaf is not None or c._expression is not None or c.views_out == 0
 
 
 def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -100,6 +100,7 @@ class Halo(Owner):
         self._mode = _modes(mode, _periodicity(periodic, container.ndim), container.ndim)
         numbers = [(*pair, _MODES.index(mode)) for pair, mode in zip(self._width, self._mode)]
         cached_windows.end(container, "halo", f"widths {numbers}")
+        container._forget_part()
         self._handle = bridge.halo_make(container, np.array(numbers, np.int64).ravel())
         container._reached = True
 

@@ -1,4 +1,4 @@
-"""The types of operators on containers. At run time, they are those of NumPy's mixin.
+"""The types of operators on containers. At run time, they are those of ``bridge.Container``.
 
 Of operands that are containers, numbers and arrays, an operator makes a container of the kind of its first operand; but
 where a vector meets a tensor, it makes a tensor, and of a span, which owns nothing, a vector or a tensor.
@@ -7,8 +7,6 @@ where a vector meets a tensor, it makes a tensor, and of a span, which owns noth
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 if TYPE_CHECKING:
     from typing import Callable, ClassVar, Protocol, TypeVar, Union, overload
@@ -129,4 +127,6 @@ if TYPE_CHECKING:
         def __rdivmod__(self, other: Any) -> tuple[Any, Any]: ...
 
 else:
-    Operators = NDArrayOperatorsMixin
+
+    class Operators:
+        """Nothing: each operator is a slot of the type in C."""

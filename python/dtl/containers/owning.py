@@ -168,7 +168,7 @@ class OwningContainer(DistributedContainer):
     @property
     def shape(self) -> tuple[int, ...]:
         """The extent of the whole along each dimension."""
-        known = self._layout.shape if self._raw_handle else None  # of what is closed, the core says so
+        known = self._layout.shape if self._is_open else None  # of what is closed, the core says so
         if known is None:
             known = self._layout.shape = super().shape
         return known
@@ -176,7 +176,7 @@ class OwningContainer(DistributedContainer):
     @property
     def local_size(self) -> int:
         """The number of elements on this rank."""
-        known = self._layout.local_size if self._raw_handle else None
+        known = self._layout.local_size if self._is_open else None
         if known is None:
             known = self._layout.local_size = super().local_size
         return known
@@ -344,6 +344,7 @@ class OwningContainer(DistributedContainer):
         from .._native.phases import phases  # not needed before
 
         try:
+            self._forget_part()
             with phases():
                 bridge.redistribute(self if alias is None else alias, spec, limit)
         finally:  # a signal's handler may raise behind the call

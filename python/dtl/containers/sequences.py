@@ -194,10 +194,12 @@ class DistributedVector(OneDimensional):
         number = integer("size", size)
         cached_windows.end(self, "resize", f"size {number}")
         try:
+            self._forget_part()
             bridge.resize(self, number)
         finally:  # a signal's handler may raise behind the call
             self._layout = bridge.Layout()
             self._is_where_divided &= self._division.partition is not Partition.EXPLICIT
+            self._is_quick &= self._is_where_divided
 
     @collective
     def redistribute(

@@ -1,10 +1,8 @@
-"""The methods of containers that packages above them have: NumPy's protocols, operators, and one-sided access."""
+"""The methods of containers that packages above them have: NumPy's protocols, and one-sided access."""
 
 from __future__ import annotations
 
 from typing import Any
-
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .array_function import ReductionMethods
 from .array_methods import ArrayMethods
@@ -15,15 +13,7 @@ from .ufuncs import Elementwise
 from .windows import WindowMethods
 
 #: The classes that say which methods containers have. The first that has a name counts.
-_CLASSES = (
-    Elementwise,
-    NDArrayOperatorsMixin,
-    Subscripts,
-    ReductionMethods,
-    ArrayMethods,
-    ArrayObject,
-    WindowMethods,
-)
+_CLASSES = (Elementwise, Subscripts, ReductionMethods, ArrayMethods, ArrayObject, WindowMethods)
 
 #: What a class has of its own.
 _OWN = {"__slots__", "__dict__", "__weakref__"}

@@ -327,7 +327,7 @@ class Subscripts:
         """Return a container with a copy of a region's elements. Collective."""
         kind = self._owning_class() if len(region.shape) == 1 else self._tensor_class
         divided = self._division_of(region)
-        if math.prod(region.shape) * self._dtype.itemsize < expressions.least:  # on all ranks: none could copy it later
+        if math.prod(region.shape) * self._dtype.itemsize < state.least_queued:  # on all ranks: none copies later
             selected = kind._selected(self, region.shape, divided, region.source())
             selected._run_as(self._execution)
             return selected

@@ -58,15 +58,12 @@ class Elementwise(Operators):
         local_view: Any
         partition_policy: Any
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        made: Any = None
-        if method == "__call__" and options.keys() <= _OUT and not state.under_way:
-            given = options.get("out", _NEW)
-            made = _made_shortly(ufunc, inputs, given)
-            if made is None and scheduler.placed:
-                made = _ufunc_at_once(ufunc, inputs, given[0])
-        if made is not None:
-            return made
+    def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Return what a ufunc makes of containers, where ``bridge.Container`` does not do it at once."""
+        if scheduler.placed and method == "__call__" and options.keys() <= _OUT and not state.under_way:
+            made = _ufunc_at_once(ufunc, inputs, options.get("out", _NEW)[0])
+            if made is not None:
+                return made
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
         if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
@@ -309,7 +306,7 @@ def _crossed(name: str, a: Any, b: Any) -> tuple[Any, Any]:
 
 def _has_own_ufuncs(value: Any) -> bool:
     """Say whether a value is of another library whose types say themselves what ufuncs do with them."""
-    known = (None, np.ndarray.__array_ufunc__, Elementwise.__array_ufunc__)
+    known = (None, np.ndarray.__array_ufunc__, bridge.Container.__array_ufunc__)
     return getattr(type(value), "__array_ufunc__", None) not in known
 
 
@@ -325,39 +322,6 @@ def _function_of(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, Any] | 
     if ufunc.__name__ == _WITHOUT_OUT:
         return ufunc, inputs[0].dtype
     return (_COMPARED[ufunc], np.bool_) if ufunc in _COMPARED else None
-
-
-def _made_shortly(ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
-    """Return what a ufunc makes of small containers that are laid out alike; None if it takes longer."""
-    first = out = outputs[0]
-    if len(outputs) > 1 or not (out is None or (isinstance(out, DistributedContainer) and out._is_plain)):
-        return None
-    key: list[Any] = [ufunc]
-    for value in inputs:
-        kind = value.__class__
-        if kind in WEAK or (kind is int and 0 <= value <= LEAST_MAXIMUM):
-            key.append(kind)
-        elif isinstance(value, DistributedContainer) and value._is_plain and (first is None or are_alike(first, value)):
-            first = value if first is None else first
-            key.append(value.dtype)
-        else:
-            return None
-    if out is not None:
-        key.append(out.dtype)
-    known = known_results.get(tuple(key))
-    if known is None or len(known) > 1 or not 0 < first.local_size * known[0].itemsize < expressions.least:
-        return None
-    made = first._like(known[0], blank=True) if out is None else out
-    if not made._is_plain:
-        return None
-    views = [_view(value) if isinstance(value, DistributedContainer) else value for value in inputs]
-    by_user(ufunc, tuple(views), {"out": _view(made)}, depth=3)
-    return made
-
-
-def _view(c: Any) -> np.ndarray[Any, Any]:
-    """Return what local_view does of numbers in the memory of this process."""
-    return np.asarray(bridge.view(c))
 
 
 def _apply(
@@ -388,7 +352,7 @@ def _apply(
             return broadcasting.apply(name, ufunc, inputs, outputs, where, options)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in first.shape))
     whole = where is True
-    if whole and not options and first.local_size * dtypes[0].itemsize >= expressions.least:
+    if whole and not options and first.local_size * dtypes[0].itemsize >= state.least_queued:
         queued = expressions.call(ufunc, inputs, first, outputs[0], dtypes[0], depth=3)
         if queued is not None:
             return queued
@@ -472,3 +436,6 @@ def _mask(name: str, where: Any) -> Any:
     if where.dtype != np.bool_:
         raise refusal(name, f"where holds {where.dtype}; it must hold bool")
     return np.asarray(where) if isinstance(where, np.ndarray) else where
+
+
+bridge.learn_ufuncs(np, known_results, WEAK, LEAST_MAXIMUM, by_user)

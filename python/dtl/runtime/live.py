@@ -7,6 +7,7 @@ from typing import Any, Iterator, NamedTuple
 
 from .._native import library
 from .._native.callsite import warn
+from .._native.library import bridge
 
 
 class LiveHandle(NamedTuple):
@@ -49,6 +50,7 @@ def live() -> list[LiveHandle]:
 
 def _handles() -> Iterator[tuple[LiveHandle, float, bool]]:
     """Yield the open handles, when they were made, and whether only a close lets go what they hold."""
+    bridge.register_all()
     now, *lines = library.live().splitlines()
     for line in lines:
         kind, born, holding, where = line.split("\t", 3)

@@ -279,7 +279,7 @@ class Deferrable(bridge.Container, Owner):
 
     def _check_open(self) -> None:
         """Refuse a container that was closed on this rank. The core cannot: it knows no handle of it any more."""
-        if not self._raw_handle:
+        if not self._is_open:
             raise library.closed("container")
 
     def _check_idle(self, op: str) -> None:

@@ -21,7 +21,7 @@ from dtl.containers import expressions, fused_loops
 @pytest.fixture(autouse=True)
 def _every_size(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Queue expressions of parts of any size, in blocks that are smaller than these."""
-    monkeypatch.setattr(expressions, "least", 0)
+    monkeypatch.setattr(library.state, "least_queued", 0)
     monkeypatch.setattr(fused_loops, "BLOCK", 64)
     monkeypatch.setattr(fused_loops, "_TILE", 512)
     yield

@@ -1,0 +1,208 @@
+//go:build cpython
+
+/*
+ * What a container object keeps of its elements: an array of its part, with which NumPy computes at once. The core would be
+ * asked for it at each call.
+ *
+ * The array of a container of the core's is one view of it, so the core refuses to move the elements while it is there.
+ * Who means to move them, or counts views, has it forgotten before; if another thread computes with it then, the core refuses
+ * all the same. So an array that is there is right, and containers are laid out alike if they have one object for it.
+ *
+ * A small container that a short call makes is known to no one but its object. Its elements are in a block (blocks.h). When
+ * somebody asks for its handle, the core gets the block, and the layout by the template of the layout's object.
+ */
+#include "blocks.h"
+#include "numpy.h"
+
+/* ---- Block: the owner of an array's memory ---- */
+
+typedef struct {
+    PyObject_HEAD
+    void *data;
+    PyObject *view; /* of the core's, where the core has to know that somebody uses the memory */
+} BlockObject;
+
+static void block_dealloc(PyObject *self) {
+    block_drop_held(((BlockObject *)self)->data);
+    Py_XDECREF(((BlockObject *)self)->view);
+    PyObject_Free(self);
+}
+
+PyTypeObject BlockType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dtl._native._bridge.Block",
+    .tp_basicsize = sizeof(BlockObject),
+    .tp_dealloc = block_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "The owner of small memory.",
+};
+
+/* ---- The array of a part ---- */
+
+/* view_code returns the number of the operation that returns a container's part. */
+static int64_t view_code(void) {
+    static int64_t code = -1;
+    const char *key;
+    for (int64_t i = 0; code < 0 && (key = dtl_operation(i)) != NULL; i++)
+        if (strcmp(key, "VIEW") == 0)
+            code = i;
+    return code;
+}
+
+/* view_part asks the core for a container's part. */
+static PyObject *view_part(const ContainerObject *c) {
+    dtl_call call;
+    memset(&call, 0, offsetof(dtl_call, shape));
+    call.code = view_code();
+    call.handle = c->base.handle;
+    Py_BEGIN_ALLOW_THREADS
+    dtl_perform(&call);
+    Py_END_ALLOW_THREADS
+    PyObject *array = NULL;
+    if (call.error != NULL)
+        free(call.error); /* the long way has it, too */
+    else if (call.result.given && call.stream == 0 && type_numbered((unsigned)call.result.type) != NULL)
+        array = array_of(&call);
+    else if (call.storage != 0)
+        dtl_release(call.storage);
+    PyErr_Clear();
+    return array;
+}
+
+PyObject *part_of(ContainerObject *c) {
+    if (c->part == NULL) {
+        if (!c->quick || c->base.handle == 0 || c->base.pending || c->base.deferred || state.forked || tracing || !numpy_known)
+            return NULL;
+        PyObject *array = view_part(c);
+        if (array == NULL || c->part != NULL || c->base.handle == 0 || c->base.pending) { /* another thread was faster */
+            Py_XDECREF(array);
+            return NULL;
+        }
+        c->part = array;
+    }
+    return c->quick && !c->base.pending && !c->base.deferred ? Py_NewRef(c->part) : NULL;
+}
+
+int part_forget(ContainerObject *c) {
+    if (c->base.unregistered && container_register(&c->base) < 0)
+        return -1;
+    if (c->part == NULL)
+        return 0;
+    PyObject *owner = ((const ndarray *)c->part)->base;
+    if (Py_REFCNT(c->part) > 1 && owner != NULL && Py_TYPE(owner) == &BlockType && ((BlockObject *)owner)->view == NULL)
+        ((BlockObject *)owner)->view = view_part(c); /* a call on another thread computes with it */
+    Py_CLEAR(c->part);
+    return 0;
+}
+
+/* ---- Containers that the core does not know yet ---- */
+
+static ContainerObject *unregistered;
+
+static void enlist(ContainerObject *c) {
+    c->base.unregistered = 1;
+    c->before = NULL;
+    c->behind = unregistered;
+    if (unregistered != NULL)
+        unregistered->before = c;
+    unregistered = c;
+}
+
+static void strike(ContainerObject *c) {
+    c->base.unregistered = 0;
+    if (c->before != NULL)
+        c->before->behind = c->behind;
+    else
+        unregistered = c->behind;
+    if (c->behind != NULL)
+        c->behind->before = c->before;
+}
+
+void part_close(ContainerObject *c) {
+    if (c->base.unregistered)
+        strike(c);
+    Py_CLEAR(c->part);
+}
+
+int container_register(HandleObject *object) {
+    ContainerObject *c = (ContainerObject *)object;
+    int64_t handle = 0;
+    const ndarray *part = (const ndarray *)c->part;
+    if (state.forked)
+        return fail_forked(), -1;
+    int64_t size = array_types[part->descr->type_num].size;
+    for (int i = 0; i < part->nd; i++)
+        size *= part->dimensions[i];
+    block_keep(part->data); /* for the core, which keeps the GIL waiting only while it allocates a few bytes */
+    char *error = dtl_container_over(((LayoutObject *)c->layout)->template, array_types[part->descr->type_num].number, part->data, size,
+                                     &handle);
+    if (error != NULL)
+        return fail_with(error), -1;
+    strike(c);
+    c->base.handle = handle;
+    return 0;
+}
+
+const char register_all_doc[] = PyDoc_STR(
+"register_all($module, /)\n--\n\n"
+"Make all containers known to the core, before it is asked which there are.");
+
+PyObject *bridge_register_all(PyObject *module, PyObject *unused) {
+    while (unregistered != NULL)
+        if (container_register(&unregistered->base) < 0)
+            return NULL;
+    Py_RETURN_NONE;
+}
+
+/* has_template says whether a container's layout has a template, which it gets if the core knows the container. */
+static int has_template(ContainerObject *like) {
+    LayoutObject *layout = (LayoutObject *)like->layout;
+    if (layout->template == 0 && like->base.handle != 0) {
+        int64_t made = 0;
+        free(dtl_container_template(like->base.handle, &made));
+        layout->template = made;
+    }
+    return layout->template != 0;
+}
+
+/* allocated_like returns an array of a dtype, of the shape of another, over a block. */
+static PyObject *allocated_like(const ndarray *other, const ndarray_descr *descr) {
+    size_t size = (size_t)array_types[descr->type_num].size;
+    for (int i = 0; i < other->nd; i++)
+        size *= (size_t)other->dimensions[i];
+    void *data = block_new(size);
+    BlockObject *owner = data == NULL ? NULL : PyObject_New(BlockObject, &BlockType);
+    if (owner == NULL) {
+        if (data != NULL)
+            block_drop(data);
+        PyErr_Clear();
+        return NULL;
+    }
+    owner->data = data;
+    owner->view = NULL;
+    PyObject *array = array_over(descr, other->nd, other->dimensions, data, (PyObject *)owner);
+    PyErr_Clear();
+    return array;
+}
+
+ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
+    PyTypeObject *type = Py_TYPE(like);
+    if (type->tp_new != container_type->tp_new || state.keeps_places || like->part == NULL || dtype_take(dtype) <= 0 || !has_template(like))
+        return NULL;
+    PyObject *array = allocated_like((const ndarray *)like->part, (const ndarray_descr *)dtype);
+    ContainerObject *c = array == NULL ? NULL : (ContainerObject *)type->tp_alloc(type, 0);
+    if (c == NULL) {
+        Py_XDECREF(array);
+        PyErr_Clear();
+        return NULL;
+    }
+    c->quick = 1;
+    c->ndim = like->ndim;
+    c->context = Py_NewRef(like->context);
+    c->dtype = Py_NewRef(dtype);
+    c->division = Py_NewRef(like->division);
+    c->layout = Py_NewRef(like->layout);
+    c->part = array;
+    enlist(c);
+    return c;
+}
