@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import builtins
 import errno
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from numpy.exceptions import AxisError as _NumPysAxisError
-else:
-    _NumPysAxisError = getattr(np, "exceptions", np).AxisError  # before NumPy 1.25, of numpy itself
 
 __all__ = [
     "AxisError",
@@ -71,16 +68,43 @@ class BoundsError(DTLError, IndexError):
     code = 103
 
 
-class AxisError(BoundsError, _NumPysAxisError):
-    """A dimension that a container does not have. It is also the AxisError of NumPy."""
+_AXIS = 108
 
-    code = 108
 
-    def __init__(self, axis: Any, ndim: Any = None) -> None:
-        super().__init__(axis, ndim)
-        self.args = (super().__str__(),)
+@functools.lru_cache(maxsize=None)
+def _axis_error() -> Any:
+    """Return the class that is NumPy's AxisError, too, which ``dtl run`` has no use for: it imports no NumPy."""
+    import numpy as np
 
-    __str__ = Exception.__str__  # NumPy's keeps the first text, where a caller's name is put before it
+    base: Any = getattr(np, "exceptions", np).AxisError  # until NumPy 1.25 of numpy itself
+
+    def begin(self: Any, axis: Any, ndim: Any = None) -> None:
+        base.__init__(self, axis, ndim)
+        self.args = (base.__str__(self),)
+
+    members = {
+        "__doc__": "A dimension that a container does not have. It is also the AxisError of NumPy.",
+        "__module__": __name__,
+        "__init__": begin,
+        "__str__": Exception.__str__,  # NumPy's keeps the first text, where a caller's name is put before it
+        "code": _AXIS,
+    }
+    return type("AxisError", (BoundsError, base), members)
+
+
+if TYPE_CHECKING:
+
+    class AxisError(BoundsError, _NumPysAxisError):
+        """A dimension that a container does not have. It is also the AxisError of NumPy."""
+
+        def __init__(self, axis: Any, ndim: Any = ...) -> None: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "AxisError":
+            return _axis_error()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class OverflowError(InvalidArgumentError, builtins.OverflowError):
@@ -160,7 +184,6 @@ _CLASSES: dict[int, type[DTLError]] = {
         InvalidTypeError,
         InvalidHandleError,
         BoundsError,
-        AxisError,
         OverflowError,
         BufferError,
         KeyNotFoundError,
@@ -201,7 +224,8 @@ def from_text(text: str) -> DTLError:
     number = None
     if _ERRNO < code <= _ERRNO + _LARGEST_ERRNO:
         code, number = FileError.code, code - _ERRNO
-    error = _CLASSES.get(code, DTLError)(f"{op}: {cause}" if op else cause)
+    kind = _axis_error() if code == _AXIS else _CLASSES.get(code, DTLError)
+    error = kind(f"{op}: {cause}" if op else cause)
     error.code = code
     error.op = op
     error._cause = cause
