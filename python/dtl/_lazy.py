@@ -1,6 +1,6 @@
 """Lazy imports: what a program does not use is not imported.
 
-Imports point one way through the packages. The few calls that go the other way stand at the end of this module.
+Imports point one way through the packages, and so do late calls, which are imports when they are first made.
 
 The stub ``__init__.pyi`` says where each public name is. Type checkers read it, and so does ``attach``, as
 ``lazy_loader`` of scikit-image does: there is no second table that could differ from it.
@@ -14,6 +14,9 @@ import os
 import sys
 from typing import Any, Callable, Iterable
 
+#: What says more of a name that a package does not have: ``unknown_name`` of runtime.hints, which ``protocol`` adds.
+explain: dict[str, Callable[[str, str, Iterable[str]], str]] = {}
+
 
 def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any], list[str]]:
     """Return a function that imports a name of a package when it is asked for, and the names that there are.
@@ -26,7 +29,7 @@ def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any
     def load(name: str) -> Any:
         if name not in homes:
             text = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(text if name.startswith("_") else unknown_name(package, name, homes))
+            raise AttributeError(text if name.startswith("_") else explain["unknown name"](package, name, homes))
         home = importlib.import_module(homes[name], package)
         value = home if homes[name] == f".{name}" else getattr(home, name)
         say_public(value, package)
@@ -100,20 +103,3 @@ def extend(cls: type[Any]) -> None:
     """Give a class the methods that packages above it have for it: the last line of the class's module."""
     if cls.__name__ in extensions:
         extensions[cls.__name__](cls)
-
-
-# What lower packages call of higher ones.
-argsort = late(".algorithms.sort", "argsort")
-by_host = late(".containers.host_copies", "by_host")
-by_host_copies = late(".containers.host_copies", "called")
-elementwise = late(".containers.broadcasting", "elementwise")
-check_placements = late(".containers.host_copies", "check_placements")
-computed_along = late(".algorithms.device_reductions", "computed")
-computed_where = late(".algorithms.device_reductions", "computed_where")
-reduced_along = late(".algorithms.axis_reductions", "reduced")
-reduced_where = late(".algorithms.masked_reductions", "masked")
-sort = late(".algorithms.sort", "sort")
-spread_over = late(".containers.broadcasting", "spread_over")
-take = late(".algorithms.taking", "take")
-to_host = late(".containers.host_copies", "to_host")
-unknown_name = late(".runtime.hints", "unknown_name")

@@ -8,7 +8,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .._lazy import computed_along, late
+from .._lazy import late
 from .._native.arguments import dtype_number, integer
 from .._native.callsite import warn
 from ..comm import collectives, vector_collectives
@@ -22,10 +22,12 @@ from ..exceptions import AxisError, InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from . import moments, products, statistics
+from . import moments, products
 from .exchange import share
-from .folds import truths_of
+from .folds import exact, truths_of
 from .half_precision import as_half, reduced_in_float32
+
+computed_along = late(".algorithms.device_reductions", "computed")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -148,8 +150,10 @@ def _whole(name: str, a: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof
     options: Any = {"ddof": ddof} if name in ("var", "std") else {}
     if name in BITWISE:
         value = _of_bits(name, a)
+    elif reproducible:
+        value = exact(name, a)
     else:
-        value = statistics.exact(name, a) if reproducible else getattr(statistics, name)(a, **options)
+        value = getattr(a, name)(**options)
     if dtype is not None:
         value = np.asarray(value).astype(_dtype_of(name, dtype))[()]
     return np.full((1,) * a.ndim, value) if keepdims else value

@@ -6,12 +6,12 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from .._lazy import check_placements
 from .._native.arguments import integer
 from .._native.keywords import check_select_kind, index_mode
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
+from ..containers.host_copies import check_placements
 from ..containers.indexing import masks, parts
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host, spread_over
 from .._native.arguments import diagonal_number, integer, stored_array, stored_number
 from .._native.foreign_arrays import is_foreign
 from .._native.values import cast, filling, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
+from ..containers.broadcasting import spread_over
+from ..containers.host_copies import by_host
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor

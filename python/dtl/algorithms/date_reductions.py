@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import to_host
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import linear_indices
 from ..containers.date_kernels import order_key
+from ..containers.host_copies import to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from . import folds

@@ -9,11 +9,11 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._lazy import check_placements
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..containers import kernels
 from ..containers.base import DistributedContainer
+from ..containers.host_copies import check_placements
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
 from ..runtime import array_libraries

@@ -6,10 +6,10 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
-from .._lazy import elementwise as _elementwise
 from .._lazy import late
 from .._native.library import bridge
 from ..containers import expressions
+from ..containers.broadcasting import elementwise as _elementwise
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
 from .order_keys import truths
@@ -120,3 +120,10 @@ def _closed(a: Any) -> NoReturn:
         _refuse(a)
     a._check_open()
     raise AssertionError("a container without a handle is closed")
+
+
+def exact(name: str, a: Any) -> Any:
+    """Return the exact sum or mean of all elements, rounded once. Sums of integers are exact anyhow. Collective."""
+    if name == "mean":
+        return MEAN_SCALARS[a.dtype.num](fold(a, MEAN, 0, 1))
+    return SUM_SCALARS[a.dtype.num](fold(a, SUM, 0, int(a.dtype.kind in "fc")))

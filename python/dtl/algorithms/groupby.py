@@ -8,12 +8,13 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._lazy import check_placements, late
+from .._lazy import late
 from .._native import library
 from .._native.arguments import stored_number
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import check_placements
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike

@@ -6,12 +6,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies
 from .._native.arguments import integer, listed
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import called as by_host_copies
 from ..containers.layout import Division, division
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError

@@ -17,7 +17,6 @@ from ..containers.indices import check_inside
 from ..containers.layout import REPLICATED, Division
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from . import statistics
 from .axis_reductions import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -86,7 +85,7 @@ class Located:
 def from_start(indices: Any, extent: int) -> Any:
     """Return a container's indices from 0 on, of int64. They are on the GPU, and inside the extent, or it raises."""
     if indices.global_size:
-        for bound in (statistics.min(indices), statistics.max(indices)):
+        for bound in (indices.min(), indices.max()):
             check_inside(np.asarray(bound), extent)
     given = indices.astype(np.int64, copy=False)
     return np.where(given < 0, given + extent, given)

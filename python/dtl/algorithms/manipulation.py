@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies
 from .._native.arguments import integer
 from .._native.keywords import memory_order
 from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
+from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer

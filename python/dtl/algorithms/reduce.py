@@ -6,11 +6,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._lazy import by_host_copies, to_host
 from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
 from .._native.library import dtype_name
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import called as by_host_copies
+from ..containers.host_copies import to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
 from ..policies import Partition, Placement

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, late
+from .._lazy import late
 from .._native import library
 from .._native.arguments import carrier, dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
@@ -15,6 +15,7 @@ from .._native.library import bridge
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, check_placements, late, take
+from .._lazy import late
 from .._native.arguments import flag, integer
 from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
+from ..containers.host_copies import called as by_host_copies
+from ..containers.host_copies import check_placements
 from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..exceptions import AxisError, InvalidArgumentError
@@ -23,6 +25,8 @@ from .order_keys import order_keys
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
     from ..containers.types import Owned
+
+take = late(".algorithms.taking", "take")
 
 _convert = late(".containers.kernels", "convert")
 _from_keys = late(".containers.date_kernels", "from_keys")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, computed_along, computed_where, reduced_along, reduced_where
+from .._lazy import late
 from .._native.callsite import warn
 from .._native.library import bridge
+from ..containers.host_copies import called as by_host_copies
 from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import computed_on_devices, placed
 from ..runtime.short_calls import short
@@ -20,6 +21,11 @@ from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fol
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made
+
+computed_along = late(".algorithms.device_reductions", "computed")
+computed_where = late(".algorithms.device_reductions", "computed_where")
+reduced_along = late(".algorithms.axis_reductions", "reduced")
+reduced_where = late(".algorithms.masked_reductions", "masked")
 
 
 @overload
@@ -441,13 +447,6 @@ def std(
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
         return REAL_SCALARS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
     return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
-
-
-def exact(name: str, a: Any) -> Any:
-    """Return the exact sum or mean of all elements, rounded once. Sums of integers are exact anyhow. Collective."""
-    if name == "mean":
-        return MEAN_SCALARS[a.dtype.num](fold(a, folds.MEAN, 0, 1))
-    return SUM_SCALARS[a.dtype.num](fold(a, folds.SUM, 0, int(a.dtype.kind in "fc")))
 
 
 def _bits(a: Any, ddof: Any) -> int:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
-from .._lazy import by_host_copies, check_placements, to_host
 from .._native.arguments import stored_array
 from .._native.library import bridge
 from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
+from ..containers.host_copies import called as by_host_copies
+from ..containers.host_copies import check_placements, to_host
 from ..containers.indexing import parts
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.layout import Division, integers
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
-from . import located, statistics
+from . import located
 from .axis_reductions import container_of
 from .exchange import share
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, ravel, reshape
@@ -118,7 +119,7 @@ def _looked_up(a: Any, indices: Any, axis: Any) -> Any:
     share(indices, "take", f"of an array with fingerprint {fingerprint(table)}")
     extent = table.size
     if indices.global_size:
-        for bound in (statistics.min(indices), statistics.max(indices)):
+        for bound in (indices.min(), indices.max()):
             check_inside(np.asarray(bound), extent)
     flat = table.reshape(-1)
     return elementwise("take", lambda own: flat[from_start(own, extent)], (indices,), table.dtype)

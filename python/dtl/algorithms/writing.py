@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import check_placements, spread_over, to_host
 from .._native.keywords import index_mode
 from .._native.library import bridge
 from .._native.values import array_from, fingerprint, fitting, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
+from ..containers.broadcasting import spread_over
+from ..containers.host_copies import check_placements, to_host
 from ..containers.indexing import masks, parts
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..exceptions import InvalidArgumentError

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import to_host
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import after, join
 from ..algorithms.taking import take
 from ..comm import collectives
 from ..containers.base import DistributedContainer
+from ..containers.host_copies import to_host
 from ..containers.indices import check_integers
 from ..containers.layout import BLOCK
 from ..containers.sequences import DistributedVector

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import by_host_copies
 from .._native.arguments import input_array
 from .._native.library import bridge
 from .._native.values import fingerprint
@@ -17,6 +16,7 @@ from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.manipulation import ravel
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import moved_to
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step

@@ -9,10 +9,10 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._lazy import by_host_copies
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
+from ..containers.host_copies import called as by_host_copies
 from ..containers.layout import BLOCK, Division
 from ..policies import Partition
 from .errors import LinAlgError

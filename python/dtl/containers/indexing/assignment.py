@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._lazy import spread_over, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, fitting
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
+from ..broadcasting import spread_over
+from ..host_copies import to_host
 from ..indices import from_start, last_occurrences
 from . import beside_slices, masks, parts
 from .beside_slices import Mixed

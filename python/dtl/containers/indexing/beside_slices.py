@@ -10,13 +10,13 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ..._lazy import to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
 from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer
+from ..host_copies import to_host
 from ..indices import last_occurrences
 from . import parts
 from .regions import NEW_AXIS, Axis

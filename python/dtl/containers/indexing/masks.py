@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._lazy import spread_over, to_host
 from ..._native.library import bridge
 from ..._native.values import fingerprint, spread
 from ...comm import collectives
@@ -19,6 +18,8 @@ from ...exceptions import InvalidArgumentError
 from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
+from ..broadcasting import spread_over
+from ..host_copies import to_host
 from ..layout import BLOCK, Division
 from . import parts
 from .regions import move_all

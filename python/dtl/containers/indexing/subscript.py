@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from ..._lazy import check_placements
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
+from ..host_copies import check_placements
 from ..indices import check_inside, from_start
 from .beside_slices import Mixed, arranged
 from .regions import NEW_AXIS, Axis, Region, moved_to
