@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from .._lazy import extend
 from .._native import library
 from .._native.arguments import carrier, computed_number, integer, stored_number
 from .._native.library import bridge
@@ -433,6 +432,3 @@ def own_elements(of: DistributedContainer, whole: Any, dims: range | None = None
         else:
             whole = whole.take(mine, axis=place)
     return whole
-
-
-extend(DistributedContainer)

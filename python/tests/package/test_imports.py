@@ -213,6 +213,24 @@ def test_circle_of_calls_by_name() -> None:
     assert len(largest_circle(all_edges())) == LARGEST_CIRCLE  # whoever makes it smaller lowers the limit
 
 
+def test_methods_come_when_the_first_module_of_containers_is_imported() -> None:
+    """Whatever is imported meanwhile imports containers.owning, which is not through: the methods must not need it."""
+    needed, left = set(), ["protocol.methods"]
+    while left:
+        module = left.pop()
+        if module not in needed:
+            needed.add(module)
+            left += EDGES[module]
+    assert "containers.base" in needed
+    assert "containers.owning" not in needed
+
+
+@pytest.mark.parametrize("first", ["DistributedVector", "sum", "DistributedSpan", "linalg.qr", "load"])
+def test_any_name_can_be_the_first(first: str) -> None:
+    code = f"import dtl; dtl.{first}; dtl.DistributedVector.sum; dtl.DistributedTensor.__getitem__"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def private_reads() -> int:
     read = re.compile(r"(?<!self)(?<!cls)(?<!super\(\))\._[a-z]\w*")
     imported = re.compile(r"from \S+ import .*|import .*")
