@@ -111,7 +111,7 @@ func dtl_hash(number C.int64_t, by C.int) (print C.uint64_t) {
 // dtl_meet waits for the ranks to meet for a call that C laid down, and sets failed if they do not agree.
 //
 //export dtl_meet
-func dtl_meet(b *C.dtl_brief, failed **C.char) {
+func dtl_meet(b *C.dtl_signature, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(b.handle)}
 	err := c.within(func(on *comm.Comm) error {
@@ -132,7 +132,7 @@ func dtl_meet(b *C.dtl_brief, failed **C.char) {
 // allgather among so many ranks.
 //
 //export dtl_move
-func dtl_move(b *C.dtl_brief, send, recv unsafe.Pointer, ranks C.int, failed **C.char) {
+func dtl_move(b *C.dtl_signature, send, recv unsafe.Pointer, ranks C.int, failed **C.char) {
 	defer guard(failed)
 	c := Call{Handle: int64(b.handle)}
 	from := memory.Span{Addr: send, Count: int(b.count), Type: dtype.Type(b._type)}

@@ -128,7 +128,7 @@ static inline int ahead_confirmed(const dtl_board *board) {
 typedef struct {
     dtl_board *board; /* NULL: the ranks are on several nodes */
     dtl_nodes *nodes;
-    dtl_brief brief;
+    dtl_signature signature;
     uint64_t print; /* of the operation's name */
     int rank, size;
     void *into; /* where the elements that come are to go, if that is known */

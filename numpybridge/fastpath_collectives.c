@@ -54,7 +54,7 @@ static PyObject *moved_apart(fast_call *t, meeting *m, PyObject *out) {
     }
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
-    dtl_move(&m->brief, t->call.in.data, t->call.out.data, m->size, &error);
+    dtl_move(&m->signature, t->call.in.data, t->call.out.data, m->size, &error);
     Py_END_ALLOW_THREADS
     meeting_end(m);
     if (error != NULL)
@@ -93,11 +93,11 @@ static PyObject *collective(const ShortCallObject *s, fast_call *t, const RanksO
         Py_XDECREF(out);
         Py_RETURN_NOTIMPLEMENTED;
     }
-    m.brief.op = reduces ? t->call.args[0] : -1;
-    m.brief.type = type;
-    m.brief.count = in->count;
-    m.brief.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
-    m.brief.waits = !here && meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
+    m.signature.op = reduces ? t->call.args[0] : -1;
+    m.signature.type = type;
+    m.signature.count = in->count;
+    m.signature.root = s->root < 0 ? 0 : t->call.args[s->root] + 1;
+    m.signature.waits = !here && meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
     if (apart)
         return moved_apart(t, &m, out);
     int64_t all = reduces ? bytes : bytes * size;
@@ -144,11 +144,11 @@ static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const Ra
         Py_RETURN_NOTIMPLEMENTED;
     }
     int64_t bytes = in->count * type_of(t)->size;
-    m.brief.loose = 1;
-    m.brief.root = t->call.args[s->root] + 1;
-    m.brief.type = type_of(t)->number;
-    m.brief.count = in->count;
-    m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
+    m.signature.loose = 1;
+    m.signature.root = t->call.args[s->root] + 1;
+    m.signature.type = type_of(t)->number;
+    m.signature.count = in->count;
+    m.signature.waits = meeting_may_go_on(&m) ? DTL_FOR_NONE : DTL_FOR_ALL;
     m.lends = in->kind == DTL_NDARRAY;
     int joined = meeting_join(&m, head, header_put(head, t), in->data, (int)bytes);
     if (joined <= 0)
@@ -174,7 +174,7 @@ static PyObject *take_from_root(fast_call *t, const meeting *m, int part, int pa
     const char *laid = m->board == NULL ? dtl_nodes_placed(m->nodes, &bytes) : NULL;
     if (laid != NULL && header_get(t, laid, bytes, 0, 1) && t->call.result.type == out->type && t->call.result.count == out->count)
         return Py_NewRef(t->out);
-    laid = meeting_payload(m, (int)m->brief.root - 1, &bytes);
+    laid = meeting_payload(m, (int)m->signature.root - 1, &bytes);
     if (!header_get(t, laid, bytes, part, parts)) { /* the elements are too many to come along */
         t->call.result.given = t->call.in.given = 0;
         t->call.met = 1;
@@ -205,11 +205,11 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
         Py_RETURN_NOTIMPLEMENTED;
     const dtl_array *stated = out->given ? out : &t->call.in;
     int states = stated->given && stated->kind == DTL_NDARRAY;
-    m.brief.loose = 1;
-    m.brief.root = t->call.args[s->root] + 1;
-    m.brief.type = states ? stated->type : 0;
-    m.brief.count = states ? stated->count : 0;
-    m.brief.waits = meeting_may_go_on(&m) ? DTL_FOR_ROOT : DTL_FOR_ALL;
+    m.signature.loose = 1;
+    m.signature.root = t->call.args[s->root] + 1;
+    m.signature.type = states ? stated->type : 0;
+    m.signature.count = states ? stated->count : 0;
+    m.signature.waits = meeting_may_go_on(&m) ? DTL_FOR_ROOT : DTL_FOR_ALL;
     m.into = out->given ? out->data : NULL;
     m.into_bytes = out->count * out->itemsize;
     int joined = meeting_join(&m, NULL, 0, NULL, 0);
@@ -238,11 +238,11 @@ static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObje
         meeting_end(&m);
         Py_RETURN_NOTIMPLEMENTED;
     }
-    m.brief.loose = 1;
-    m.brief.root = t->call.args[s->root] + 1;
-    m.brief.type = here ? type_of(t)->number : out->given ? out->type : 0;
-    m.brief.count = here ? in->count / ranks->size : out->given ? out->count : 0;
-    m.brief.waits = !meeting_may_go_on(&m) ? DTL_FOR_ALL : here ? DTL_FOR_NONE : DTL_FOR_ROOT;
+    m.signature.loose = 1;
+    m.signature.root = t->call.args[s->root] + 1;
+    m.signature.type = here ? type_of(t)->number : out->given ? out->type : 0;
+    m.signature.count = here ? in->count / ranks->size : out->given ? out->count : 0;
+    m.signature.waits = !meeting_may_go_on(&m) ? DTL_FOR_ALL : here ? DTL_FOR_NONE : DTL_FOR_ROOT;
     int64_t bytes = here ? in->count * type_of(t)->size : 0;
     m.deals = 1;
     m.into = !here && out->given ? out->data : NULL;

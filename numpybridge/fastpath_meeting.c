@@ -36,7 +36,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     m->print = print;
     m->rank = ranks->rank;
     m->size = ranks->size;
-    m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
+    m->signature = (dtl_signature){.handle = handle, .code = code, .op = -1};
     m->deals = m->kept = 0;
     const volatile uint64_t *broken = (const volatile uint64_t *)board->broken;
     if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && broken[0] == 0 && broken[1] == board->split)
@@ -58,7 +58,7 @@ int64_t meeting_room(const RanksObject *ranks, int reduces, int to_one) {
     if (ranks->board != NULL && ranks->board->extension != 0)
         return DTL_MOST_PAYLOAD_BYTES;
     if (ranks->board != NULL)
-        return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->brief;
+        return reduces && ranks->board->all != 0 ? DTL_PAYLOAD_BYTES : ranks->board->most;
     if (ranks->nodes == NULL)
         return 0;
     if (!to_one)
@@ -84,10 +84,10 @@ static int came(const meeting *m, int rank, int *spins) {
 
 /* met says whether all are there for whom this rank waits, and agree. It looks as often as spins says. */
 static int met(const meeting *m, int spins) {
-    if (m->brief.waits == DTL_FOR_NONE)
+    if (m->signature.waits == DTL_FOR_NONE)
         return 1;
-    if (m->brief.waits == DTL_FOR_ROOT) {
-        int root = (int)m->brief.root - 1;
+    if (m->signature.waits == DTL_FOR_ROOT) {
+        int root = (int)m->signature.root - 1;
         if (!came(m, root, &spins))
             return 0;
         const dtl_entry *theirs = dtl_entry_of(m->board, root);
@@ -96,7 +96,7 @@ static int met(const meeting *m, int spins) {
             return dtl_agree(dtl_entry_of(m->board, m->rank), theirs);
         }
     }
-    if (m->brief.waits == DTL_TOGETHER) {
+    if (m->signature.waits == DTL_TOGETHER) {
         for (; !dtl_together(m->board); dtl_pause())
             if (--spins < 0)
                 return 0;
@@ -113,19 +113,19 @@ static int met(const meeting *m, int spins) {
 
 /* has_room says whether the entry may be laid down. It looks as often as the board says. */
 static int has_room(const meeting *m, int bytes) {
-    for (int spins = m->board->spins; !dtl_make_room(m->board, m->rank, m->size, m->brief.waits, bytes); dtl_pause())
+    for (int spins = m->board->spins; !dtl_make_room(m->board, m->rank, m->size, m->signature.waits, bytes); dtl_pause())
         if (--spins < 0)
             return 0;
     return 1;
 }
 
 /* fold adds elements of a call to as many others, or multiplies them. */
-static void fold(const dtl_brief *b, char *into, const char *from, int64_t count) {
+static void fold(const dtl_signature *b, char *into, const char *from, int64_t count) {
     dtl_combine_numbers(b->type == type_double, b->op == DTL_SUM, into, into, from, count);
 }
 
 /* combine is fold for groups of ranks. */
-static void combine(const void *how, void *into, const void *from) { fold(how, into, from, ((const dtl_brief *)how)->count); }
+static void combine(const void *how, void *into, const void *from) { fold(how, into, from, ((const dtl_signature *)how)->count); }
 
 /* How often a rank lets others have the processor before Go waits, which lets the backend make progress, too. */
 enum { YIELDS = 8 };
@@ -150,7 +150,7 @@ static int met_soon(const meeting *m) {
 static int leave_to_go(meeting *m) {
     char *error = NULL;
     Py_BEGIN_ALLOW_THREADS
-    dtl_meet(&m->brief, &error);
+    dtl_meet(&m->signature, &error);
     Py_END_ALLOW_THREADS
     if (error == NULL && !raise_interruption())
         return 1;
@@ -162,25 +162,25 @@ static int leave_to_go(meeting *m) {
 }
 
 int meeting_join(meeting *m, const void *head, int head_bytes, const void *elements, int bytes) {
-    uint64_t by = m->brief.op >= 0 ? operators[m->brief.op] : 0;
+    uint64_t by = m->signature.op >= 0 ? operators[m->signature.op] : 0;
     if (m->board == NULL && nodes_may_join(m))
-        return nodes_come(m, dtl_fingerprint(&m->brief, m->print, by), by, head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
+        return nodes_come(m, dtl_fingerprint(&m->signature, m->print, by), by, head, head_bytes, elements, bytes) ? 1 : leave_to_go(m);
     if (m->board == NULL) {
         meeting_end(m);
         return 0;
     }
-    if (m->brief.waits == DTL_FOR_ALL && m->brief.root == 0 && m->board->all != 0)
-        m->brief.waits = DTL_TOGETHER;
+    if (m->signature.waits == DTL_FOR_ALL && m->signature.root == 0 && m->board->all != 0)
+        m->signature.waits = DTL_TOGETHER;
     if (!has_room(m, head_bytes + bytes)) {
         meeting_end(m);
         return 0;
     }
-    if (m->brief.waits == DTL_FOR_NONE || m->brief.waits == DTL_FOR_ROOT)
-        dtl_describe(m->board, m->rank, &m->brief, m->print, by);
-    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->brief, m->print, by), dtl_want(&m->brief), m->brief.waits,
-                 m->brief.waits == DTL_FOR_ROOT ? (int)m->brief.root - 1 : 0, head, head_bytes, elements, bytes);
-    if (m->brief.waits == DTL_TOGETHER)
-        dtl_come_together(m->board, m->rank, m->size, m->brief.op >= 0 && bytes > 0 && bytes <= DTL_PAYLOAD_BYTES ? combine : NULL, &m->brief);
+    if (m->signature.waits == DTL_FOR_NONE || m->signature.waits == DTL_FOR_ROOT)
+        dtl_describe(m->board, m->rank, &m->signature, m->print, by);
+    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->signature, m->print, by), dtl_want(&m->signature), m->signature.waits,
+                 m->signature.waits == DTL_FOR_ROOT ? (int)m->signature.root - 1 : 0, head, head_bytes, elements, bytes);
+    if (m->signature.waits == DTL_TOGETHER)
+        dtl_come_together(m->board, m->rank, m->size, m->signature.op >= 0 && bytes > 0 && bytes <= DTL_PAYLOAD_BYTES ? combine : NULL, &m->signature);
     return met(m, m->board->spins) || met_soon(m) ? 1 : leave_to_go(m);
 }
 
@@ -197,7 +197,7 @@ static void fold_ranks(const meeting *m, char *into, int64_t from, int64_t count
     int bytes;
     memcpy(into, meeting_payload(m, first, &bytes) + 8 * from, (size_t)count * 8);
     for (int rank = first + 1; rank < first + n; rank++)
-        fold(&m->brief, into, meeting_payload(m, rank, &bytes) + 8 * from, count);
+        fold(&m->signature, into, meeting_payload(m, rank, &bytes) + 8 * from, count);
 }
 
 /* How many elements are combined of all ranks before the next ones are: they stay in the cache next to the processor. */
@@ -216,7 +216,7 @@ static void fold_in_groups(const meeting *m, char *into, int64_t from, int64_t c
     fold_in_groups(m, into, from, count, first, group);
     for (int next = group; next < n; next += group) {
         fold_in_groups(m, others, from, count, first + next, n - next < group ? n - next : group);
-        fold(&m->brief, into, others, count);
+        fold(&m->signature, into, others, count);
     }
 }
 
@@ -233,11 +233,11 @@ static void fold_blocks(const meeting *m, char *into, int64_t from, int64_t to, 
 
 void meeting_reduce(const meeting *m, void *into) {
     const char *all = m->board == NULL ? dtl_nodes_combined(m->nodes)
-                      : m->brief.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
+                      : m->signature.waits == DTL_TOGETHER ? dtl_combination(m->board) : NULL;
     if (all == NULL)
-        fold_blocks(m, into, 0, m->brief.count, 0);
+        fold_blocks(m, into, 0, m->signature.count, 0);
     else if (all != into)
-        memcpy(into, all, (size_t)m->brief.count * 8);
+        memcpy(into, all, (size_t)m->signature.count * 8);
 }
 
 int meeting_in_slices(const RanksObject *ranks, int64_t bytes) {
@@ -245,7 +245,7 @@ int meeting_in_slices(const RanksObject *ranks, int64_t bytes) {
 }
 
 /* slice returns the first element that a rank combines. */
-static int64_t slice(const meeting *m, int rank) { return rank * m->brief.count / m->size; }
+static int64_t slice(const meeting *m, int rank) { return rank * m->signature.count / m->size; }
 
 int meeting_reduce_in_slices(meeting *m, void *out) {
     char *laid[DTL_ANNEX_RANKS]; /* an entry that says where that is may be overwritten after the second meeting */

@@ -23,7 +23,7 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->print = print;
     m->rank = ranks->rank;
     m->size = ranks->size;
-    m->brief = (dtl_brief){.handle = handle, .code = code, .op = -1};
+    m->signature = (dtl_signature){.handle = handle, .code = code, .op = -1};
     m->into = NULL;
     m->into_bytes = m->deals = m->lends = m->kept = 0;
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
@@ -64,21 +64,21 @@ static int wait_for_others(dtl_nodes *n) {
 }
 
 /* without_meeting says whether the call is one with a root that is made without a meeting. */
-static int without_meeting(const meeting *m) { return m->brief.root != 0 && dtl_nodes_without_meeting(m->nodes); }
+static int without_meeting(const meeting *m) { return m->signature.root != 0 && dtl_nodes_without_meeting(m->nodes); }
 
 /* role returns what this rank does in such a call. */
 static uint8_t role(const meeting *m) {
-    int root = m->rank == (int)m->brief.root - 1;
-    if (m->brief.loose)
+    int root = m->rank == (int)m->signature.root - 1;
+    if (m->signature.loose)
         return root ? DTL_NODES_GIVES : DTL_NODES_TAKES;
     return root ? DTL_NODES_COLLECTS : DTL_NODES_BRINGS;
 }
 
 /* pass makes a call without a meeting. */
 static int pass(meeting *m, uint64_t fingerprint, uint64_t operator, const dtl_nodes_elements *brought) {
-    dtl_nodes_record call = {.want = dtl_want(&m->brief), .operation = m->print, .operator = operator, .count = m->brief.count};
-    call.type = (int32_t)m->brief.type;
-    call.root = (int32_t)m->brief.root;
+    dtl_nodes_record call = {.want = dtl_want(&m->signature), .operation = m->print, .operator = operator, .count = m->signature.count};
+    call.type = (int32_t)m->signature.type;
+    call.root = (int32_t)m->signature.root;
     call.role = role(m);
     dtl_nodes_pass(m->nodes, fingerprint, &call, brought);
     return wait_for_others(m->nodes) == DTL_NODES_OVER;
@@ -86,10 +86,10 @@ static int pass(meeting *m, uint64_t fingerprint, uint64_t operator, const dtl_n
 
 int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *head, int head_bytes, const void *elements, int bytes) {
     dtl_nodes *n = m->nodes;
-    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->brief), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
-    dtl_nodes_elements brought = {.at = elements, .count = m->brief.count, .bytes = bytes, .type = (int32_t)m->brief.type, .op = (int32_t)m->brief.op};
-    brought.way = m->brief.loose ? (m->deals ? DTL_DEALT : DTL_FROM_ROOT) : m->brief.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
-    if (bytes == 0 && head_bytes == 0 && !m->brief.loose) { /* they are moved after the meeting, if there are any */
+    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->signature), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
+    dtl_nodes_elements brought = {.at = elements, .count = m->signature.count, .bytes = bytes, .type = (int32_t)m->signature.type, .op = (int32_t)m->signature.op};
+    brought.way = m->signature.loose ? (m->deals ? DTL_DEALT : DTL_FROM_ROOT) : m->signature.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    if (bytes == 0 && head_bytes == 0 && !m->signature.loose) { /* they are moved after the meeting, if there are any */
         brought.count = 0;
         brought.way = DTL_TO_ALL;
     }
@@ -100,7 +100,7 @@ int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *
     brought.lends = m->lends;
     if (without_meeting(m))
         return pass(m, fingerprint, operator, &brought);
-    n->rooted = m->brief.root != 0 && n->goes_on;
+    n->rooted = m->signature.root != 0 && n->goes_on;
     dtl_nodes_come(n, &s, &brought);
     if (wait_for_others(n) != DTL_NODES_OVER || dtl_nodes_outcome(n)->stated.differs != 0)
         return 0;

@@ -58,7 +58,7 @@ var cConstants = map[string]int{
 
 // cFingerprint returns what C makes of a signature, whose operator is the op-th, if there is one.
 func cFingerprint(s wire.Signature, op int) (fingerprint, want uint64) {
-	b := C.dtl_brief{op: -1, _type: C.int64_t(s.Type), count: C.int64_t(s.Count), root: C.int64_t(s.Root)}
+	b := C.dtl_signature{op: -1, _type: C.int64_t(s.Type), count: C.int64_t(s.Count), root: C.int64_t(s.Root)}
 	if s.Operator != "" {
 		b.op = C.int64_t(op)
 	}
@@ -115,8 +115,8 @@ func (b cBoard) lay(fingerprint, want uint64, waits board.Waits, root int, head,
 }
 
 func (b cBoard) describe(c board.Call) {
-	brief := C.dtl_brief{_type: C.int64_t(c.Type), count: C.int64_t(c.Count), root: C.int64_t(c.Root)}
-	C.dtl_describe(b.at, b.rank, &brief, C.uint64_t(c.Operation), C.uint64_t(c.Operator))
+	signature := C.dtl_signature{_type: C.int64_t(c.Type), count: C.int64_t(c.Count), root: C.int64_t(c.Root)}
+	C.dtl_describe(b.at, b.rank, &signature, C.uint64_t(c.Operation), C.uint64_t(c.Operator))
 }
 
 func (b cBoard) makeRoom(waits board.Waits, bytes int) bool {

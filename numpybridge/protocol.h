@@ -89,12 +89,12 @@ static inline int dtl_header_get(const char *from, int64_t bytes, const uint8_t 
 /* Operators that the fast path knows: core/kernel/op. */
 enum { DTL_SUM, DTL_PROD, DTL_OPERATORS };
 
-/* A call that was laid down. */
+/* What the ranks of a call must pass alike, as the rank that is to make the call without Go states it. */
 typedef struct {
     int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
     int32_t loose; /* type and count must be alike only among ranks that state them */
     int32_t waits; /* for whom */
-} dtl_brief;
+} dtl_signature;
 
 static inline uint64_t dtl_mix(uint64_t h, uint64_t v) {
     h = (h ^ v) * UINT64_C(1099511628211);
@@ -102,7 +102,7 @@ static inline uint64_t dtl_mix(uint64_t h, uint64_t v) {
 }
 
 /* dtl_fingerprint returns that of a call, from the hashes of the names of its operation and its operator. */
-static inline uint64_t dtl_fingerprint(const dtl_brief *b, uint64_t operation, uint64_t operator) {
+static inline uint64_t dtl_fingerprint(const dtl_signature *b, uint64_t operation, uint64_t operator) {
     uint64_t h = dtl_mix(dtl_mix(operation, (uint64_t)b->root), 0);
     if (!b->loose)
         h = dtl_mix(dtl_mix(h, (uint64_t)b->type), (uint64_t)b->count);
@@ -110,7 +110,7 @@ static inline uint64_t dtl_fingerprint(const dtl_brief *b, uint64_t operation, u
 }
 
 /* dtl_want returns a number for the elements that a rank of a loose call states; 0: it states none. */
-static inline uint64_t dtl_want(const dtl_brief *b) {
+static inline uint64_t dtl_want(const dtl_signature *b) {
     return b->loose && b->type != 0 ? dtl_mix((uint64_t)b->type, (uint64_t)b->count) | 1 : 0;
 }
 
@@ -148,7 +148,7 @@ enum { DTL_OUTSIDE_GO = 1 };
 typedef struct {
     int64_t owner; /* the context's handle; 0: C may not meet or send here */
     uint64_t turn; /* which thread makes a collective call: DTL_OUTSIDE_GO, or a goroutine; 0: none does */
-    int32_t spins, brief;
+    int32_t spins, most; /* how often to look before a rank waits in other ways; how many bytes a call may write */
     uint64_t seq; /* of the rank's last meeting */
     uint64_t slots, broken; /* behind the latter is the last disagreement */
     uint64_t stride, extra, offers, key;
@@ -259,14 +259,14 @@ static inline dtl_entry *dtl_overwrite(const dtl_board *b, int rank, uint64_t se
 }
 
 /* dtl_describe says which call a rank's next entry is of. dtl_lay_down follows. */
-static inline void dtl_describe(const dtl_board *b, int rank, const dtl_brief *brief, uint64_t operation, uint64_t operator) {
+static inline void dtl_describe(const dtl_board *b, int rank, const dtl_signature *signature, uint64_t operation, uint64_t operator) {
     dtl_call_laid *call = (dtl_call_laid *)(dtl_entries(b, rank) + DTL_ENTRIES_KEPT) + (b->seq + 1) % DTL_ENTRIES_KEPT;
     dtl_overwrite(b, rank, b->seq + 1);
     __atomic_store_n(&call->operation, operation, __ATOMIC_RELAXED);
     __atomic_store_n(&call->operator, operator, __ATOMIC_RELAXED);
-    __atomic_store_n(&call->type, brief->type, __ATOMIC_RELAXED);
-    __atomic_store_n(&call->count, brief->count, __ATOMIC_RELAXED);
-    __atomic_store_n(&call->root, brief->root, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->type, signature->type, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->count, signature->count, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->root, signature->root, __ATOMIC_RELAXED);
 }
 
 /* dtl_place returns where the next payload of a ring goes: core/board.ring.place. */

@@ -56,7 +56,7 @@ func fieldOf(t reflect.Type, field string) reflect.Type {
 }
 
 // onlyC are structs that Go has no other of.
-var onlyC = []string{"dtl_header", "dtl_brief"}
+var onlyC = []string{"dtl_header", "dtl_signature"}
 
 func TestLayouts(t *testing.T) {
 	for _, found := range regexp.MustCompile(`(?m)^\} (\w+);`).FindAllStringSubmatch(header(t), -1) {

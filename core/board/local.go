@@ -14,7 +14,7 @@ import (
 type Local struct {
 	owner         int64  // a number of the owner's; 0: the board is closed, or the fast path is not open
 	turn          uint64 // which goroutine is in a collective call here, or OutsideGo; 0: none
-	spins, brief  int32
+	spins, most   int32
 	seq           uint64
 	slots         uint64 // the address of the first
 	broken        uint64 // the address of head.broken
@@ -64,13 +64,13 @@ func (l *Local) describe(b *Board) {
 // OpenFastPath tells code outside Go, which knows the owner by a number, where the board is and how to use it: how often to
 // look for another rank before it waits in other ways, how many bytes a call may write, and whether a rank that needs no
 // other may go on.
-func (b *Board) OpenFastPath(owner int64, spins, brief int, goesOn bool, messages Messages) unsafe.Pointer {
+func (b *Board) OpenFastPath(owner int64, spins, most int, goesOn bool, messages Messages) unsafe.Pointer {
 	b.local.messages = messages
 	b.local.goesOn = 0
 	if goesOn {
 		b.local.goesOn = 1
 	}
-	b.local.spins, b.local.brief = int32(spins), int32(brief)
+	b.local.spins, b.local.most = int32(spins), int32(most)
 	atomic.StoreInt64(&b.local.owner, owner)
 	return unsafe.Pointer(b.local)
 }

@@ -55,10 +55,10 @@ func (c *Comm) useAhead(of *Comm) {
 		}
 	}
 	switch {
-	case c.near != nil && (!c.oneProcess || goOnInOneProcess):
+	case c.inMemory != nil && (!c.oneProcess || goOnInOneProcess):
 		c.goesOn = c.board.Number()
-	case c.between != nil && c.between.GoesOn():
-		c.goesOn = c.between.Fast().Place()
+	case c.amongNodes != nil && c.amongNodes.GoesOn():
+		c.goesOn = c.amongNodes.Fast().Place()
 	default:
 		return
 	}
@@ -74,10 +74,10 @@ type mayBeAhead interface {
 
 // confirms returns that.
 func (c *Comm) confirms() mayBeAhead {
-	if c.near != nil {
-		return c.near
+	if c.inMemory != nil {
+		return c.inMemory
 	}
-	return c.between
+	return c.amongNodes
 }
 
 // waitInAllCalls is the end of useAhead.
@@ -85,7 +85,7 @@ func (c *Comm) waitInAllCalls() {
 	if c.goesOn != 0 {
 		onBoards.Delete(c.goesOn)
 		c.ahead.caughtUp(c.goesOn)
-		if c.between != nil {
+		if c.amongNodes != nil {
 			c.endTelling()
 		}
 	}
@@ -228,11 +228,11 @@ type teller struct {
 
 // beginTelling has a goroutine tell the others of calls that this rank has gone on from. The caller has the turn.
 func (c *Comm) beginTelling() {
-	if c.between.Awake() {
+	if c.amongNodes.Awake() {
 		return
 	}
 	c.endTelling()
-	c.between.Wake(true)
+	c.amongNodes.Wake(true)
 	c.teller = teller{stop: make(chan struct{}), stopped: make(chan struct{})}
 	go c.tellWhileAhead(c.teller)
 }
@@ -249,19 +249,19 @@ func (c *Comm) tellWhileAhead(t teller) {
 			return
 		case <-time.After(moment):
 		}
-		if number := c.between.Number(); number != last {
+		if number := c.amongNodes.Number(); number != last {
 			last, quiet = number, 0
 			continue
 		}
 		if quiet++; !c.tryTake() {
 			continue
 		}
-		if c.between.Tell() {
+		if c.amongNodes.Tell() {
 			quiet = 0
 		}
 		over := quiet >= idle
 		if over {
-			c.between.Wake(false)
+			c.amongNodes.Wake(false)
 		}
 		c.release()
 		if over {
@@ -276,6 +276,6 @@ func (c *Comm) endTelling() {
 		close(c.teller.stop)
 		<-c.teller.stopped
 		c.teller = teller{}
-		c.between.Wake(false)
+		c.amongNodes.Wake(false)
 	}
 }

@@ -50,8 +50,8 @@ func (c *Comm) takeToClose() error {
 			return err
 		}
 	}
-	if c.between != nil {
-		onFastPath.Delete(c.between.Fast().CloseFastPath())
+	if c.amongNodes != nil {
+		onFastPath.Delete(c.amongNodes.Fast().CloseFastPath())
 	}
 	if b := c.fastPathBoard(); b != nil {
 		if err := c.closeFastPath(b); err != nil {
@@ -104,8 +104,8 @@ func (c *Comm) end() error {
 	if !c.starts.InStep() {
 		c.keepsPayload.Store(true)
 	}
-	if c.between != nil && c.between.GoesOn() {
-		c.between.Tell()
+	if c.amongNodes != nil && c.amongNodes.GoesOn() {
+		c.amongNodes.Tell()
 	}
 	c.group.Leave(why)
 	if b := c.board; b != nil {
@@ -132,9 +132,9 @@ func (c *Comm) end() error {
 // freeNow frees the communicators. One with a collective that not all ranks have started stays: messages of that may
 // still come, which the library would take for those of the next communicator that gets the same number.
 func (c *Comm) freeNow() error {
-	if c.between != nil {
-		c.between.Recycle()
-		c.between.DropRecords()
+	if c.amongNodes != nil {
+		c.amongNodes.Recycle()
+		c.amongNodes.DropRecords()
 	}
 	err := errors.Join(c.starts.Free(), c.levels.close(), c.main.Close())
 	if c.keepsPayload.Load() {

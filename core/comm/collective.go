@@ -36,9 +36,9 @@ func (c *Comm) startWith(f wire.Signature, mine error, send agreement.Elements) 
 
 // startTo is startWith for a call whose result goes to root alone. The others wait for nobody where the elements go along.
 func (c *Comm) startTo(root int, f wire.Signature, mine error, send agreement.Elements) (short bool, err error) {
-	if c.size == 1 || c.near == nil && !c.between.GoesOn() || !c.goAlong(send, true) {
-		if c.between != nil {
-			c.between.BeginRow(send.Way, send.Bytes())
+	if c.size == 1 || c.inMemory == nil && !c.amongNodes.GoesOn() || !c.goAlong(send, true) {
+		if c.amongNodes != nil {
+			c.amongNodes.BeginRow(send.Way, send.Bytes())
 		}
 		return c.startWith(f, mine, send)
 	}
@@ -54,10 +54,10 @@ func (c *Comm) goAlong(e agreement.Elements, toOne bool) bool {
 	if c.size == 1 || c.skipsMeeting() {
 		return c.size == 1
 	}
-	if c.between != nil {
-		room := c.between.RoomForAll
+	if c.amongNodes != nil {
+		room := c.amongNodes.RoomForAll
 		if toOne {
-			room = c.between.RoomToRoot
+			room = c.amongNodes.RoomToRoot
 		}
 		return e.Bytes() <= room(e.Way)
 	}

@@ -37,11 +37,11 @@ type Comm struct {
 	pins         runtime.Pinner
 	starts       *agreement.Starts               // the collectives that do not block
 	meeter       agreement.Meeter                // nil: this rank is alone
-	near         *agreement.Shared               // the same where the ranks share memory, else nil
-	between      *agreement.Nodes                // the same where not all do, else nil
+	inMemory     *agreement.Shared               // the meeter where all ranks share memory, else nil
+	amongNodes   *agreement.Nodes                // the meeter where they are on several nodes, else nil
 	group        *watchdog.Group                 // the ranks, as reports of waits know them
 	messages     *watchdog.Messages              // how they tell each other what they do; nil where they share memory
-	shared       *watchdog.Shared                // the same there
+	shared       *watchdog.Shared                // how they do so in shared memory; else nil
 	ahead        *Ahead                          // of whom this rank is ahead
 	goesOn       uint64                          // the number of the board or place, if this rank may be ahead there; 0: it may not
 	teller       teller                          // who tells others of calls that this rank has gone on from
@@ -62,7 +62,7 @@ type Comm struct {
 	extension  extensionState  // what the board has for longer elements
 	byPath     bool            // some ranks open shared memory by its path alone
 	oneProcess bool            // all ranks are goroutines of one process
-	brief      int             // up to so many bytes a rank a collective call moves on the board
+	boardBytes int             // a collective call with more bytes a rank than that does not move them on the board
 	unchecked  bool            // collective calls of elements do not meet where there is no board
 	spins      int             // looks at another rank's entry before it yields
 	yield      func()          // lets whoever is waited for have the processor
@@ -86,7 +86,7 @@ func newComm(main backend.ReducingCommunicator, mem memory.Allocator, leave bool
 		_ = main.Close() // the first error is the one to report
 		return nil, err
 	}
-	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, brief: -1, pretended: pretended}
+	c := &Comm{main: main, payload: payload, rank: main.Rank(), size: main.Size(), memory: mem, boardBytes: -1, pretended: pretended}
 	c.starts = agreement.NewStarts(c.size, c.spin)
 	c.scratch.from = mem
 	c.turn.at = &c.turn.own
@@ -136,8 +136,8 @@ func (c *Comm) DupFor(op string) (d *Comm, err error) {
 	if d != nil {
 		d.waitInAllCalls()
 		d.goesOn = 0
-		if d.between != nil {
-			d.between.Fast().StayTogether()
+		if d.amongNodes != nil {
+			d.amongNodes.Fast().StayTogether()
 		}
 	}
 	return d, err

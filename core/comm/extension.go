@@ -23,7 +23,7 @@ const (
 
 // extensionMayHold reports whether so many bytes lie in the extension, or will when the ranks have got it.
 func (c *Comm) extensionMayHold(bytes int) bool {
-	return c.near != nil && c.extension != extensionRefused && bytes <= board.MostPayload
+	return c.inMemory != nil && c.extension != extensionRefused && bytes <= board.MostPayload
 }
 
 // extensionHolds reports whether so many bytes go along with a meeting in the extension.

@@ -21,22 +21,22 @@ import (
 
 // OpenFastPath returns where the board is, for code outside Go that knows this Comm by a number, or where the ranks of several
 // nodes meet; nil where there is none, or where not every thread may make calls. It is called before the Comm is used.
-func (c *Comm) OpenFastPath(owner int64) (onBoard, between unsafe.Pointer) {
+func (c *Comm) OpenFastPath(owner int64) (onBoard, amongNodes unsafe.Pointer) {
 	if c.gone.Load() || c.oneProcess || progress.Limited() {
 		return nil, nil
 	}
-	if c.between != nil && !c.unchecked {
+	if c.amongNodes != nil && !c.unchecked {
 		onFastPath.Store(owner, c)
-		return nil, c.between.Fast().OpenFastPath(owner, progress.Queued())
+		return nil, c.amongNodes.Fast().OpenFastPath(owner, progress.Queued())
 	}
-	b, brief := c.board, c.brief
+	b, most := c.board, c.boardBytes
 	if c.size == 1 {
 		if c.own == nil {
 			if c.own, _ = board.Alone(); c.own != nil { // or there is none
 				c.turn.at = c.own.Turn()
 			}
 		}
-		b, brief = c.own, board.MaxPayload
+		b, most = c.own, board.MaxPayload
 	}
 	if b == nil {
 		return nil, nil
@@ -52,7 +52,7 @@ func (c *Comm) OpenFastPath(owner int64) (onBoard, between unsafe.Pointer) {
 		c.pins.Pin(c) // C looks at the length of its unexpected-message queue
 	}
 	onFastPath.Store(owner, c)
-	return b.OpenFastPath(owner, c.spins, brief, c.goesOn != 0, m), nil
+	return b.OpenFastPath(owner, c.spins, most, c.goesOn != 0, m), nil
 }
 
 // onFastPath has each Comm that OpenFastPath has opened, by the number by which code outside Go knows it.
@@ -134,7 +134,7 @@ func (c *Comm) Meet(f wire.Signature) error {
 	err := c.awaitMeeting(c.inCall(f.String()))
 	if err == nil && !c.meeter.Agreed() {
 		err = c.explain(c.inCall(f.String()), nil)
-	} else if err == nil && c.between != nil && !c.between.Ahead() {
+	} else if err == nil && c.amongNodes != nil && !c.amongNodes.Ahead() {
 		c.hasHeard()
 	}
 	return status.In(f.Op, err)

@@ -47,13 +47,13 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 	if c.size == 1 {
 		return mine
 	}
-	if c.between != nil {
+	if c.amongNodes != nil {
 		return c.meetAcross(f, mine, brought, waits, root)
 	}
 	if !c.mayGoOn() {
 		waits = board.WaitsForAll
 	}
-	if c.near == nil || mine != nil && waits == board.WaitsForAll {
+	if c.inMemory == nil || mine != nil && waits == board.WaitsForAll {
 		return c.meetWith(f, mine, brought)
 	}
 	if err := c.broken(); err != nil {
@@ -63,14 +63,14 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 		return c.refuse(f, mine)
 	}
 	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine))}
-	all, err := c.near.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
+	all, err := c.inMemory.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
 	if err == nil && !all {
 		err = c.awaitMeeting(c.inCall(f.String()))
 	}
 	if err != nil {
 		return errorOr(mine, err)
 	}
-	if c.near.Agreed() {
+	if c.inMemory.Agreed() {
 		return nil
 	}
 	return c.explain(c.inCall(f.String()), mine)
@@ -82,7 +82,7 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 		return errorOr(mine, err)
 	}
 	goesOn := true
-	if c.between.WithoutMeeting() {
+	if c.amongNodes.WithoutMeeting() {
 		goesOn = c.mayGoOn()
 		c.beginTelling()
 	}
@@ -90,16 +90,16 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 	if mine != nil {
 		s.Code, brought = int32(status.CodeOf(mine)), agreement.Elements{}
 	}
-	all, err := c.between.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
+	all, err := c.amongNodes.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
 	if err == nil && !all {
 		err = c.awaitMeeting(c.inCall(f.String()))
 	}
 	switch {
 	case err != nil:
 		return errorOr(mine, err)
-	case mine != nil || !c.between.Agreed():
+	case mine != nil || !c.amongNodes.Agreed():
 		return c.explain(c.inCall(f.String()), mine)
-	case !c.between.Ahead():
+	case !c.amongNodes.Ahead():
 		c.hasHeard()
 	case !goesOn:
 		return c.confirmInTurn(0)
@@ -109,7 +109,7 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 
 // refuse tells the other ranks that this one cannot make a call in which it would wait for none, and returns why.
 func (c *Comm) refuse(f wire.Signature, mine error) error {
-	told, err := c.near.Refuse(mine.Error(), status.CodeOf(mine))
+	told, err := c.inMemory.Refuse(mine.Error(), status.CodeOf(mine))
 	if err == nil && !told {
 		_ = c.awaitMeeting(c.inCall(f.String())) // the error is this rank's own in any case
 	}
@@ -154,16 +154,16 @@ func (c *Comm) explainAs(text string, mine error) error {
 	if mine != nil {
 		text = mine.Error()
 	}
-	if c.between != nil && c.between.GoesOn() {
+	if c.amongNodes != nil && c.amongNodes.GoesOn() {
 		return c.settle(text, mine)
 	}
 	deadlock, first := c.meeter.Deadlock()
 	all, err := false, c.broken()
-	if err == nil && c.near != nil && c.near.SomeGone() {
+	if err == nil && c.inMemory != nil && c.inMemory.SomeGone() {
 		if deadlock {
 			c.starts.Lose(first, nil) // before the others hear of it
 		}
-		err = c.near.Split(text, status.CodeOf(mine))
+		err = c.inMemory.Split(text, status.CodeOf(mine))
 		if deadlock {
 			c.starts.Lose(first, err)
 		}
@@ -192,7 +192,7 @@ func (c *Comm) settle(text string, mine error) error {
 	if err != nil {
 		return errorOr(mine, err)
 	}
-	all, err := c.between.Explain(text, status.CodeOf(mine))
+	all, err := c.amongNodes.Explain(text, status.CodeOf(mine))
 	if err == nil && !all {
 		err = c.awaitMeeting(text)
 	}
@@ -200,7 +200,7 @@ func (c *Comm) settle(text string, mine error) error {
 	if err != nil {
 		return errorOr(mine, err)
 	}
-	codes, texts, when, waiting, first := c.between.Settled()
+	codes, texts, when, waiting, first := c.amongNodes.Settled()
 	verdict := agreement.Verdict(codes, texts, when)
 	if waiting {
 		c.starts.Lose(first, verdict)

@@ -60,14 +60,14 @@ func (c *Comm) metadataOf(f wire.Signature, root, parts int, out *Array) (wire.H
 	if err == nil && h.Apart && !h.Offer {
 		err = c.getExtension(parts*h.Bytes() + h.Size())
 	}
-	if c.between == nil || err != nil || !h.Apart {
+	if c.amongNodes == nil || err != nil || !h.Apart {
 		return h, along, err
 	}
-	if c.between.Passed() {
+	if c.amongNodes.Passed() {
 		err = c.meet(f, nil)
 	}
-	if !c.between.Passes(h.Size() + parts*h.Bytes()) {
-		c.between.EndRow()
+	if !c.amongNodes.Passes(h.Size() + parts*h.Bytes()) {
+		c.amongNodes.EndRow()
 	}
 	return h, along, err
 }

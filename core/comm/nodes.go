@@ -166,9 +166,9 @@ func (c *Comm) useNodes(link agreement.Link, p agreement.Place) (err error) {
 	if c.spins = spinsOversubscribed; p.Board != nil {
 		p.Board.TryReading()
 	}
-	if c.between, err = agreement.NewNodes(link, p, looks, c.pause); err != nil {
+	if c.amongNodes, err = agreement.NewNodes(link, p, looks, c.pause); err != nil {
 		return err
 	}
-	c.meeter, c.turn.at = c.between, c.between.Fast().Turn()
+	c.meeter, c.turn.at = c.amongNodes, c.amongNodes.Fast().Turn()
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *Comm) scattered(send memory.Span, h wire.Header, along unsafe.Pointer, 
 		}
 	} else if err == nil {
 		part := c.rank
-		if c.between != nil && c.between.Dealt() {
+		if c.amongNodes != nil && c.amongNodes.Dealt() {
 			part = 0
 		}
 		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, part*h.Bytes()), h.Bytes()))

@@ -170,7 +170,7 @@ var thisProcess = sync.OnceValue(func() []byte {
 // Collective.
 func (c *Comm) useMessages(number uint64, all []uint8) error {
 	c.messages = watchdog.NewMessages(watchdog.Link{
-		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory, Broken: func() { c.between.Fast().Break() },
+		On: c.payload, Tag: c.lane(noticeLane), Number: number, Memory: c.memory, Broken: func() { c.amongNodes.Fast().Break() },
 		Counts: func() (meetings, started uint64) { return c.meeter.Number(), c.starts.Count() },
 	})
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.messages)
@@ -202,7 +202,7 @@ func (c *Comm) useBoard(b *board.Board) {
 	c.shared = watchdog.NewShared(b, c.size)
 	c.group = watchdog.NewGroup(c.rank, c.size, c.oneProcess, c.shared)
 	c.turn.at = b.Turn()
-	c.brief = min(board.MaxPayload, (64<<10)/c.size)
+	c.boardBytes = min(board.MaxPayload, (64<<10)/c.size)
 	if len(topology.Kernel().Online()) < c.size { // this process may be bound to some of them
 		c.spins = spinsOversubscribed
 	}
@@ -210,6 +210,6 @@ func (c *Comm) useBoard(b *board.Board) {
 		c.spins, c.yield = 1, runtime.Gosched
 	}
 	c.starts.CompareShared(b)
-	c.near = agreement.NewShared(b, c.group, c.starts, c.spins, c.pause)
-	c.meeter = c.near
+	c.inMemory = agreement.NewShared(b, c.group, c.starts, c.spins, c.pause)
+	c.meeter = c.inMemory
 }

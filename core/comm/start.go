@@ -77,7 +77,7 @@ func (c *Comm) compareStarts() error {
 	if err != nil {
 		return err
 	}
-	c.starts.CompareByMessages(on.(backend.AsyncCommunicator), c.memory, c.messages.Departure, c.between.Fast().Started())
+	c.starts.CompareByMessages(on.(backend.AsyncCommunicator), c.memory, c.messages.Departure, c.amongNodes.Fast().Started())
 	return nil
 }
 

@@ -192,9 +192,9 @@ func (n *near) CompareAndSwap(compare, swap, into memory.Span, target int, offse
 
 // take waits for the guard of a target's part, and release gives it back.
 func (n *near) take(target int) error {
-	const brief, looks = 1000, 64
+	const atOnce, looks = 1000, 64
 	guard, mine := &n.controls[target].guard, uint32(n.comm.Rank())+1
-	for range brief {
+	for range atOnce {
 		if atomic.CompareAndSwapUint32(guard, 0, mine) {
 			return nil
 		}
