@@ -45,7 +45,7 @@ def choose(job: command.Job, environ: Mapping[str, str]) -> Choice:
 
 
 def unasked(environ: Mapping[str, str]) -> Choice:
-    """Return what connects ranks on this machine where nobody says what is to.
+    """Return how ranks on this machine are connected if the user has not chosen.
 
     A program that uses mpi4py beside DTL needs the launcher of MPI, and whether a program does cannot be known before
     it runs. So what is installed says it.

@@ -55,7 +55,7 @@ class Job(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command as words, and the variables to set for it beside those that are there."""
+    """A command as words, and the environment variables that are set for it in addition."""
 
     words: list[str]
     variables: dict[str, str]

@@ -78,7 +78,7 @@ def read(path: str) -> list[Host] | None:
 
 
 def _joined(hosts: Sequence[Host]) -> list[Host]:
-    """Return each host once, with the sum of what is said of it; a name alone that comes again counts one each time."""
+    """Return each host once, with the sum of its numbers of ranks. A name without a number counts as one each time."""
     slots: dict[str, int | None] = {}
     for host in hosts:
         if host.name in slots:
@@ -128,7 +128,7 @@ def local(host: Host) -> bool:
 
 
 def check(hosts: Sequence[Host]) -> None:
-    """Refuse hosts that have no address: launchers say that of one after the other, or only after a while.
+    """Refuse hosts that have no address. Launchers report one host after the other, or only after a while.
 
     Raises
     ------

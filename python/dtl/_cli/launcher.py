@@ -72,7 +72,7 @@ def identify(path: str) -> Launcher | None:
 
 
 def _version(path: str) -> str:
-    """Return what a launcher prints where it is asked for its version, or why it prints nothing; it is asked once."""
+    """Return what a launcher prints for ``--version``, or why it prints nothing. It is started once."""
     if path not in _versions:
         _versions[path] = _asked(path)
     return _versions[path]

@@ -65,7 +65,7 @@ def _remove(path: str) -> None:
 
 
 def _why_not(folder: str, held: contextlib.ExitStack) -> str | None:
-    """Return why a folder must stay; None if it is this user's, and its process is dead, of which the lock is held."""
+    """Return why a folder must stay; None if it is this user's, its process is dead, and this process has its lock."""
     try:
         mark = os.open(os.path.join(folder, MARK), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         held.callback(os.close, mark)

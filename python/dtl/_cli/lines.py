@@ -62,7 +62,7 @@ class _Stream:
 
     @property
     def left(self) -> float | None:
-        """In how many seconds the beginning of a line is to be written; None if there is none."""
+        """Return the seconds until the beginning of a line is written without its end; None if there is none."""
         if not self.rest or self.prefix:
             return None
         return max(0.0, self.since + self.seconds - time.monotonic())
@@ -125,7 +125,7 @@ class Lines:
                 _copy_size(stream.to, stream.descriptor)
 
     def hold(self) -> None:
-        """Pass on what is there, and nothing more until finish: somebody else reads it."""
+        """Pass on what has come, and nothing more until finish, because another thread reads it."""
         os.write(self._wake, b"!")
         self._held.wait(_HOLD_SECONDS)
 
@@ -221,7 +221,7 @@ def _same(first: int, second: int) -> bool:
 
 
 def _terminal(like: int) -> tuple[int, int]:
-    """Return both ends of a terminal that is as wide as another one, and changes nothing of what is written to it."""
+    """Return both ends of a terminal that is as wide as another one and passes all bytes on unchanged."""
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     _copy_size(like, theirs)

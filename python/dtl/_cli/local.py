@@ -186,7 +186,7 @@ class Ranks:
             self._code = code
 
     def _end_others(self) -> None:
-        """End all ranks: those that end by themselves within a moment may say what they were at."""
+        """End all ranks. A rank that ends by itself within a moment can print its traceback."""
         if self._gone.wait(_NOTICE_SECONDS):
             return
         self.send_signal(signal.SIGTERM)

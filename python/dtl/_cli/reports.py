@@ -196,7 +196,7 @@ class Reports:
             self._parts[connection] = part
 
     def _greet(self, connection: socket.socket, record: bytes) -> bytes:
-        """Hear a connection from now on if it says the secret, and nothing of it otherwise. Return what is left."""
+        """Accept a connection if its first record has the secret, else close it. Nothing of the record is left."""
         secret, host = record[:_SECRET_DIGITS], record[_SECRET_DIGITS:]
         if not hmac.compare_digest(secret, self.secret.encode()):
             self._hung_up(connection)

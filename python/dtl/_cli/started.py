@@ -48,10 +48,10 @@ class Started(Protocol):
         """Have a socket closed when the job is over; say no where the end of a child is the end of the job."""
 
     def hold_output(self) -> None:
-        """Leave what ranks write from now on to who reads it, where this process does."""
+        """Stop reading what ranks write, if this process does, and leave it to another reader."""
 
     def end_output(self, told: bool) -> bool:
-        """Return when all is passed on; say whether what is known already, if it is told, was left out."""
+        """Return when all output is passed on. If told, leave out what the caller has said, and say whether it was."""
 
     def lose(self, rank: int) -> bool:
         """End the job, or say no where what starts it is expected to: a rank has left without finishing."""
@@ -102,7 +102,7 @@ class Launcher:
         self._process.send_signal(sig)
 
     def pass_on(self, sig: int) -> bool:
-        """Have the launcher send the ranks a signal; those on this machine get it from here where it does not."""
+        """Let the launcher send the ranks a signal. If it does not, send it to the ranks on this machine."""
         if sig in self._passes:
             self.send_signal(sig)
             return True

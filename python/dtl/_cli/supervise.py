@@ -65,7 +65,7 @@ class _LostError(Exception):
 
 
 class _Signals:
-    """The first signal that is to end the job, and those for its ranks.
+    """The first signal that ends the job, and the signals for its ranks.
 
     Handlers only take note of them: an exception could come between any two lines, such as in ``Popen.poll``, whose
     lock would stay taken.
@@ -76,7 +76,7 @@ class _Signals:
         self._for_ranks: list[int] = []
 
     def note(self, signum: int, frame: FrameType | None) -> None:
-        """Take note of a signal that is to end the job: a handler."""
+        """Record a signal that ends the job. This is the handler."""
         self._first = self._first or signum
 
     def keep(self, signum: int, frame: FrameType | None) -> None:
@@ -84,7 +84,7 @@ class _Signals:
         self._for_ranks.append(signum)
 
     def heed(self, child: Started, reports: Reports) -> None:
-        """Raise _SignalError if there was one that is to end the job, and pass on those for its ranks."""
+        """Raise _SignalError if a signal has come that ends the job, and pass on signals for its ranks."""
         if self._first:
             raise _SignalError(self._first)
         while self._for_ranks:
@@ -131,7 +131,7 @@ def run(
 
 @contextlib.contextmanager
 def _noted() -> Iterator[_Signals]:
-    """Take note of signals to this program, but of those that it was started to ignore, as by nohup."""
+    """Record signals to this program, except those that it was started to ignore, as by nohup."""
     signals = _Signals()
     handlers = {
         **dict.fromkeys(_ENDING, signals.note),
@@ -377,7 +377,7 @@ def _interrupt_ranks(child: Started, reports: Reports) -> None:
 
 
 def stacks(child: Started) -> Iterator[tuple[str, processes.Process, Iterator[str]]]:
-    """Yield each rank on this machine, and what it says of where it is when it is aborted; this ends them all.
+    """Abort each rank on this machine, and yield it with the traceback that it prints.
 
     The launcher must not see the first rank go before the last one has spoken: it would end the others.
     """

@@ -45,7 +45,7 @@ class _Told(NamedTuple):
 
 
 class Tracebacks:
-    """The socket for tracebacks, and those that nobody has printed yet. Ranks wait until theirs is."""
+    """The socket to which ranks send tracebacks, and those that are not printed yet. A rank waits until its own is."""
 
     def __init__(self, name: str, selector: selectors.BaseSelector, ranks: int) -> None:
         self._ranks = ranks  # how many there are, 0 if that is not known

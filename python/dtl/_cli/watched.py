@@ -57,7 +57,7 @@ def _is_success(end: BaseException) -> bool:
 
 
 def _run(found: program.Program, arguments: Sequence[str]) -> None:
-    """Run a program, and where it ends well wait for its threads, as the interpreter would now."""
+    """Run a program, and if it ends without an error, wait for its threads, as the interpreter does."""
     try:
         found.run(arguments)
     except SystemExit as end:

@@ -139,7 +139,7 @@ def moved_array(name: str, value: Any) -> np.ndarray[Any, Any]:
 
 
 def as_bytes(array: Any) -> Any:
-    """Return an array of elements that the core moves and does not know as their bytes; anything else as it is."""
+    """Return the bytes of an array whose dtype the core moves without knowing it; return any other array unchanged."""
     if not isinstance(array, np.ndarray) or not is_native(array.dtype) or carrier(array.dtype) is None:
         return array
     if not array.flags.c_contiguous:
@@ -274,7 +274,7 @@ def input_value(name: str, value: Any) -> Any:
 
 
 def check_output(out: Any) -> None:
-    """Raise what is wrong with an output that the bridge did not take, if anything is."""
+    """Raise an error that says why the bridge has refused an output, if it is the output's fault."""
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
     native = native_of(out.dtype)

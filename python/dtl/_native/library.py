@@ -45,7 +45,7 @@ else:
 
 
 def _from_call(text: str) -> DTLError:
-    """Return the exception of a call of which the core tells the other ranks. That of a lost rank is logged."""
+    """Return the exception of a call. The core has told the other ranks of it. If a rank is lost, log that."""
     error = from_call(text)
     if error.code == CommunicationError.code:
         log.say("ranks", log.WARNING, "%s", error)
@@ -93,7 +93,7 @@ def _checked(function: F) -> F:
 
 
 def _communicate(op: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of the control plane that communicates; those who trace see it as an operation."""
+    """Call a function of the control plane that communicates. Traces show it as an operation."""
     start = _bridge.clock()
     if not start:
         result = _call(function, *args, error_of=_from_call)

@@ -24,7 +24,7 @@ _times: dict[Any, int] = {}
 
 
 def configure() -> None:
-    """Do what the environment's DTL_LOG says: print what is said, from a level on."""
+    """Print log messages from the level on that the environment variable DTL_LOG names."""
     text = variables.value("DTL_LOG")
     if text is None or "shown" in state:
         return

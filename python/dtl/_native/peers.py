@@ -94,6 +94,6 @@ class Unheard:
         return next((max(0.0, since + self._seconds - time.monotonic()) for since in self._since.values()), None)
 
     def late(self) -> list[socket.socket]:
-        """Return those that are to be closed: they are too late, or too many."""
+        """Return the connections to close: those that have taken too long, or the oldest where there are too many."""
         many, end = len(self._since) - self._most, time.monotonic() - self._seconds
         return [each for place, (each, since) in enumerate(self._since.items()) if place < many or since <= end]

@@ -11,7 +11,7 @@ from .library import bridge
 
 @contextmanager
 def phases() -> Iterator[None]:
-    """Let those who trace see the phases of a call as operations of their own, beside the call.
+    """Show the phases of a call as operations of their own in traces.
 
     Only phases of a MiB or more are known.
     """

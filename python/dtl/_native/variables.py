@@ -15,7 +15,7 @@ from .callsite import warn
 
 
 class Variable(NamedTuple):
-    """What a variable may be, in words, how its text becomes a value, and the value where it is not set, or empty."""
+    """An environment variable: its values in words, how text becomes a value, and the value if it is unset or empty."""
 
     words: str
     parse: Callable[[str], Any]

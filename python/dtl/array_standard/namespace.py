@@ -356,7 +356,7 @@ def _replicate(made: Any, most: float = math.inf) -> None:
 
 
 def _named(name: str, of: Callable[..., Any], call: Any, bound: int = 0) -> Callable[..., Any]:
-    """Say of a function of a namespace what is said of the one that it calls, whose first parameters are bound."""
+    """Give a function the name and docstring of the function that it calls, whose first parameters are bound."""
     signature = inspect.signature(of)
     known = [each for each in list(signature.parameters.values())[bound:] if each.name != "partition"]
     call.__signature__ = signature.replace(parameters=known)

@@ -174,7 +174,7 @@ class _Call:
         return _array("out", self._out)
 
     def _result(self, shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
-        """Return where the result goes, and what is returned for it: an array on the host where there is no out."""
+        """Return the array that receives the result, and what the caller gets: without out, an array on the host."""
         if self._out is not None:
             return _array("out", self._out), self._out
         made = np.empty(shape, dtype)

@@ -427,7 +427,7 @@ def _own_part(ctx: Context | None) -> Context:
 
 
 def _booleans(values: Any, count: int, name: str = "periods") -> Any:
-    """Return truths as numbers: one for each axis, of which one for all is made so many."""
+    """Return truth values as numbers, one for each axis. A single value holds for all axes."""
     if isinstance(values, (bool, np.bool_)):
         values = [values] * count
     try:

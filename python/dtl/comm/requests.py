@@ -97,7 +97,7 @@ class Request:
             return self._collect()
 
     def _collect(self) -> Any:
-        """Return the result, or raise the error, of what is over when this returns. The caller holds the lock."""
+        """Return the result of an operation that is complete, or raise its error. The caller holds the lock."""
         if self._active:
             try:
                 result = self._ask(_WAIT)

@@ -380,7 +380,7 @@ def _transformed(a: Any, steps: list[_Step], norm: Any) -> Any:
 
 
 def _replaced(old: Any, given: Any, new: Any) -> Any:
-    """Let what is in between go."""
+    """Close the container that a step has replaced, unless it is the caller's."""
     if old is not given:
         old.close()
     return new

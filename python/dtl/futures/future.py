@@ -164,7 +164,7 @@ class Future:
         """Refuse to wait where that has no end."""
 
     def _when_over(self, call: Callable[[Any], Any]) -> bool:
-        """Have something called with the future when it is over, by whoever ends it; return False if it is already."""
+        """Let the thread that ends the future call a function with it. Return False if it is over already."""
         with self._lock:
             if self._state != PENDING:
                 return False
@@ -190,7 +190,7 @@ class Future:
         return True
 
     def _called_back(self) -> None:
-        """Let go of the result of a future that was closed while those who were to be told were told."""
+        """Drop the result of a future that was closed while its callbacks were called."""
         with self._lock:
             self._calling_back = False
             if self._closed:

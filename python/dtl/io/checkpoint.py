@@ -579,7 +579,7 @@ def _restored(
 
 
 def _place(entry: dict[str, Any], placement: Placement | None) -> Placement:
-    """Return where a container is to be: if nobody says, where it was, which earlier versions do not tell."""
+    """Return where to restore a container: where the caller says, or where it was, if the version has written that."""
     return Placement[entry.get("placement", "HOST")] if placement is None else placement
 
 

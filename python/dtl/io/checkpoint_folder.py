@@ -95,7 +95,7 @@ def _text_of(folder: str) -> str | None:
 
 
 def _ours(data: bytes) -> str | None:
-    """Return the text of a manifest. None where it is the file of another program: nothing in it looks like ours."""
+    """Return the text of a manifest; None if it is another program's file, without any of the keys of a manifest."""
     text = data.decode("utf-8", "replace")
     body, _, crc = text.rstrip("\n").rpartition("\n")
     if f"{zlib.crc32(body.encode()):08x}" == crc:

@@ -547,7 +547,7 @@ class Columns:
         return made
 
     def _kind(self, name: str) -> str:
-        """Return what is compared with values of a column."""
+        """Return a value in the form in which it is compared with the values of a column."""
         vec = self._vectors[name]
         return meaning_of(vec).kind(vec.dtype)
 

@@ -216,7 +216,7 @@ class Parser:
         return [place for place in signed if (self.pa.compute.min(columns[place]).as_py() or 0) < 0]
 
     def _has_wide_hex(self, block: Array, place: int, bits: int) -> bool:
-        """Say whether a column has a hexadecimal number of which pyarrow takes the first bit for a sign."""
+        """Say whether a column has a hexadecimal number whose first bit pyarrow takes for a sign."""
         text = self._columns(block, {place: self.pa.string()}, False)[place]
         wide = rf"0[xX]0*[89a-fA-F][0-9a-fA-F]{{{bits // 4 - 1}}}[ \t]*$"
         return bool(self.pa.compute.any(self.pa.compute.match_substring_regex(text, wide)).as_py())

@@ -534,7 +534,7 @@ def _part(of: Format, path: str, written: Written | None) -> str:
 
 
 def _check_numbers(arrays: dict[str, Any], masks: dict[str, Any], of: Format) -> None:
-    """Refuse columns of a table of which a format of arrays would have numbers without their meaning."""
+    """Refuse columns whose numbers would lose their meaning in a format of arrays, such as dates and codes of text."""
     for name, vec in arrays.items():
         meaning = meaning_of(vec)
         what = "codes of text" if meaning.texts is not None else meaning.time and f"numbers that count {meaning.time}"

@@ -107,7 +107,7 @@ class Lock:
         return file
 
     def _say_who(self, file: int) -> None:
-        """Write into the file who has the lock, for the errors of those that wait in vain."""
+        """Write into the file which process has the lock, for the errors of processes that wait in vain."""
         with contextlib.suppress(OSError):  # of a full disk, or of another user's file
             os.ftruncate(file, 0)
             os.pwrite(file, _START + f"process {os.getpid()} of {socket.gethostname()}\n".encode(), 0)

@@ -43,7 +43,7 @@ def _number(value: Any) -> int:
 
 
 def _place() -> tuple[Any, ...]:
-    """Return what is the same for processes that have the same file systems: a kernel, and the mounts of one."""
+    """Return a value that processes with the same file systems share: of the kernel and its mounts."""
     try:
         return boot_id(), os.stat("/proc/self/ns/mnt").st_ino
     except OSError:

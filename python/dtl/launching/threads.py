@@ -234,7 +234,7 @@ def _close(member: _Member) -> None:
 
 
 def _meet(context: Context) -> None:
-    """Return when all ranks are at the end of the function; those that wait in a collective call raise."""
+    """Return when all ranks are at the end of the function. A rank that still waits in a collective call raises."""
     while context._handle:
         try:
             library.context_agree(context._handle, "end_of_function", "")

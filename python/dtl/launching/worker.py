@@ -146,7 +146,7 @@ class _Worker:
         return channel.VALUE, answer
 
     def _meet(self) -> bool:
-        """Return when all ranks are here, and whether the context can be used; those that wait in a call raise.
+        """Return when all ranks are here: whether the context can be used. A rank that waits in a call raises.
 
         That this rank waits for them is no news for the user, however long they take.
         """

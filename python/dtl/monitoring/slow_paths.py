@@ -130,7 +130,7 @@ def report(records: Iterable[SlowPath]) -> str:
 
 
 def _seen(calls: Iterable[Record]) -> Iterator[SlowPath]:
-    """Yield what is slow of calls that were counted."""
+    """Yield a record of each slow path among the calls that were counted."""
     for operation, file, line, count, failed, size, seconds in calls:
         if operation.endswith(_STAGED):
             yield SlowPath(STAGED, operation[: -len(_STAGED)], file, line, count, size, seconds)

@@ -100,7 +100,7 @@ def align(ctx: Context, identity: int) -> Clock:
 
 
 def _ask(ctx: Context) -> Clock:
-    """Ask rank 0 for its time. It is taken for that of the middle of the waiting."""
+    """Ask rank 0 for its time. The answer counts as the time in the middle between question and answer."""
     asked = time.monotonic_ns()
     send(ctx, 0, 0)
     told: int = recv(ctx, 0)

@@ -214,7 +214,7 @@ def _check_window(win: Any) -> None:
 
 
 def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any) -> np.ndarray[Any, Any]:
-    """Return the array for what is read."""
+    """Return the array that receives the elements that are read."""
     if out is not None:
         array: np.ndarray[Any, Any] = memory_of(out) if is_tensor(out) else out
         check_output(as_bytes(array))

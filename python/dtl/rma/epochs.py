@@ -177,7 +177,7 @@ class Epochs(bridge.Exposed):
             self.unlock(target)
 
     def _rank(self, op: str, target: Any) -> int:
-        """Return a target's rank. The core refuses what is none, but for the number that stands for all there."""
+        """Return a target's rank. The core refuses other numbers, except the one that stands for all ranks."""
         number = integer("target", target)
         if number == _EVERY:
             error = BoundsError(f"{op}: target {number} outside [0, {self._context.size})")

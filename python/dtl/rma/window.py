@@ -225,7 +225,7 @@ class Window(Epochs):
         self._end()
 
     def _settle(self) -> None:
-        """Wait for this rank's requests; what fails tells whoever waits for it."""
+        """Wait for this rank's requests. If one fails, the call that waits for it raises the error."""
         with local_step(self._context, "close"):
             for request in list(self._requests):
                 with contextlib.suppress(DTLError):

@@ -213,7 +213,7 @@ def _manager(mgr: Any) -> RoleManager:
 
 
 def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
-    """Return root's rank in the whole, and those of a role, to one of which this rank belongs."""
+    """Return the rank of root in the whole context, and the ranks of a role. This rank has to be one of them."""
     lanes: dict[str, Any] = getattr(_manager(mgr), "_lanes", {})  # there are none before initialize
     # A rank that names no role at all but has one knows whom it keeps waiting; one that has several does not.
     known = isinstance(name, str) and name in mgr.roles
