@@ -64,10 +64,10 @@ class Elementwise(Operators):
             made = _ufunc_at_once(ufunc, inputs, options.get("out", _NEW)[0])
             if made is not None:
                 return made
+        if any(_has_own_ufuncs(value) for value in (*inputs, *options.get("out", ()))):
+            return _by_another(ufunc, method, inputs, options)
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
-        if any(_has_own_ufuncs(value) for value in (*inputs, *outputs)):
-            return NotImplemented
         if state.under_way:
             scheduler.wait_for(inputs, outputs, where)
         name = f"np.{ufunc.__name__}"
@@ -302,6 +302,20 @@ def _crossed(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     first, second = operand(name, a, moves((a, b))), operand(name, b, moves((a, b)))
     added = getattr(second, "ndim", 0)
     return (first[(..., *[None] * added)] if added and getattr(first, "ndim", 0) else first), second
+
+
+def _by_another(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what another library's operand makes of a ufunc; refuse it by name where none of them does."""
+    others = [value for value in (*inputs, *options.get("out", ())) if _has_own_ufuncs(value)]
+    for other in others:
+        made = other.__array_ufunc__(ufunc, method, *inputs, **options)
+        if made is not NotImplemented:
+            return made
+    raise refusal(
+        f"np.{ufunc.__name__}",
+        f"an operand is of type {type(others[0]).__name__}, which does not compute with containers; give the container "
+        "its elements as an array, such as x.value of a quantity of astropy, and keep the rest beside it",
+    )
 
 
 def _has_own_ufuncs(value: Any) -> bool:

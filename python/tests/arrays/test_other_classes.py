@@ -81,6 +81,14 @@ def test_the_refusal_says_what_to_give(ctx: dtl.Context) -> None:
             call(dtl.asarray(ctx, A), np.matrix(A))
 
 
+def test_a_class_that_computes_nothing_with_containers_is_named(ctx: dtl.Context) -> None:
+    """Where NumPy would print what every operand's method returned."""
+    c, x = dtl.asarray(ctx, A), A.view(Quantity)
+    for call in (CALLS["c * x"], CALLS["x * c"], CALLS["c @ x"], lambda c, x: np.sin(A, out=(x,), where=c > 1)):
+        with pytest.raises(dtl.InvalidTypeError, match="type Quantity, which does not compute with containers"):
+            call(c, x)
+
+
 def test_a_class_with_ufuncs_of_its_own_computes_them(ctx: dtl.Context) -> None:
     c, x = dtl.asarray(ctx, A), A.view(OwnUfuncs)
     assert c * x == x * c == np.add(c, x) == "own ufunc"
