@@ -7,11 +7,12 @@ import (
 	"dtl/core/status"
 )
 
-// The words of an extreme: its value, where it is, and whether there is one.
+// The words of an extreme: its value, where it is, and whether there is one. Of a complex value, the real part and the imaginary part.
 const (
 	extremeValue = iota
 	extremeWhere
 	extremeFound
+	extremeImaginary
 )
 
 // least returns where the first of the least elements is, or the first NaN. There is at least one element.
@@ -135,63 +136,116 @@ func more[A kernel.Ordered](v, than A) bool { return v > than || v != v && than 
 func extreme[T kernel.Ordered, A wide | float64](
 	find func(memory.Span) T, before func(v, than A) bool, result dtype.Type, name string,
 ) *Folding {
-	take := func(p, other *Partial) {
-		if p[extremeFound] == 0 || before(*(*A)(other.accumulator()), *(*A)(p.accumulator())) {
-			*p = *other
-		}
-	}
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, _ int64) {
 			if run.Count > 0 {
 				mine := Partial{extremeFound: 1}
 				*(*A)(mine.accumulator()) = A(find(run))
-				take(p, &mine)
+				takeBefore(valueOf[A], before)(p, &mine)
 			}
 		},
-		Merge: func(p, other *Partial) {
-			if other[extremeFound] != 0 {
-				take(p, other)
-			}
-		},
+		Merge: takeBefore(valueOf[A], before),
 		Finish: func(p *Partial, _ int64) (Number, error) {
-			if p[extremeFound] == 0 {
-				return Number{}, status.New(status.InvalidArgument,
-					"zero-size array to reduction operation %s which has no identity", name)
-			}
-			return numberOf(*(*A)(p.accumulator()), result), nil
+			return numberOf(valueOf[A](p), result), p.foundValue(name)
 		},
 	}
 }
 
 // place finds where a value is: of several, the least index.
 func place[T kernel.Ordered, A wide | float64](find func([]T) int, before func(v, than A) bool, name string) *Folding {
-	take := func(p, other *Partial) {
-		mine, theirs := *(*A)(p.accumulator()), *(*A)(other.accumulator())
-		if p[extremeFound] == 0 || before(theirs, mine) || !before(mine, theirs) && other[extremeWhere] < p[extremeWhere] {
-			*p = *other
-		}
-	}
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, first int64) {
 			if x := memory.As[T](run); len(x) > 0 {
 				at := find(x)
 				mine := Partial{extremeWhere: first + int64(at), extremeFound: 1}
 				*(*A)(mine.accumulator()) = A(x[at])
-				take(p, &mine)
+				takeFirst(valueOf[A], before)(p, &mine)
 			}
 		},
-		Merge: func(p, other *Partial) {
-			if other[extremeFound] != 0 {
-				take(p, other)
-			}
-		},
-		Finish: func(p *Partial, _ int64) (Number, error) {
-			if p[extremeFound] == 0 {
-				return Number{}, status.New(status.InvalidArgument, "attempt to get %s of an empty sequence", name)
-			}
-			return Integer(p[extremeWhere]), nil
-		},
+		Merge:  takeFirst(valueOf[A], before),
+		Finish: func(p *Partial, _ int64) (Number, error) { return Integer(p[extremeWhere]), p.foundPlace(name) },
 	}
+}
+
+// complexExtremes find a value and where it is, of numbers in the order in which NumPy has them: by their real parts, and of those that
+// are alike by the imaginary ones. A number with a NaN in it comes before all others.
+func complexExtremes[T kernel.Complex](greatest bool, value, where string) (*Folding, *Folding) {
+	before := complexLess
+	if greatest {
+		before = func(v, than complex128) bool { return complexLess(-v, -than) }
+	}
+	take := takeFirst(complexValue, before)
+	run := func(p *Partial, run memory.Span, first int64) {
+		x := memory.As[T](run)
+		if len(x) == 0 {
+			return
+		}
+		at := 0
+		for i := range x {
+			if before(complex128(x[i]), complex128(x[at])) {
+				at = i
+			}
+		}
+		mine := Partial{extremeWhere: first + int64(at), extremeFound: 1}
+		mine.setFloat(extremeValue, real(complex128(x[at])))
+		mine.setFloat(extremeImaginary, imag(complex128(x[at])))
+		take(p, &mine)
+	}
+	return &Folding{Run: run, Merge: take, Finish: func(p *Partial, _ int64) (Number, error) {
+			v := complexValue(p)
+			return Complex(real(v), imag(v)), p.foundValue(value)
+		}}, &Folding{Run: run, Merge: take, Finish: func(p *Partial, _ int64) (Number, error) {
+			return Integer(p[extremeWhere]), p.foundPlace(where)
+		}}
+}
+
+func complexLess(v, than complex128) bool {
+	if v != v || than != than {
+		return v != v && than == than
+	}
+	return real(v) < real(than) || real(v) == real(than) && imag(v) < imag(than)
+}
+
+func valueOf[A wide | float64](p *Partial) A { return *(*A)(p.accumulator()) }
+
+func complexValue(p *Partial) complex128 {
+	return complex(p.float(extremeValue), p.float(extremeImaginary))
+}
+
+// takeBefore returns what replaces a value by one that comes before it.
+func takeBefore[A any](value func(*Partial) A, before func(v, than A) bool) func(p, other *Partial) {
+	return func(p, other *Partial) {
+		if other[extremeFound] != 0 && (p[extremeFound] == 0 || before(value(other), value(p))) {
+			*p = *other
+		}
+	}
+}
+
+// takeFirst is takeBefore, and of values that are alike takes the one of the lesser index.
+func takeFirst[A any](value func(*Partial) A, before func(v, than A) bool) func(p, other *Partial) {
+	return func(p, other *Partial) {
+		if other[extremeFound] == 0 {
+			return
+		}
+		mine, theirs := value(p), value(other)
+		if p[extremeFound] == 0 || before(theirs, mine) || !before(mine, theirs) && other[extremeWhere] < p[extremeWhere] {
+			*p = *other
+		}
+	}
+}
+
+func (p *Partial) foundValue(name string) error {
+	if p[extremeFound] == 0 {
+		return status.New(status.InvalidArgument, "zero-size array to reduction operation %s which has no identity", name)
+	}
+	return nil
+}
+
+func (p *Partial) foundPlace(name string) error {
+	if p[extremeFound] == 0 {
+		return status.New(status.InvalidArgument, "attempt to get %s of an empty sequence", name)
+	}
+	return nil
 }
 
 // Where returns the index in a partial of ARGMIN or ARGMAX, and whether there is one.

@@ -19,7 +19,7 @@ type Kind uint8
 const (
 	Sum        Kind = iota // integers and bool in 64 bits, which wrap; floats in float64
 	Prod                   // likewise
-	Min                    // NaN where there is one
+	Min                    // NaN where there is one; complex elements are ordered by their real parts, then by the others
 	Max                    // likewise
 	ArgMin                 // index of the first of the least elements, or of the first NaN
 	ArgMax                 // likewise of the greatest
@@ -90,13 +90,10 @@ func Complex(re, im float64) Number {
 // Float returns the value of a Number of float64.
 func (n *Number) Float() float64 { return math.Float64frombits(n.bits[0]) }
 
-// Folding returns how a fold works on elements of type t, or why it does not: complex numbers have no order.
+// Folding returns how a fold works on elements of type t.
 func (f Kind) Folding(t dtype.Type) (*Folding, error) {
 	if f >= NKinds || !t.Valid() {
 		return nil, status.New(status.InvalidArgument, "fold %d of dtype %d does not exist", uint8(f), uint8(t))
-	}
-	if foldings[t][f] == nil {
-		return nil, status.New(status.Unsupported, "%s is not defined for %s, which has no order", f, t)
 	}
 	return foldings[t][f], nil
 }
@@ -199,13 +196,16 @@ func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 }
 
 func complexFolds[T kernel.Complex, F float32 | float64]() foldRow {
-	return foldRow{
+	row := foldRow{
 		Sum: complexSum[T](false), Prod: complexProd[T](), Mean: complexSum[T](true),
 		Moment:     moments(partMoments[T, F](0)),
 		Squares:    floatSum(complexSquaresOf[T], whole),
 		Magnitudes: floatSum(complexMagnitudesOf[T], whole),
 		Truths:     truths[T](),
 	}
+	row[Min], row[ArgMin] = complexExtremes[T](false, "minimum", "argmin")
+	row[Max], row[ArgMax] = complexExtremes[T](true, "maximum", "argmax")
+	return row
 }
 
 // wide are the types in which integers are added up.

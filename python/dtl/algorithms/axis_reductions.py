@@ -50,6 +50,9 @@ _BY_BLAS = 1 << 14
 BITWISE: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)}
 _BITWISE_OPS = {"bitwise_and": BAND, "bitwise_or": BOR, "bitwise_xor": BXOR}
 
+#: What an element is in the place of one that is left out, where it does not depend on its type.
+_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False, "bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0}
+
 #: NumPy's errors for reductions of no elements that have no result.
 NO_IDENTITY = {
     "min": "zero-size array to reduction operation minimum which has no identity",
@@ -124,11 +127,8 @@ def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) ->
     """Return the reduction if it has a result."""
     if name in BITWISE and (a.dtype if dtype is None else dtype).kind not in "biu":
         raise InvalidTypeError(f"np.{name}.reduce is not defined for {a.dtype if dtype is None else dtype}")
-    if name in NO_IDENTITY:
-        if a.dtype.kind == "c":
-            raise InvalidArgumentError(f"{name} is not defined for {a.dtype}, which has no order")
-        if any(a.shape[d] == 0 for d in dims):  # as NumPy: also where the result would have no elements
-            raise InvalidArgumentError(NO_IDENTITY[name])
+    if name in NO_IDENTITY and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
+        raise InvalidArgumentError(NO_IDENTITY[name])
     if dtype is not None and a.dtype.kind == "c" and dtype.kind != "c":
         raise InvalidTypeError(f"{name} of {a.dtype} would not stay what it is as {dtype}; take the real part first")
     if not isinstance(ddof, (int, float, np.integer, np.floating)):
@@ -340,19 +340,25 @@ def _of_ufunc(ufunc: np.ufunc, inner: np.dtype[Any], result: np.dtype[Any] | Non
     return Reduction(start, merge, lambda a, _: a[0].astype(result or inner, copy=False))
 
 
-def _identity(least: bool, of: np.dtype[Any]) -> Any:
-    """Return the element that is never less than any, or never greater."""
-    if of.kind == "b":
+def neutral(name: str, dtype: np.dtype[Any]) -> Any:
+    """Return the element that changes no result of a reduction. Of dates and spans of time it is a number of int64."""
+    if name in _NEUTRAL:
+        return _NEUTRAL[name]
+    least = name[-3:] == "min"
+    if dtype.kind == "b":
         return least
-    if of.kind == "f":
-        return math.inf if least else -math.inf
-    if of.kind in "SU":
-        return (b"\xff" if of.kind == "S" else chr(sys.maxunicode)) * of.itemsize if least else b""
-    return np.iinfo(of).max if least else np.iinfo(of).min
+    if dtype.kind in "fc":
+        far = math.inf if least else -math.inf
+        return complex(far, far) if dtype.kind == "c" else far
+    if dtype.kind in "SU":
+        return (b"\xff" if dtype.kind == "S" else chr(sys.maxunicode)) * dtype.itemsize if least else b""
+    if dtype.kind in "mM":  # whose least integer is NaT
+        return np.iinfo(np.int64).max if least else np.iinfo(np.int64).min + 1
+    return np.iinfo(dtype).max if least else np.iinfo(dtype).min
 
 
 def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
-    worst = _identity(ufunc is np.minimum, of)
+    worst = neutral("min" if ufunc is np.minimum else "max", of)
 
     def start(view: Array, dims: tuple[int, ...], _: Array) -> Arrays:
         return (np.asarray(ufunc.reduce(view, axis=dims, initial=worst)),)
@@ -362,7 +368,7 @@ def _extreme(ufunc: np.ufunc, of: np.dtype[Any]) -> Reduction:
 
 def arg_extreme(least: bool, of: np.dtype[Any]) -> Reduction:
     """Return the reduction to the first index of the least elements, or of the greatest."""
-    worst = _identity(least, of)
+    worst = neutral("min" if least else "max", of)
 
     def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         rest = tuple(extent for d, extent in enumerate(view.shape) if d != dims[0])

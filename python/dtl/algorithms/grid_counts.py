@@ -27,6 +27,8 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """Return the edges of the bins that a histogram of one dimension has: an array, the same on every rank."""
     a, bins, range = beside(a, bins, range, weights), on_every_rank(bins, a), on_every_rank(range, a)
+    if weights is not None and np.shape(weights) != a.shape:
+        raise InvalidArgumentError("weights should have the same shape as a.")
     return edges_of(a, as_number(a, bins, range, weights), range)
 
 

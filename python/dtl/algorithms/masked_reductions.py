@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Placement
 from ..runtime.scheduler import algorithm
-from .axis_reductions import BITWISE, dimensions, reduced, result_dtype
+from .axis_reductions import BITWISE, dimensions, neutral, reduced, result_dtype
 from .exchange import share
 from .half_precision import reduced_in_float32
 from .located import spread_lines
@@ -24,8 +25,6 @@ from .statistics import is_by_steps
 
 has_dates = late(".algorithms.date_reductions", "has")
 
-#: What an element is in the place of one that is left out.
-_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False, "bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0}
 #: What combines the result with the value to start with.
 _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, **BITWISE}
 
@@ -95,21 +94,6 @@ def reduced_bits(
     return masked(ufunc.__name__, a, axis, dtype, keepdims, False, 0, out, initial, where)
 
 
-def neutral(name: str, dtype: np.dtype[Any]) -> Any:
-    """Return the element that changes no result of a reduction."""
-    if name in _NEUTRAL:
-        return _NEUTRAL[name]
-    if dtype.kind == "b":
-        return name == "min"
-    if dtype.kind == "f":
-        return np.inf if name == "min" else -np.inf
-    if dtype.kind in "mM":  # whose least integer is NaT
-        return np.iinfo(np.int64).max if name == "min" else np.iinfo(np.int64).min + 1
-    if dtype.kind == "c":
-        raise InvalidArgumentError(f"{name} is not defined for {dtype}, which has no order")
-    return np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min
-
-
 def filled(a: Any, where: Any, neutral: Any) -> Any:
     """Return the elements, with a value in the place of those that a mask leaves out. Collective if the mask moves."""
     if not isinstance(where, DistributedContainer):
@@ -146,9 +130,21 @@ def _started(
         return reduced(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
     if name in ("min", "max") and any(a.shape[d] == 0 for d in dimensions(axis, a.ndim)):
         value = reduced("sum", a, axis, None, keepdims).astype(a.dtype)  # zeros, of the shape
-        return value + np.asarray(initial).astype(a.dtype)[()]
+        return value + _number(name, initial, a.dtype)
     value = reduced(name, a, axis, dtype, keepdims, reproducible)
-    return _UFUNCS[name](value, np.asarray(initial).astype(value.dtype)[()])
+    return _UFUNCS[name](value, _number(name, initial, value.dtype))
+
+
+def _number(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number to start with as an element of the result's type, which is made of it as if it were stored."""
+    made = np.empty((), dtype)
+    try:
+        made[()] = initial
+    except builtins.OverflowError as error:
+        raise OverflowError(f"{name}: initial {initial!r} does not fit {dtype}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"{name}: initial {initial!r} is no {dtype}: {error}") from None
+    return made[()]
 
 
 def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float, where: Any) -> Any:

@@ -13,11 +13,11 @@ from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import statistics
-from .axis_reductions import dimensions
+from .axis_reductions import dimensions, neutral
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
-from .masked_reductions import filled, neutral
+from .masked_reductions import filled
 from .operands import beside, on_every_rank
 from .scan import cumprod, cumsum
 from .select import checked_q, found_dtype, fractions, medians, middle, of_halves, quantile, quantiles_along
@@ -312,11 +312,11 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     dims = dimensions(axis, a.ndim)
     if not all(a.shape[d] for d in dims):
         return statistics.mean(a, axis, keepdims=keepdims)
-    if a.dtype.kind != "f" or len(dims) < a.ndim:
+    if a.dtype.kind not in "fc" or len(dims) < a.ndim:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
             found = medians("nanmedian", a, axis, keepdims, np.nanmedian, nanquantile)
-        if len(dims) < a.ndim and a.dtype.kind == "f" and statistics.any(np.isnan(found)):
+        if len(dims) < a.ndim and a.dtype.kind in "fc" and statistics.any(np.isnan(found)):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
     if a.dtype == np.float16:
@@ -350,36 +350,35 @@ def _reduced(
     if name not in ("min", "max", "argmin", "argmax"):
         with np.errstate(divide="ignore", invalid="ignore"):  # of no numbers, as NumPy
             value = function(a, axis, keepdims=keepdims, **{**options, "where": numbers})
-        return _with_freedom(value, numbers, axis, keepdims, options.get("ddof", 0))
+        if not options.get("ddof", 0) > 0:
+            return value
+        left = statistics.sum(numbers, axis, keepdims=keepdims) > options["ddof"]
+        return _where_some(value, left, "Degrees of freedom <= 0 for slice.")
     if where is not None and initial is None:
         raise InvalidArgumentError(f"nan{name}: where needs initial, the result where nothing is chosen")
-    chosen = filled(a, numbers, neutral(name[-3:], a.dtype))
+    absent = neutral(name, a.dtype)
+    if initial is not None and np.isnan(initial):  # is left out, as the elements that are
+        initial, options["initial"] = None, absent
+    chosen = filled(a, numbers, absent)
     options.pop("where", None)
     value = function(chosen, axis, keepdims=keepdims, **options)
     if initial is not None:
         return value
     left = statistics.any(numbers, axis, keepdims=keepdims)
-    if name[:3] == "arg":
-        if not statistics.all(left) if isinstance(left, DistributedContainer) else not np.all(left):
-            raise InvalidArgumentError("All-NaN slice encountered")
-        return value
+    if name[:3] != "arg":
+        return _where_some(value, left, "All-NaN slice encountered")
+    if not statistics.all(left) if isinstance(left, DistributedContainer) else not np.all(left):
+        raise InvalidArgumentError("All-NaN slice encountered")
+    return value
+
+
+def _where_some(value: Any, left: Any, text: str) -> Any:
+    """Return results, NaN where nothing is left to make them of, with a warning. Collective."""
     if isinstance(value, DistributedContainer):
         if not statistics.all(left):
-            warn("All-NaN slice encountered", RuntimeWarning)
+            warn(text, RuntimeWarning)
         return filled(value, left, nothing((), value.dtype))
-    return value if np.all(left) else nothing(np.shape(value), value.dtype)[()]
-
-
-def _with_freedom(value: Any, numbers: Any, axis: Any, keepdims: Any, ddof: Any) -> Any:
-    """Return variances, NaN where so many degrees of freedom are lost that none is left. Collective."""
-    if not ddof > 0:
-        return value
-    left = statistics.sum(numbers, axis, keepdims=keepdims) > ddof
-    if isinstance(value, DistributedContainer):
-        if not statistics.all(left):
-            warn("Degrees of freedom <= 0 for slice.", RuntimeWarning)
-        return filled(value, left, np.nan)
     if np.all(left):
         return value
-    warn("Degrees of freedom <= 0 for slice.", RuntimeWarning)
+    warn(text, RuntimeWarning)
     return nothing(np.shape(value), value.dtype)[()]

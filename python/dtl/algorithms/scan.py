@@ -23,11 +23,10 @@ from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
-from .axis_reductions import dimensions, redivided
+from .axis_reductions import dimensions, neutral, redivided
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
-from .masked_reductions import neutral
 from .operator_ufuncs import UFUNCS
 from .results import written
 

@@ -15,9 +15,8 @@ from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
+from .axis_reductions import container_of, dimensions, neutral, redivided, rows_over_ranks
 from .exchange import share
-from .masked_reductions import neutral
 from .operands import beside, on_every_rank
 from .scattering import combine_sent
 

@@ -20,9 +20,10 @@ from ..runtime.scheduler import algorithm
 from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
 from .half_precision import in_float32
-from .manipulation import divided_dimensions
+from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
 from .order_keys import dates_of, order_keys
+from .sort import sort
 from .statistics import mean
 from .weighted_quantiles import nothing, weighted
 
@@ -224,8 +225,8 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     Parameters
     ----------
     c
-        A container of real numbers or spans of time, the same on every rank. Dates have no median, as in NumPy: take
-        their ``quantile``.
+        A container of numbers or spans of time, the same on every rank. Complex numbers are sorted by their real parts,
+        then by their imaginary ones. Dates have no median, as in NumPy: take their ``quantile``.
     axis, keepdims
         As for ``quantile``.
 
@@ -270,8 +271,6 @@ def medians(
     if c.dtype.kind == "m":
         low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))
         return (low + high) / 2
-    if c.dtype.kind == "c":
-        raise InvalidTypeError(f"elements of {c.dtype} have no {name}")
     share(c, name, f"axis {dims}" + (", keepdims" if keepdims else ""))
     if len(dims) == c.ndim:
         found = middle(c)
@@ -287,11 +286,21 @@ def medians(
 def middle(c: Any) -> Array:
     """Return the median of all elements, which are numbers. Collective."""
     places = np.array([[(c.global_size - 1) // 2], [c.global_size // 2]])
+    if c.dtype.kind == "c":
+        return _complex_middle(c, places)
     low, high, broken = _elements(c, places)
     dtype = c.dtype if c.dtype.kind == "f" else np.dtype(np.float64)
     if broken:
         return nothing((), dtype)
     return np.asarray(np.mean(low if low == high else np.concatenate([low, high]))).astype(dtype)
+
+
+def _complex_middle(c: Any, places: Array) -> Array:
+    """Return the median of all elements, which are complex and are sorted for it. Collective."""
+    flat = ravel(c)
+    sort(flat)
+    low, high, last = flat.get(np.append(places, c.global_size - 1))
+    return np.asarray(last if np.isnan(last) else np.mean([low, high]), c.dtype)
 
 
 def fractions(q: Any, c: Any) -> Any:

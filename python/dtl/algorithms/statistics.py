@@ -188,12 +188,13 @@ def min(
 ) -> Any:
     """Return the smallest element of a container, or NaN if there is one. Collective.
 
+    Complex elements are compared by their real parts, and those that are alike by their imaginary parts, as in NumPy.
     Parameters, result and errors are those of :func:`sum`; in addition:
 
     Raises
     ------
     InvalidArgumentError
-        If there are no elements, or they are complex and therefore have no order. On every rank.
+        If there are no elements. On every rank.
     """
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MIN)

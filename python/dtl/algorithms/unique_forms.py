@@ -9,10 +9,10 @@ import numpy as np
 
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
-from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
 from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat
+from .creation import full
 from .distinct import unique_all
 from .manipulation import dimension, moveaxis, ravel, reshape
 from .order_keys import is_of_another_library
@@ -72,8 +72,12 @@ def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_co
     """Return the distinct elements of a dimension, each of which is compared as a record of all that it holds."""
     front = moveaxis(ar, dim, 0)
     extent, width = front.shape[0], math.prod(front.shape[1:])
-    if not width:
-        raise InvalidArgumentError(f"there are no elements along the other dimensions of shape {ar.shape}")
+    if not front.global_size:  # no rows, or rows of no elements, which are all alike
+        some = min(extent, 1)
+        found = ((some, 0), (extent, 0), (some, extent))
+        index, inverse, counts = (full(ar.context, count, value, np.int64) for count, value in found)
+        values = moveaxis(front[:some], 0, dim)
+        return _asked(values, (return_index, index), (return_inverse, inverse), (return_counts, counts))
     rows = reshape(front, (extent, width))
     with redivided(rows, rows_over_ranks(rows, rows.shape, 0)) as own:
         part = np.ascontiguousarray(own.local_view())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import string
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
 from .._native.values import array_from, fingerprint
+from ..algorithms.concatenate import stack, unstack
+from ..algorithms.creation import asarray
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import dimension, moveaxis, ravel, reshape
 from ..algorithms.operands import together
@@ -130,12 +133,34 @@ def _few(c: Any) -> Array:
 
 @algorithm
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
-    """Return the cross products of vectors of three elements along a dimension of each."""
+    """Return the cross products of vectors along a dimension of each: of three elements or, as NumPy has it, of two."""
+    a, b = together(a, b)
     if axis is not None:
-        return diagonals.cross(*together(a, b), axis=axis)
-    a, b = (c if at == -1 else moveaxis(c, at, -1) for c, at in zip(together(a, b), (axisa, axisb)))
-    made = diagonals.cross(a, b)
-    return made if axisc == -1 else moveaxis(made, -1, axisc)
+        axisa = axisb = axisc = axis
+    extents = tuple(c.shape[dimension(at, c.ndim)] for c, at in ((a, axisa), (b, axisb)))
+    if axis is not None and 2 not in extents:
+        return diagonals.cross(a, b, axis=axis)
+    a, b = (c if at == -1 else moveaxis(c, at, -1) for c, at in ((a, axisa), (b, axisb)))
+    made = _crossed_in_plane(a, b) if set(extents) in ({2}, {2, 3}) else diagonals.cross(a, b)
+    return made if axisc == -1 or extents == (2, 2) else moveaxis(made, -1, axisc)
+
+
+def _crossed_in_plane(a: Any, b: Any) -> Any:
+    """Return the cross products of vectors of which one or both have two elements, with what NumPy says of that."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            np.cross(np.zeros(a.shape[-1]), np.zeros(b.shape[-1]))
+        except ValueError as error:
+            raise InvalidArgumentError(f"np.cross: {error}") from None
+    for each in said:
+        warn(str(each.message), each.category)
+    (p, q, *r), (x, y, *z) = (unstack(c, axis=-1) for c in (a, b))
+    last = p * y - q * x
+    if not r and not z:
+        return last
+    parts = [q * z[0], -(p * z[0]), last] if z else [-(r[0] * y), r[0] * x, last]
+    return asarray(a.context, np.stack(parts), like=a) if a.ndim == 1 == b.ndim else stack(parts, axis=-1)
 
 
 @algorithm

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from divisions import DIVISIONS, vector
 from oracle import DTYPES, values
-from refusals import ARGUMENT, BOUNDS, TYPE, refused
+from refusals import ARGUMENT, TYPE, refused
 
 import dtl
 
@@ -52,8 +52,8 @@ def test_every_number(ctx: dtl.Context, name: str, dtype: str) -> None:
         whole = elements(dtype, size)
         vec: Any = vector(ctx, whole, name)
         for number in NAMES:
-            if number in ORDERED and (size == 0 or dtype.startswith("complex")):
-                refused(getattr(vec, number), ARGUMENT, 104 if whole.dtype.kind == "c" else 100)
+            if number in ORDERED and size == 0:
+                refused(getattr(vec, number), ARGUMENT, 100)
                 continue
             want = getattr(whole, number)()
             if want.dtype.char in "fF":
@@ -146,7 +146,7 @@ def test_dtype_and_keepdims(ctx: dtl.Context) -> None:
     assert kept.tolist() == [199]
     assert kept.shape == (1,)
     refused(lambda: vec.sum(dtype="nonsense"), ARGUMENT, 100)
-    refused(lambda: vec.sum(1), BOUNDS, 103, "axis 1 is out of bounds for array of dimension 1")
+    refused(lambda: vec.sum(1), dtl.AxisError, 108, "axis 1 is out of bounds for array of dimension 1")
 
 
 def test_functions_of_numpy(ctx: dtl.Context) -> None:

@@ -85,7 +85,6 @@ _WRONG_WEIGHTS: list[Any] = [
         (lambda v, t: np.clip(v, 1, 2, min=0), ValueError, "one or the other"),
         (lambda v, t: np.concatenate([v, v.astype(int)], casting="no"), TypeError, "do not become"),
         (lambda v, t: np.append(v, 1, axis=0), TypeError, "a distributed container"),
-        (lambda v, t: np.unique(t[:, :0], axis=0), ValueError, "no elements along the other"),
         (lambda v, t: np.choose(v > 0, [v, v], out=t), ValueError, "out has shape"),
         (lambda v, t: np.compress(v > 0, v, out=np.zeros(5)), TypeError, "must be a container"),
         (lambda v, t: np.matmul(t, t.T, out=t), ValueError, "out has shape"),

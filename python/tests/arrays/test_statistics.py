@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -26,6 +27,11 @@ _F4, _U1, _I1 = np.array([0.5, 0.25], "f4"), np.array([3, 4], "u1"), np.array([1
 _DRAWN = np.random.RandomState(1).randn(60)
 _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 _ONES, _ZEROS = np.ones(6), np.zeros(6)
+
+#: By real parts, then by imaginary ones, and after that NaNs in either.
+_Z = np.array([3 + 1j, 1 + 2j, 1 - 5j, 3 - 1j, 2, 1 + 2j, -1 + 9j, 3 + 1j])
+_ZN = np.array([3 + 1j, 2, complex(1, np.nan), 3 - 1j, 5j, complex(np.nan, 3), -1 + 9j])
+_PLANE = np.array([[1.0, 2.0], [np.inf, 0.5], [-3.0, 4.0]])
 
 Case = Callable[..., Any]
 
@@ -98,6 +104,36 @@ if hasattr(np, "unique_all"):
         ("unique_all, NaN", lambda a: tuple(np.unique_all(a)[k] for k in (0, 3)), [_NAN]),
         ("unique, equal NaN", lambda a: np.unique(a, return_counts=True), [_NAN]),
     ]
+    for _name in ("nanmax", "nanmin"):
+        for _first in (np.nan, 1.5):
+            _start = partial(getattr(np, _name), initial=_first)
+            CASES += [
+                (f"{_name} from {_first}", _start, [_NAN]),
+                (f"{_name} from {_first} of nothing but NaN", _start, [_NAN * np.nan]),
+                (f"{_name} from {_first} of nothing", _start, [_NAN[:0]]),
+                (f"{_name} from {_first} by columns", partial(_start, axis=0), [_TABLE]),
+                (f"{_name} from {_first} where", partial(_start, where=_NAN[:3] < 2), [_TABLE]),
+            ]
+for _name in ("min", "max", "argmin", "argmax", "ptp", "median", "nanmin", "nanmax", "nanargmax", "nanmedian", "sort"):
+    _of: Case = getattr(np, _name)
+    CASES += [(f"{_name} of complex", _of, [_Z]), (f"{_name} of complex float32", _of, [_Z.astype("c8")])]
+    CASES += [(f"{_name} of complex with NaN", _of, [_ZN])]
+    for _axis in (0, 1):
+        CASES += [(f"{_name} of complex along {_axis}", partial(_of, axis=_axis), [_Z.reshape(4, 2)])]
+for _shape in ((3, 0), (0, 0), (0, 3), (2, 3, 0)):
+    for _axis in range(len(_shape)):
+        _rows = partial(np.unique, return_index=True, return_inverse=True, return_counts=True, axis=_axis)
+        CASES += [(f"unique of shape {_shape} along {_axis}", _rows, [np.zeros(_shape)])]
+CASES += [
+    ("max of complex from a number", lambda a: np.max(a, initial=5 + 2j), [_Z]),
+    ("min of complex where", lambda a: np.min(a, initial=5, where=np.arange(8) % 2 > 0), [_Z]),
+    ("maximum.reduce of complex", np.maximum.reduce, [_Z]),
+    ("cross in the plane", np.cross, [_PLANE, _PLANE[::-1]]),
+    ("cross in the plane and in space", np.cross, [_PLANE, np.eye(3)]),
+    ("cross in space and in the plane", np.cross, [np.eye(3), _PLANE]),
+    ("cross of columns in the plane", lambda a, b: np.cross(a, b, 0, 1, 0), [_PLANE.T, np.eye(3)]),
+    ("cross of two vectors in the plane", np.cross, [_PLANE[0], _PLANE[1]]),
+]
 
 
 def _trapezoid(*args: Any, **kwargs: Any) -> Any:
@@ -108,6 +144,7 @@ def _trapezoid(*args: Any, **kwargs: Any) -> Any:
 def test_as_numpy(ctx: dtl.Context, call: Case, arrays: list[Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
         want = call(*arrays)
         for name in ("block", "cyclic", "replicated"):
             made = call(*(_held(ctx, array, name) for array in arrays))
@@ -125,6 +162,9 @@ def _held(ctx: dtl.Context, array: Any, name: str) -> Any:
 
 WRONG: list[tuple[str, Case, type[Exception], str]] = [
     ("tolerances of another length", lambda v: np.allclose(v, _ONES, atol=np.ones(2)), ValueError, "could not be"),
+    ("weights of another shape", lambda v: np.histogram_bin_edges(v, 4, weights=v[:3]), ValueError, "same shape as a"),
+    ("a start that is NaN", lambda v: np.sum(v.astype(int), initial=np.nan), ValueError, "NaN to integer"),
+    ("a start that is infinite", lambda v: np.max(v.astype(int), initial=np.inf), OverflowError, "infinity"),
     ("the first letter of a mode", lambda v: np.convolve(v, [1.0], "f"), ValueError, "mode must be one of"),
     ("a rule that there is not", lambda v: np.histogram(v, "square"), ValueError, "not a valid estimator"),
     ("a rule with weights", lambda v: np.histogram(v, "auto", weights=v), TypeError, "not supported for weighted"),
@@ -161,6 +201,11 @@ def test_warnings(ctx: dtl.Context) -> None:
         np.nanvar(dtl.asarray(ctx, [1.0, np.nan]), ddof=1)
     with pytest.warns(RuntimeWarning, match="All-NaN"):
         np.nanmedian(dtl.asarray(ctx, [np.nan]))
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        np.nanmax(dtl.asarray(ctx, [np.nan]))
+    if "2.0" <= np.__version__ < "2.5":
+        with pytest.warns(DeprecationWarning, match="2-dimensional vectors"):
+            np.cross(dtl.ones(ctx, (3, 2)), dtl.ones(ctx, 2))
 
 
 def test_ptp_into_a_container(ctx: dtl.Context) -> None:
