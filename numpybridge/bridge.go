@@ -24,6 +24,8 @@ import (
 	"dtl/core/handle"
 	"dtl/core/kernel/fold"
 	"dtl/core/memory"
+	"dtl/core/partition"
+	"dtl/core/runtime"
 	"dtl/core/status"
 )
 
@@ -133,6 +135,29 @@ func dtl_container_over(template C.int64_t, number C.int32_t, block unsafe.Point
 	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
 	err := withContainer(int64(template), func(c container.Container) error {
 		a, err := container.Over(c, dtype.FromNumber(int64(number)), storage)
+		if err == nil {
+			*made = C.int64_t(container.Containers.Put(a))
+		}
+		return err
+	})
+	if err != nil {
+		storage.Release()
+		failed = C.CString(status.Encode(err))
+	}
+	return failed
+}
+
+// dtl_container_whole is dtl_container_over of a shape that a context's only rank has all of.
+//
+//export dtl_container_whole
+func dtl_container_whole(ctx C.int64_t, number, ndim C.int32_t, shape *C.int64_t, block unsafe.Pointer, size C.int64_t, made *C.int64_t) (failed *C.char) {
+	defer guard(&failed)
+	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
+	call := Call{Handle: int64(ctx)}
+	err := call.onContext(func(on *runtime.Context) error {
+		spec := container.Spec{Type: dtype.FromNumber(int64(number)), Shape: slices.Clone(unsafe.Slice((*int64)(shape), int(ndim)))}
+		spec.Division = container.Division{Kind: partition.KindBlock}
+		a, err := container.WholeOver(on, spec, storage)
 		if err == nil {
 			*made = C.int64_t(container.Containers.Put(a))
 		}

@@ -63,6 +63,17 @@ static PyObject *container_adopt_native(PyObject *self, PyObject *const *args, P
     Py_RETURN_NONE;
 }
 
+static PyObject *container_adopt_whole(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    if (nargs != 5)
+        return PyErr_Format(PyExc_TypeError, "_adopt_whole takes 5 arguments, not %zd", nargs);
+    PyObject *layout = LayoutType.tp_alloc(&LayoutType, 0);
+    if (layout == NULL)
+        return NULL;
+    int made = part_whole((ContainerObject *)self, layout, args);
+    Py_DECREF(layout);
+    return PyBool_FromLong(made);
+}
+
 static int container_traverse(PyObject *self, visitproc visit, void *arg) {
     ContainerObject *c = (ContainerObject *)self;
     Py_VISIT(c->context);
@@ -141,6 +152,9 @@ static PyMethodDef container_methods[] = {
      PyDoc_STR("Keep no array of the part, before a call that changes where the elements are, or counts views.")},
     {"_adopt_native", (PyCFunction)(void (*)(void))container_adopt_native, METH_FASTCALL,
      PyDoc_STR("Set the native handle of a new container, its context, dtype, number of dimensions and division, and a layout of its own.")},
+    {"_adopt_whole", (PyCFunction)(void (*)(void))container_adopt_whole, METH_FASTCALL,
+     PyDoc_STR("Make a small container of one block on a context of one rank, its dtype, division and shape, blank or of zeros.\n"
+               "Return False where it takes longer.")},
     {"_close_native", container_close_native, METH_NOARGS,
      PyDoc_STR("Close the native container, unless it is closed, or dead in a forked child.")},
     {NULL},

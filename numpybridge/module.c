@@ -61,6 +61,7 @@ static PyObject *bridge_attach_window(PyObject *module, PyObject *window) {
 static PyMethodDef methods[] = {
     {"attach", bridge_attach, METH_O, attach_doc},
     {"attach_window", bridge_attach_window, METH_O, attach_window_doc},
+    {"block_bytes", bridge_block_bytes, METH_NOARGS, block_bytes_doc},
     {"call", (PyCFunction)(void (*)(void))bridge_call, METH_FASTCALL, call_doc},
     {"clock", bridge_clock, METH_NOARGS, clock_doc},
     {"compute", bridge_compute, METH_VARARGS, compute_doc},

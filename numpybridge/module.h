@@ -156,9 +156,15 @@ ContainerObject *container_quick(ContainerObject *like, PyObject *dtype);
 /* container_register makes a container known to the core. It returns -1, with an exception, where that fails. */
 int container_register(HandleObject *object);
 
+/* part_whole makes a new container one of a context of one rank, of a dtype, a division, a shape, and blank or of zeros, which are
+ * given, with a layout of its own. The core does not know it before somebody asks for its handle. It returns 0 where there is no
+ * short way. */
+int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given);
+
 extern PyTypeObject BlockType;
 
-extern const char register_all_doc[];
+extern const char block_bytes_doc[], register_all_doc[];
+PyObject *bridge_block_bytes(PyObject *module, PyObject *unused);
 PyObject *bridge_register_all(PyObject *module, PyObject *unused);
 
 /* ---- elementwise.c ---- */

@@ -97,25 +97,31 @@ int part_forget(ContainerObject *c) {
 
 /* ---- Containers that the core does not know yet ---- */
 
-static ContainerObject *unregistered;
+/* The most elements of a container that is made so where nothing is like it. */
+enum { MOST_WHOLE = 4096 };
+
+static size_t bytes_of(const ndarray *part) {
+    size_t size = (size_t)array_types[part->descr->type_num].size;
+    for (int i = 0; i < part->nd; i++)
+        size *= (size_t)part->dimensions[i];
+    return size;
+}
+
+/* Those that there are, the oldest first. */
+static ContainerObject *unregistered, *youngest;
 
 static void enlist(ContainerObject *c) {
     c->base.unregistered = 1;
-    c->before = NULL;
-    c->behind = unregistered;
-    if (unregistered != NULL)
-        unregistered->before = c;
-    unregistered = c;
+    c->before = youngest;
+    c->behind = NULL;
+    *(youngest != NULL ? &youngest->behind : &unregistered) = c;
+    youngest = c;
 }
 
 static void strike(ContainerObject *c) {
     c->base.unregistered = 0;
-    if (c->before != NULL)
-        c->before->behind = c->behind;
-    else
-        unregistered = c->behind;
-    if (c->behind != NULL)
-        c->behind->before = c->before;
+    *(c->before != NULL ? &c->before->behind : &unregistered) = c->behind;
+    *(c->behind != NULL ? &c->behind->before : &youngest) = c->before;
 }
 
 void part_close(ContainerObject *c) {
@@ -130,12 +136,13 @@ int container_register(HandleObject *object) {
     const ndarray *part = (const ndarray *)c->part;
     if (state.forked)
         return fail_forked(), -1;
-    int64_t size = array_types[part->descr->type_num].size;
-    for (int i = 0; i < part->nd; i++)
-        size *= part->dimensions[i];
+    int64_t size = (int64_t)bytes_of(part);
     block_keep(part->data); /* for the core, which keeps the GIL waiting only while it allocates a few bytes */
-    char *error = dtl_container_over(((LayoutObject *)c->layout)->template, array_types[part->descr->type_num].number, part->data, size,
-                                     &handle);
+    int32_t type = array_types[part->descr->type_num].number;
+    long long template = ((LayoutObject *)c->layout)->template;
+    char *error = template != 0 ? dtl_container_over(template, type, part->data, size, &handle)
+                                : dtl_container_whole(((HandleObject *)c->context)->handle, type, part->nd, (int64_t *)part->dimensions,
+                                                      part->data, size, &handle);
     if (error != NULL)
         return fail_with(error), -1;
     strike(c);
@@ -154,9 +161,17 @@ PyObject *bridge_register_all(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+const char block_bytes_doc[] = PyDoc_STR(
+"block_bytes($module, /)\n--\n\n"
+"Return how many bytes of elements are in memory that the core has not handed out.");
+
+PyObject *bridge_block_bytes(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(blocks_in_use()); }
+
 /* has_template says whether a container's layout has a template, which it gets if the core knows the container. */
 static int has_template(ContainerObject *like) {
     LayoutObject *layout = (LayoutObject *)like->layout;
+    if (layout->template == 0 && like->base.unregistered && container_register(&like->base) < 0)
+        PyErr_Clear();
     if (layout->template == 0 && like->base.handle != 0) {
         int64_t made = 0;
         free(dtl_container_template(like->base.handle, &made));
@@ -165,11 +180,11 @@ static int has_template(ContainerObject *like) {
     return layout->template != 0;
 }
 
-/* allocated_like returns an array of a dtype, of the shape of another, over a block. */
-static PyObject *allocated_like(const ndarray *other, const ndarray_descr *descr) {
+/* allocated returns an array of a shape and a dtype over a block. */
+static PyObject *allocated(int ndim, const Py_ssize_t *shape, const ndarray_descr *descr) {
     size_t size = (size_t)array_types[descr->type_num].size;
-    for (int i = 0; i < other->nd; i++)
-        size *= (size_t)other->dimensions[i];
+    for (int i = 0; i < ndim; i++)
+        size *= (size_t)shape[i];
     void *data = block_new(size);
     BlockObject *owner = data == NULL ? NULL : PyObject_New(BlockObject, &BlockType);
     if (owner == NULL) {
@@ -180,7 +195,7 @@ static PyObject *allocated_like(const ndarray *other, const ndarray_descr *descr
     }
     owner->data = data;
     owner->view = NULL;
-    PyObject *array = array_over(descr, other->nd, other->dimensions, data, (PyObject *)owner);
+    PyObject *array = array_over(descr, ndim, shape, data, (PyObject *)owner);
     PyErr_Clear();
     return array;
 }
@@ -189,7 +204,8 @@ ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
     PyTypeObject *type = Py_TYPE(like);
     if (type->tp_new != container_type->tp_new || state.keeps_places || like->part == NULL || dtype_take(dtype) <= 0 || !has_template(like))
         return NULL;
-    PyObject *array = allocated_like((const ndarray *)like->part, (const ndarray_descr *)dtype);
+    const ndarray *part = (const ndarray *)like->part;
+    PyObject *array = allocated(part->nd, part->dimensions, (const ndarray_descr *)dtype);
     ContainerObject *c = array == NULL ? NULL : (ContainerObject *)type->tp_alloc(type, 0);
     if (c == NULL) {
         Py_XDECREF(array);
@@ -205,4 +221,44 @@ ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
     c->part = array;
     enlist(c);
     return c;
+}
+
+/* shape_of reads a shape, and says whether a short call makes such a container: of some elements, and not of many. */
+static int shape_of(PyObject *shape, Py_ssize_t *extents) {
+    Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_GET_SIZE(shape) : 0;
+    double count = 1;
+    if (ndim < 1 || ndim > NDARRAY_MAX_DIMS)
+        return 0;
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        extents[i] = PyLong_Check(PyTuple_GET_ITEM(shape, i)) ? PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) : 0;
+        count *= (double)extents[i];
+        if (extents[i] < 1)
+            return PyErr_Clear(), 0;
+    }
+    return count <= MOST_WHOLE;
+}
+
+int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given) {
+    PyObject *ctx = given[0], *dtype = given[1], *shape = given[3];
+    Py_ssize_t extents[NDARRAY_MAX_DIMS];
+    const RanksObject *ranks = (const RanksObject *)ctx;
+    if (!PyObject_TypeCheck(ctx, &RanksType) || ranks->size != 1 || ranks->handle.handle == 0 || state.forked || tracing ||
+        state.keeps_places || !numpy_known || dtype_take(dtype) <= 0 || !shape_of(shape, extents))
+        return 0;
+    PyObject *array = allocated((int)PyTuple_GET_SIZE(shape), extents, (const ndarray_descr *)dtype);
+    if (array == NULL)
+        return 0;
+    const ndarray *part = (const ndarray *)array;
+    if (given[4] != Py_True)
+        memset(part->data, 0, bytes_of(part));
+    ((LayoutObject *)layout)->shape = Py_NewRef(shape);
+    c->quick = 1;
+    c->ndim = part->nd;
+    Py_XSETREF(c->context, Py_NewRef(ctx));
+    Py_XSETREF(c->dtype, Py_NewRef(dtype));
+    Py_XSETREF(c->division, Py_NewRef(given[2]));
+    Py_XSETREF(c->layout, Py_NewRef(layout));
+    Py_XSETREF(c->part, array);
+    enlist(c);
+    return 1;
 }

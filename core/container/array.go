@@ -137,6 +137,22 @@ func Over(c Container, t dtype.Type, storage *memory.Storage) (*Array, error) {
 	})
 }
 
+// WholeOver is Over on a context of one rank, of which no container is laid out as this one: it has all elements of a shape.
+func WholeOver(on *runtime.Context, spec Spec, storage *memory.Storage) (*Array, error) {
+	if on.Size() != 1 {
+		return nil, status.New(status.Internal, "the whole of one rank for %d", on.Size())
+	}
+	layout, err := spec.layout(spec.Shape, 1)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newArray(on, home{space: on.Memory()}, spec.Type, layout, func(home, int) (*memory.Storage, error) { return storage, nil })
+	if err == nil {
+		a.now.id = made.Add(1)
+	}
+	return a, err
+}
+
 // Allocate gives an array of Unallocated its memory, which holds anything. Local.
 func (a *Array) Allocate() error {
 	a.mu.Lock()

@@ -139,7 +139,7 @@ op_name = _checked(_dtl.pydtl_OpName)
 backend_count = _checked(_dtl.pydtl_BackendCount)
 backend_name = _checked(_dtl.pydtl_BackendName)
 backend_why_not = _checked(_dtl.pydtl_BackendWhyNot)
-memory_in_use = _checked(_dtl.pydtl_MemoryInUse)
+_memory_of_core = _checked(_dtl.pydtl_MemoryInUse)
 device_names = _checked(_dtl.pydtl_DeviceNames)
 device_driver = _checked(_dtl.pydtl_DeviceDriver)
 device_lending = _checked(_dtl.pydtl_DeviceLending)
@@ -155,7 +155,7 @@ environment_count = _checked(_dtl.pydtl_EnvironmentCount)
 environment_since = _checked(_dtl.pydtl_EnvironmentSince)
 
 live = _checked(_dtl.pydtl_Live)
-keep_places = _checked(_dtl.pydtl_KeepPlaces)
+_keep_places = _checked(_dtl.pydtl_KeepPlaces)
 
 context_world = _communicating("context", _dtl.pydtl_ContextWorld)
 context_on = _communicating("context", _dtl.pydtl_ContextOn)
@@ -257,3 +257,14 @@ mpi_source = _checked(_dtl.pydtl_MpiSource)
 
 # The wheels put MPI into the environment's own lib folder.
 mpi_search_in(os.path.join(sys.prefix, "lib"))
+
+
+def memory_in_use() -> int:
+    """Return the bytes of host memory that containers and what else the core has use now."""
+    return _memory_of_core() + _bridge.block_bytes()
+
+
+def keep_places(yes: bool) -> None:
+    """Say whether the place in the program that makes a handle is remembered with it."""
+    state.keeps_places = yes
+    _keep_places(yes)

@@ -46,10 +46,12 @@ REPLICATED = Division(Partition.REPLICATED)
 #: The block size of PARTITION_BLOCK_CYCLIC where nobody says one: what ScaLAPACK's guide suggests to start with.
 DEFAULT_BLOCK = 64
 
+_BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
+
 
 def division(partition: Any, block_size: Any = None, grid: Any = None) -> Division:
     """Return the division that a caller asks for."""
-    if partition is Partition.BLOCK and block_size is None and grid is None:
+    if partition is _BLOCK and block_size is None and grid is None:
         return BLOCK
     sizes: tuple[int, ...] = ()
     if isinstance(partition, (Sequence, np.ndarray)) and not isinstance(partition, (str, bytes)):

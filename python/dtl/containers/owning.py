@@ -83,6 +83,9 @@ class OwningContainer(DistributedContainer):
             number = stored_number(dtype)
             if carrier(dtype) is not None:
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
+        elif divided is BLOCK and placement is _HOST and execution is _SEQ:  # noqa: SIM102 - nothing is called in vain
+            if self._adopt_whole(ctx, dtype, divided, shape, blank):
+                return
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
         handle = bridge.create(ctx, said, blank, spec)
@@ -197,8 +200,8 @@ class OwningContainer(DistributedContainer):
         stored_number(dtype)
         resolved = np.dtype(dtype)
         divided = division(*division_of)
-        placement = placement_of(placement)
-        execution = execution_policy(execution)
+        placement = _HOST if placement is _HOST else placement_of(placement)
+        execution = _SEQ if execution is _SEQ else execution_policy(execution)
         value = None if fill is None else filling(fill, resolved)
         shape = extents()
         if value is not None and divided.partition is Partition.REPLICATED:

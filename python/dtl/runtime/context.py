@@ -183,6 +183,7 @@ class Context(DeviceRanks):
         """
         if self._handle:
             if not library.forked():
+                bridge.register_all()  # on a context that is closed, nothing is made
                 streams = self._streams
                 if streams is not None:
                     streams.begin_close("close", wait)

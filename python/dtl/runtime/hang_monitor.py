@@ -74,7 +74,6 @@ def configure(check: str | None, progress: str | None = None, backend: str | Non
     state["compares_arrays"] = check == "full"
     if check is not None:
         library.keep_places(check == "full")
-        library.state.keeps_places = check == "full"
     global _limits
     _limits = variables.value("DTL_HANG_REPORT"), variables.value("DTL_TIMEOUT")
     library.set_wait_limits(*_limits)

@@ -256,3 +256,23 @@ def test_a_forked_child_does_not_compute() -> None:
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
         assert (y + y).sum() == 264
+
+
+def test_containers_of_one_rank_outlive_its_context() -> None:
+    with dtl.Context() as ctx:
+        made = [dtl.DistributedVector(ctx, 5, dtype=np.int32), dtl.zeros(ctx, (3, 4))]
+    assert [c.local_view().sum() for c in made] == [0, 0]
+    with pytest.raises(dtl.InvalidHandleError, match="closed"):
+        dtl.DistributedVector(ctx, 5)
+
+
+@pytest.mark.parametrize("shape", [3, (2, 3), (3, 1, 2), 0, 5000])
+def test_new_containers_are_zeros_that_can_be_used(shape: Any) -> None:
+    with dtl.Context() as ctx:
+        for _ in range(3):
+            c = dtl.DistributedTensor(ctx, shape, dtype=np.float32)
+            assert (c.shape, c.sum()) == (shape if isinstance(shape, tuple) else (shape,), 0)
+            c += 2  # so that the memory, which the next one gets, is not zero
+            other = dtl.DistributedTensor(ctx, shape, dtype=np.float32)
+            assert ((other + c).sum(), other.owner(*[0] * other.ndim)) == (2 * c.size, 0) if c.size else c.size == 0
+            c.close()
