@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 #: What launchers and these tests leave in the environment, which a new process must not take for its own.
 _LAUNCHERS = (
@@ -73,6 +74,16 @@ def ranks(count: int, code: str, folder: Path, seconds: float = 60, **variables:
     script = folder / "program.py"
     script.write_text(textwrap.dedent(code))
     return run([sys.executable, "-m", "dtl", "run", "-n", str(count), str(script)], seconds, **variables)
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> bool:
+    """Wait for a condition that other processes or threads make true, and say whether it came within the seconds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def succeeded(ended: Ended) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
-from programs import ranks, succeeded
+from programs import ranks, succeeded, until
 
 import dtl
 
@@ -312,10 +311,7 @@ def test_a_rank_that_waits_outside_the_library(stage: Stage, tmp_path: Path) -> 
     elif stage.rank == 1:
         assert dtl.recv(stage.a, 0) == 1.0
     else:
-        until = time.monotonic() + 20
-        while not sent.exists():
-            assert time.monotonic() < until
-            time.sleep(0.001)
+        assert until(sent.exists)
     stage.settle()
 
 

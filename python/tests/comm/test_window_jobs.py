@@ -7,12 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from job import LAUNCHER
-from programs import clean, ranks, run, succeeded
+from programs import clean, ranks, run, succeeded, until
 
 import dtl
 from dtl._cli import launcher
@@ -150,9 +149,7 @@ def segments() -> set[str]:
 
 def left(before: set[str]) -> set[str]:
     """Return the paths that have come since, and stay: other jobs may be starting."""
-    deadline = time.monotonic() + 3
-    while segments() - before and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: not segments() - before, 3)
     return segments() - before
 
 
@@ -177,11 +174,8 @@ with dtl.Context() as ctx:
     for _ in range(3):
         with subprocess.Popen(command, env=clean(), stderr=subprocess.DEVNULL, start_new_session=True) as job:
             files = [tmp_path / f"rank{rank}" for rank in range(2)]
-            deadline = time.monotonic() + 30
-            while not all(file.exists() for file in files):
-                assert time.monotonic() < deadline
-                assert job.poll() is None
-                time.sleep(0.01)
+            assert all(until(file.exists, 30) for file in files)
+            assert job.poll() is None
             for process in [int(file.read_text()) for file in files]:
                 os.kill(process, signal.SIGKILL)
             os.killpg(job.pid, signal.SIGKILL)

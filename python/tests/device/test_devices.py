@@ -16,7 +16,7 @@ from typing import Any, Iterator
 
 import numpy as np
 import pytest
-from programs import Ended, alone, ranks, run, succeeded
+from programs import Ended, alone, ranks, run, succeeded, until
 
 import dtl
 
@@ -632,18 +632,14 @@ def test_a_report_that_is_ended(driver: str, tmp_path: Path) -> None:
     variables = {**os.environ, "LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": "1"}
     command = [sys.executable, str(GPU_REPORT), "--report", str(report), "--mebibytes", "1"]
     with subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
-        while process.poll() is None and not (report.exists() and "## Tests on 1 rank" in report.read_text()):
-            time.sleep(0.1)
-        time.sleep(1)
+        assert until(lambda: report.exists() and "## Tests on 1 rank" in report.read_text(), 60)
+        time.sleep(1)  # so that it is somewhere in the tests
         process.terminate()
         assert process.wait(20) == 1
     said = report.read_text()
     assert "## Times beside the driver's\n" in said
     assert said.endswith("ended by signal 15\n")
-    deadline = time.monotonic() + 20
-    while any(str(tmp_path) in text for text in working_folders()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    assert until(lambda: not any(str(tmp_path) in text for text in working_folders()))
 
 
 def working_folders() -> list[str]:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 import warnings
 from pathlib import Path
@@ -21,6 +20,7 @@ import launched
 import numpy as np
 import pytest
 from job import on
+from programs import until
 
 import dtl
 from dtl._cli import command, library, local, processes, start
@@ -218,9 +218,7 @@ def test_the_rank_that_has_ended_between_calls_is_named(ranks: int, monkeypatch:
     with dtl.Ranks(ranks, timeout=SECONDS) as pool:
         pids = pool.run(launched.pids)
         os.kill(pids[1], signal.SIGKILL)
-        deadline = time.monotonic() + SECONDS
-        while left() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: not left(), SECONDS)
         with pytest.raises(dtl.BackendError, match=rf"^rank 1 \(process {pids[1]}\) ended in rank: "):
             pool.run(launched.rank)
 
@@ -519,24 +517,15 @@ def staying(ranks: int, folder: Path) -> Iterator[tuple[subprocess.Popen[str], l
     """Start a script whose ranks stay in a call, and yield it and their numbers when all are there."""
     program = STAYING.format(tests=os.path.dirname(__file__), ranks=ranks, folder=str(folder))
     with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as script:
-        deadline = time.monotonic() + SECONDS
         files = [folder / str(rank) for rank in range(ranks)]
-        while not all(file.exists() and file.read_text() for file in files):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        assert until(lambda: all(file.exists() and file.read_text() for file in files), SECONDS)
         yield script, [int(file.read_text()) for file in files]
 
 
 def gone(pids: list[int]) -> bool:
     """Say whether these processes end, some seconds at most from now."""
-    deadline = time.monotonic() + 20
-    while True:
-        found = [processes.look_up(pid) for pid in pids]
-        if not any(process is not None and processes.alive(process) for process in found):
-            return True
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
+    found = [process for process in map(processes.look_up, pids) if process is not None]
+    return until(lambda: not any(map(processes.alive, found)))
 
 
 @pytest.mark.parametrize("ranks", [on(2), on(4)])

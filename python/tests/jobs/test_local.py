@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 import venv
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import job
 import numpy as np
 import pytest
+from programs import until
 
 import dtl
 from dtl import __main__ as dtl_command
@@ -241,10 +241,7 @@ def test_no_rank_outlives_a_killed_command(script: Path) -> None:
     pids = [int(process.stdout.readline()) for _ in range(2)]
     os.kill(process.pid, signal.SIGKILL)
     job.finish(process)
-    deadline = time.monotonic() + 10
-    while any(os.path.exists(f"/proc/{pid}/fd/0") for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(os.path.exists(f"/proc/{pid}/fd/0") for pid in pids)
+    assert until(lambda: not any(os.path.exists(f"/proc/{pid}/fd/0") for pid in pids))
 
 
 def test_exit_codes(script: Path) -> None:

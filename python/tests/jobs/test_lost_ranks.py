@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Callable
 
 import job
 import pytest
 from job import on, on_mpi
+from programs import until
 
 from dtl._cli import command, launcher, processes, supervise
 
@@ -105,10 +105,8 @@ def test_a_rank_that_is_killed_leaves_no_memory_of_mpich(script: Path) -> None:
     before = set(Path("/dev/shm").glob("mpich_shm_*"))
     script.write_text(OPENED.format(rank=1, leave="os.kill(os.getpid(), signal.SIGKILL)", wait=PAUSE))
     assert job.finish(job.start("run", "-n", "2", "--mpi", str(script))).returncode != 0
-    deadline = time.monotonic() + 10  # what other jobs have has a name while they start
-    while set(Path("/dev/shm").glob("mpich_shm_*")) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(Path("/dev/shm").glob("mpich_shm_*")) - before
+    # What other jobs have has a name while they start.
+    assert until(lambda: not set(Path("/dev/shm").glob("mpich_shm_*")) - before)
 
 
 @pytest.mark.parametrize("ranks", [on(2), on(3)])
@@ -178,9 +176,7 @@ def started(ranks: int, text: str, script: Path) -> tuple[subprocess.Popen[str],
 
 def gone(family: list[processes.Process]) -> bool:
     """Say whether all these processes end within seconds, and end those that do not."""
-    deadline = time.monotonic() + 10
-    while any(map(processes.alive, family)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: not any(map(processes.alive, family)), 10)
     left = list(filter(processes.alive, family))
     for process in left:
         processes.send(process, signal.SIGKILL)

@@ -8,12 +8,12 @@ import re
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple
 
 import pytest
 from job import on
+from programs import until
 
 pytest.importorskip("IPython", reason="IPython is not installed; runs in the environments of `make setup`")
 
@@ -282,11 +282,8 @@ def test_in_a_kernel(tmp_path: Path) -> None:
     finally:
         kernel.stop_channels()
         manager.shutdown_kernel()
-    deadline = time.monotonic() + SECONDS
-    while any(map(processes.alive, children)) and time.monotonic() < deadline:
-        time.sleep(0.05)
     assert len(children) > 2
-    assert not any(map(processes.alive, children))
+    assert until(lambda: not any(map(processes.alive, children)), SECONDS)
 
 
 def test_the_guide(notebook: Notebook) -> None:

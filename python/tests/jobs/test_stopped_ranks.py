@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import clean, ranks
+from programs import clean, ranks, until
 
 import dtl
 
@@ -114,10 +114,7 @@ def run(
 
 
 def awaited(file: Path) -> Path:
-    deadline = time.monotonic() + 20
-    while not file.exists():
-        assert time.monotonic() < deadline, file
-        time.sleep(0.02)
+    assert until(file.exists), file
     return file
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import Ended, alone, clean, ranks, succeeded
+from programs import Ended, alone, clean, ranks, succeeded, until
 
 import dtl
 
@@ -141,8 +141,5 @@ def test_interrupt(tmp_path: Path, where: str) -> None:
 
 def _number(file: Path) -> int:
     """Return the number that a rank writes to a file, once it has."""
-    deadline = time.monotonic() + 20
-    while not (file.exists() and file.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert until(lambda: file.exists() and file.read_text())
     return int(file.read_text())

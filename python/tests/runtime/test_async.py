@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from divisions import DIVISIONS, assert_holds, vector
 from oracle import DTYPES
+from programs import until
 
 import dtl
 from dtl._native.callsite import Site
@@ -130,9 +131,7 @@ def test_two_run_together(ctx: dtl.Context) -> None:
     go_on = []
 
     def wait(_: Array) -> None:
-        deadline = time.monotonic() + 20
-        while not go_on and time.monotonic() < deadline:
-            time.sleep(0.001)
+        until(lambda: go_on)
 
     last = dtl.async_for_each(slow, wait)
     dtl.async_sort(fast).get()
@@ -251,9 +250,7 @@ def test_nothing_is_left(ctx: dtl.Context) -> None:
         before = dtl._native.library.memory_in_use()
         for _ in range(30):
             once()
-        deadline = time.monotonic() + 2
-        while dtl._native.library.memory_in_use() > before and time.monotonic() < deadline:
-            time.sleep(0.001)
+        until(lambda: dtl._native.library.memory_in_use() <= before, 2)
         return dtl._native.library.memory_in_use() - before
 
     once()
