@@ -34,13 +34,3 @@ class How(TypedDict, total=False):
     placement: PlacementLike
     execution: ExecutionLike
     like: DistributedContainer | None
-
-
-class HowLine(TypedDict, total=False):
-    """The same of a vector."""
-
-    partition: PartitionLike
-    block_size: int | None
-    placement: PlacementLike
-    execution: ExecutionLike
-    like: DistributedContainer | None

@@ -60,10 +60,6 @@ def _is_slice(entry: Any) -> bool:
     return entry is None or entry is Ellipsis or isinstance(entry, slice)
 
 
-def _is_integer(entry: Any) -> bool:
-    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
-
-
 def _is_whole(rest: tuple[Any, ...], dims: int) -> bool:
     """Say whether slices select everything of some dimensions."""
     whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in rest)
