@@ -129,3 +129,17 @@ func TestRecipesAreRead(t *testing.T) {
 		t.Error("another recipe's text, or another folder's file")
 	}
 }
+
+// TestOneDurationOfMakeTest: CONTRIBUTING alone says how long `make test` takes, so that no two pages differ.
+func TestOneDurationOfMakeTest(t *testing.T) {
+	said := regexp.MustCompile("(?i)(`make test`|every test\\b)[^.|]*(\\|[^|]*)?\\bminutes\\b")
+	for name, want := range map[string]int{"CONTRIBUTING.md": 1, "README.md": 0, "Makefile": 0, "docs/index.md": 0} {
+		text, err := os.ReadFile(filepath.Join(root(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := said.FindAllString(string(text), -1); len(found) != want {
+			t.Errorf("%s says %d times how long make test takes, want %d: %q", name, len(found), want, found)
+		}
+	}
+}
