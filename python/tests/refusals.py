@@ -25,6 +25,3 @@ def refused(
         assert caught.value.op == op
         assert str(caught.value).startswith(op + ": ")
     return caught.value
-
-
-ARGUMENT, TYPE, BOUNDS = dtl.InvalidArgumentError, dtl.InvalidTypeError, dtl.BoundsError

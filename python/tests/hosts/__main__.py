@@ -105,7 +105,8 @@ def main() -> int:
 def _runs(python: str, options: argparse.Namespace) -> Iterator[Run]:
     """Yield what is to run with a Python."""
     parts, library = options.only or _PARTS, _library(python)
-    files = options.tests or sorted(os.path.relpath(path, _ROOT) for path in _HERE.parent.glob("test_*.py"))
+    found = (path for path in _HERE.parent.glob("*/test_*.py") if path.parent != _HERE)
+    files = options.tests or sorted(os.path.relpath(path, _ROOT) for path in found)
     pieces = [files[at : at + _FILES] for at in range(0, len(files), _FILES)]
     for layout in options.ranks or LAYOUTS:
         for number, piece in enumerate(pieces, 1):
