@@ -15,6 +15,7 @@ import dtl
 _ROUNDS = 9
 _SIZE = 8_000_000
 _EDGE = 2_000
+_SPOTS = 2_000_000
 _WORLD = MPI.COMM_WORLD
 
 _DTL, _NUMPY, _BY_HAND = "dtl", "NumPy", "mpi4py + NumPy by hand"
@@ -110,6 +111,37 @@ def _transposed(ctx: dtl.Context, matrix: Any) -> Row:
     return at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, _BY_HAND, 0.9)
 
 
+def _scattered(ctx: dtl.Context) -> Row:
+    """Add numbers to the elements that indices name: beside NumPy's on one rank, and what sends them by hand."""
+    share = _SPOTS // ctx.size
+    rng = np.random.default_rng(ctx.rank)
+    sums, indices, values = np.zeros(share), rng.integers(0, share * ctx.size, share), rng.random(share)
+
+    def by_hand() -> None:
+        owner = indices // share
+        order = np.argsort(owner, kind="stable")
+        sent = np.bincount(owner, minlength=ctx.size)
+        coming = np.empty_like(sent)
+        _WORLD.Alltoall(sent, coming)
+        places, numbers = np.empty(coming.sum(), np.int64), np.empty(coming.sum())
+        _WORLD.Alltoallv([indices[order], sent], [places, coming])
+        _WORLD.Alltoallv([values[order], sent], [numbers, coming])
+        np.add.at(sums, places - ctx.rank * share, numbers)
+
+    containers = [dtl.zeros(ctx, share * ctx.size, dtype) for dtype in (float, np.int64, float)]
+    for container, own in zip(containers[1:], (indices, values)):
+        container.local_view()[:] = own
+    a, i, v = containers
+    other = _NUMPY if ctx.size == 1 else _BY_HAND
+    beside = python_block("f(a, i, v)", 1, f=np.add.at, a=sums, i=indices, v=values)
+    contenders = {
+        _DTL: python_block("f(a, i, v)", 1, f=dtl.add_at, a=a, i=i, v=v),
+        other: beside if ctx.size == 1 else python_block("f()", 1, f=by_hand),
+    }
+    name = "`dtl.add_at` of 2 M float64 by random indices"
+    return at_most(name, alternate(contenders, _ROUNDS, slowest), _DTL, other)
+
+
 def _short(ctx: dtl.Context) -> list[Row]:
     tiny = dtl.zeros(ctx, 1_000)
     blocks: dict[str, tuple[str, float, Block]] = {
@@ -143,7 +175,7 @@ def main() -> None:
     """Measure, and let rank 0 report."""
     with dtl.Context(comm=_WORLD) as ctx:
         ours, theirs = _names(ctx)
-        rows = [*_chains(ctx, ours, theirs), *_parts(ctx, ours)]
+        rows = [*_chains(ctx, ours, theirs), *_parts(ctx, ours), _scattered(ctx)]
         rows += _short(ctx) if ctx.size == 1 else []
     if ctx.rank == 0:
         deliver(rows, __doc__ or "")
