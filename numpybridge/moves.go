@@ -6,7 +6,9 @@ import (
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/handle"
+	"dtl/core/kernel/fold"
 	"dtl/core/runtime"
+	"dtl/core/transfer"
 )
 
 // take returns the elements of the input's indices, the same list on every rank.
@@ -202,6 +204,21 @@ func fromParts(c *Call) error {
 			return err
 		}
 		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
+}
+
+// floatSums returns what adds floats of so many bytes, and notes what goes wrong: 1 for an overflow, 2 for a sum that is no number.
+var floatSums func(size int64, seen *int64) transfer.Combine
+
+// moveAdding adds the floats of args[1] bytes of the container of handle args[0] to those of one of its shape, and returns what went wrong.
+func moveAdding(c *Call) error {
+	return c.container(func(to container.Container) error {
+		return withContainer(c.Args[0], func(from container.Container) error {
+			var seen int64
+			err := container.MoveCombining("add", to, from, floatSums(c.Args[1], &seen))
+			c.Number = fold.Integer(seen)
+			return err
+		})
 	})
 }
 

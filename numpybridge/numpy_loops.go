@@ -12,6 +12,7 @@ import (
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/radix"
 	loops "dtl/core/kernel/reduce"
+	"dtl/core/transfer"
 )
 
 // dtl_sorter gives the core a function of NumPy that sorts unsigned numbers of size bytes, and needs neither the GIL nor
@@ -23,6 +24,15 @@ func dtl_sorter(size C.int, sort unsafe.Pointer) {
 	radix.SetSorter(int(size), func(first unsafe.Pointer, n int) {
 		C.dtl_sort(C.dtl_sort_loop(sort), first, C.ptrdiff_t(n))
 	})
+}
+
+func init() {
+	floatSums = func(size int64, seen *int64) transfer.Combine {
+		return func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, bytes int) {
+			*seen |= int64(C.dtl_add_floats(C.int(size), (*C.char)(dst), C.ptrdiff_t(dstStride), (*C.char)(src), C.ptrdiff_t(srcStride),
+				C.ptrdiff_t(count), C.ptrdiff_t(bytes)))
+		}
+	}
 }
 
 // dtl_extremes gives the core a loop of NumPy that finds the least, or the greatest, of many elements of a type.

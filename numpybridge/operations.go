@@ -128,6 +128,7 @@ const (
 	Linked
 	Reached
 	MoveAll
+	MoveAdding
 	PermutePart
 	Draw
 	DrawInto
@@ -199,6 +200,7 @@ var operations = [...]operation{
 	GatherTo:     {"GATHER_TO", "gather_to", gatherTo, moving, "owner out:out root"},
 	Distribute:   {"DISTRIBUTE", "from_numpy", distribute, moving, "owner in:elements root"},
 	Move:         {"MOVE", "copy", move, wantsInput, "owner in:regions limit by_source leave"},
+	MoveAdding:   {"MOVE_ADDING", "add", moveAdding, 0, "owner source size"},
 	MoveAll:      {"MOVE_ALL", "copy", moveAll, 0, "owner list:sources list:regions"},
 	PlanMake:     {"PLAN", "redistribution_plan", planMake, wantsInput, "owner in:regions limit"},
 	PlanExecute:  {"PLAN_EXECUTE", "redistribution", planExecute, 0, "owner"},

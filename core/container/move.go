@@ -84,7 +84,9 @@ func (m *Plan) transfer(c *comm.Comm) error {
 
 // prepare is the transfer's Prepare with this rank's parts.
 func (m *Plan) prepare(c *comm.Comm, to, from *state) (*transfer.Transfer, error) {
-	t, err := m.move.Prepare(c, arranged(from, m.axes, Axis.source), arranged(to, m.axes, Axis.destination), m.limit)
+	dst := arranged(to, m.axes, Axis.destination)
+	dst.Combine = m.combine
+	t, err := m.move.Prepare(c, arranged(from, m.axes, Axis.source), dst, m.limit)
 	if m.leaves && err == nil {
 		t.Leave()
 	}
@@ -136,6 +138,16 @@ func Move(to, from Container, axes []Axis, limit int64) error {
 // MoveRest is Move on the host but for what stays on this rank, which the caller copies. Other ranks may call Move.
 func MoveRest(to, from Container, axes []Axis, limit int64) error {
 	return (&Plan{op: "copy", to: to, from: from, over: to, axes: axes, limit: limit, leaves: true}).once()
+}
+
+// MoveCombining moves everything between parts on the host that have several dimensions: f combines what moves with what is there. If a
+// message fails, only some is. Collective.
+func MoveCombining(op string, to, from Container, f transfer.Combine) error {
+	axes, err := Whole(to, from)
+	if err != nil {
+		return err
+	}
+	return (&Plan{op: op, to: to, from: from, over: to, axes: axes, combine: f}).once()
 }
 
 // Copy is Move, but collective over the source's ranks.

@@ -2,6 +2,7 @@ package container_test
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 
@@ -212,6 +213,45 @@ func TestRanksThatMoveOtherPieces(t *testing.T) {
 		assert.Error(t, container.MoveAll(to, at(0)[:1-on.Rank()])) // on both, of which one has nothing to move
 		assert.NoError(t, a.Close())
 		assert.NoError(t, to.Close())
+	})
+}
+
+func TestMoveCombining(t *testing.T) {
+	onRanks(t, 3, func(on *runtime.Context) {
+		make := func(grid ...int64) *container.Array {
+			spec := container.Spec{Family: "tensor", Shape: []int64{5, 7}, Type: dtype.Int64, Division: container.Division{Grid: grid}}
+			a, err := container.New(on, spec)
+			assert.NoError(t, err)
+			return a
+		}
+		rows, columns := make(3, 1), make(1, 3)
+		numbers := func(c *container.Array) (all []int64) { // of this rank's elements, in C order
+			for _, i := range along(t, c, 0) {
+				for _, j := range along(t, c, 1) {
+					all = append(all, 7*i+j)
+				}
+			}
+			return all
+		}
+		for _, c := range []*container.Array{rows, columns} {
+			view, err := c.View()
+			assert.NoError(t, err)
+			copy(memory.As[int64](view.Span), numbers(c))
+			view.Storage.Release()
+		}
+		add := func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, size int) {
+			for i := range count * size / 8 {
+				row, at := i*8/size, i*8%size
+				*(*int64)(unsafe.Add(dst, row*dstStride+at)) += *(*int64)(unsafe.Add(src, row*srcStride+at))
+			}
+		}
+		assert.NoError(t, container.MoveCombining("add", rows, columns, add))
+		for i, v := range locals(t, rows) {
+			assert.Equal(t, 2*numbers(rows)[i], v)
+		}
+		for _, a := range []*container.Array{rows, columns} {
+			assert.NoError(t, a.Close())
+		}
 	})
 }
 

@@ -72,9 +72,12 @@ func locals(t *testing.T, c container.Container) []int64 {
 }
 
 // where returns the global index of each local element.
-func where(t *testing.T, c container.Container) []int64 {
+func where(t *testing.T, c container.Container) []int64 { return along(t, c, 0) }
+
+// along returns the global index of each local index of a dimension.
+func along(t *testing.T, c container.Container, d int64) []int64 {
 	t.Helper()
-	r, err := container.LocalIndices(c, 0)
+	r, err := container.LocalIndices(c, d)
 	assert.NoError(t, err)
 	defer r.Storage.Release()
 	return append([]int64{}, memory.As[int64](r.Span)...)

@@ -60,7 +60,8 @@ type Plan struct {
 	limit       int64
 	toChanges   int
 	fromChanges int
-	leaves      bool // what stays on this rank is the caller's to copy
+	leaves      bool             // what stays on this rank is the caller's to copy
+	combine     transfer.Combine // how what moves is written; nil copies
 	move        *transfer.Plan
 	link        comm.Exchanger // of the devices that the elements are on
 }

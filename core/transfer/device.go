@@ -104,7 +104,9 @@ func (t *Transfer) keep() error {
 	case t.own == nil:
 		return nil
 	case !t.OnDevice():
-		t.own.walk(t.own.grain(strides), strides).copy(t.memory[1].Addr, t.memory[0].Addr, t.own.bytes)
+		w := t.own.walk(t.own.grain(strides), strides)
+		w.put = t.memory[1].Combine
+		w.copy(t.memory[1].Addr, t.memory[0].Addr, t.own.bytes)
 		return nil
 	case within(t.memory):
 		return t.keepOnDevice(t.own.walk(t.own.grain(strides), strides))

@@ -26,9 +26,14 @@ type Memory struct {
 	Strides []int64
 	Queue   backend.Queue
 	Place   memory.Place
+	Combine Combine // of a destination on the host: what comes is combined with what is there
 
 	waits bool // each move on the device is waited for, since the host touches managed memory at the other end
 }
+
+// Combine combines count units at dst with as many at src, a stride apart at each, instead of copying them. A unit is size bytes, which are
+// whole elements.
+type Combine func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, size int)
 
 // flow is one direction between this rank and another: a stream that both cut into messages at the same places.
 type flow struct {
@@ -54,7 +59,7 @@ func (q *pair) newFlow(side, peer int, mine Memory, chunk int64) *flow {
 	if _, f.apart = q.stretches(); f.apart && len(q.dims) == 1 {
 		f.chunk = max(chunk, q.plan.bare()) // no part of one dimension has gaps, so neither side packs
 	}
-	f.packed = mine.Queue != nil || f.own.kept > 0 && !(f.apart && f.aligned())
+	f.packed = mine.Queue != nil || side == 1 && mine.Combine != nil || f.own.kept > 0 && !(f.apart && f.aligned())
 	return f
 }
 
@@ -138,6 +143,7 @@ func (f *flow) cutter() *walker {
 func (f *flow) move(buffer unsafe.Pointer, n int64) error {
 	if f.walk == nil {
 		f.walk = f.pair.walk(f.own, f.strides())
+		f.walk.put = f.memory.Combine
 	}
 	switch {
 	case f.memory.Queue != nil:

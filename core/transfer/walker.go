@@ -13,6 +13,16 @@ type walker struct {
 	off  int64    // bytes of the present unit that have passed
 	at   [2]int64 // where the present index of all axes but the last lies
 	base [2]int64
+	put  Combine // writes to the destination; nil copies
+}
+
+// write writes units to the destination.
+func (w *walker) write(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, size int) {
+	if w.put == nil {
+		move.CopyStrided(dst, dstStride, src, srcStride, count, size)
+	} else {
+		w.put(dst, dstStride, src, srcStride, count, size)
+	}
 }
 
 // axis is a dimension as the walker goes along it.
@@ -186,7 +196,7 @@ func (w *walker) pack(buffer, memory unsafe.Pointer, n int64) {
 func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 	for at := int64(0); at < n; {
 		s := w.next(n - at)
-		move.CopyStrided(unsafe.Add(memory, s.at[1]), int(s.stride[1]),
+		w.write(unsafe.Add(memory, s.at[1]), int(s.stride[1]),
 			unsafe.Add(buffer, at), int(s.unit), int(s.count), int(s.unit))
 		at += s.unit * s.count
 	}
@@ -196,7 +206,7 @@ func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 func (w *walker) copy(dst, src unsafe.Pointer, n int64) {
 	for done := int64(0); done < n; {
 		s := w.next(n - done)
-		move.CopyStrided(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
+		w.write(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
 			unsafe.Add(src, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))
 		done += s.unit * s.count
 	}

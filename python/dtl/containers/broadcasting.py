@@ -7,7 +7,8 @@ divisions, so they decide alike, and nothing is agreed on before the moves thems
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Iterable, NamedTuple, Sequence
+from contextlib import contextmanager
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
@@ -61,6 +62,8 @@ def apply(
     shape = checked_shape(name, operands, outs)
     dtypes = result_dtypes(name, ufunc, inputs, outputs, options, int(0 not in shape))
     whole = where is True
+    if whole and not options and _is_added_there(ufunc, inputs, outs, dtypes):
+        return _add_there(inputs[0], inputs[1])
     placed = place(name, operands, shape, dtypes[0], outs[0] if outs else None, whole)
     if whole and not options and placed.target.local_size * dtypes[0].itemsize >= state.least_queued:
         queued = _queued(ufunc, placed, outputs[0], dtypes[0])
@@ -77,6 +80,40 @@ def apply(
     options["out"] = tuple([result.local_view() for result in results])
     by_user(ufunc, tuple(parts[: len(inputs)]), options, depth=3)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _is_added_there(ufunc: np.ufunc, inputs: tuple[Any, ...], outs: list[Any], dtypes: Sequence[np.dtype[Any]]) -> bool:
+    """Say whether a call adds large floats of a container to one that is divided otherwise. Alike on all ranks."""
+    if ufunc is not np.add or len(outs) != 1 or inputs[0] is not outs[0] or outs[0].ndim < 2:
+        return False
+    to, of = inputs
+    return (
+        isinstance(of, DistributedContainer)
+        and of.shape == to.shape
+        and of.dtype == to.dtype == dtypes[0]
+        and to.dtype in (np.float32, np.float64)
+        and to.context is of.context
+        and to.nbytes >= to.context.size * state.least_queued
+        and owns(to)
+        and owns(of)
+        and not (_is_replicated(to) or _is_replicated(of) or _is_there(of, to))
+    )
+
+
+def _add_there(to: Any, of: Any) -> Any:
+    """Add what comes from other ranks to the elements that it belongs to, with no memory for all of it. Collective."""
+    name = "add"
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    to._check_open(), of._check_open()
+    with _turn(name, [to, of]):
+        seen = bridge.move_adding(to, expressions.handle_to_read(of), to.dtype.itemsize)
+    if started:
+        slow_paths.tell(slow_paths.MOVED, name, of.nbytes, started)
+    most = float(np.finfo(to.dtype).max)
+    for error, (one, other) in enumerate(((most, most), (np.inf, -np.inf))):
+        if seen & (1 << error):  # then NumPy says of such a sum what it is told to say
+            by_user(np.add, (np.array([one], to.dtype), np.array([other], to.dtype)), {}, depth=4)
+    return to
 
 
 def _queued(ufunc: np.ufunc, placed: Placed, out: Any, dtype: np.dtype[Any]) -> Any:
@@ -225,14 +262,21 @@ def place(
         other._check_open()
     if target is None:
         target = _staying(containers, shape)
-    held = scheduler.take_turn(name, containers, {})
-    try:
+    with _turn(name, containers):
         compare_arrays(name, first.context, operands)
         made = target is None
         if made:
             target = _made(first, shape, dtype, _division(containers, shape), blank)
         form = _host_part if part is None else part
         return Placed(target, made, [form(*_brought(name, value, target), target) for value in operands])
+
+
+@contextmanager
+def _turn(name: str, containers: list[Any]) -> Iterator[None]:
+    """Wait for the turn of a call, and tell other ranks what it raises."""
+    held = scheduler.take_turn(name, containers, {})
+    try:
+        yield
     except Exception as error:
         tell(error, name, containers)
         raise

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, assert_holds, part, vector
+from divisions import DIVISIONS, assert_holds, division, part, vector
 from programs import alone, succeeded
 
 import dtl
@@ -229,6 +229,36 @@ def test_a_transpose_goes_where_it_is_added(ctx: dtl.Context, shape: tuple[int, 
     assert_holds(b, other + whole.T)
     assert_holds(a.T, whole.T)
     assert_holds(a.T.T, whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_comes_is_added_where_it_belongs(ctx: dtl.Context, dtype: Any) -> None:
+    """Of floats, with no memory for all of it, and with NumPy's warnings on the ranks that have the elements."""
+    most = np.finfo(dtype).max
+    whole = np.random.default_rng(1).random((41, 30)).astype(dtype)
+    for how in ("cyclic", "explicit"):
+        b = dtl.asarray(ctx, whole, **division(how, 41, ctx.size))
+        b += dtl.asarray(ctx, whole)
+        view = b.local_view()
+        np.add(b, dtl.asarray(ctx, whole.T.copy()).T, out=b)
+        assert_holds(b, whole + whole + whole)
+        np.testing.assert_array_equal(view, b.local_view())
+    square = whole[:30].copy()
+    for value, text in ((most, "overflow"), (np.inf, "invalid value")):
+        square[3, 5], square[5, 3] = value, value if text == "overflow" else -value
+        a = dtl.asarray(ctx, square)
+        warned = ctx.size == 1 or bool(np.isin(a.local_indices(0), (3, 5)).any())
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            a += a.T
+            a.local_view()
+        assert {str(each.message) for each in told} == ({f"{text} encountered in add"} if warned else set())
+        assert all(each.filename == __file__ for each in told)
+        with np.errstate(all="ignore"):
+            assert_holds(a, square + square.T)
+    a = dtl.asarray(ctx, np.full((30, 30), most))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        a += a.T
 
 
 def test_a_transpose_has_the_elements_of_its_time(ctx: dtl.Context) -> None:
