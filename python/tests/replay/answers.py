@@ -64,9 +64,16 @@ def _of_kinds(got: Any, expected: Any, name: str) -> str | None:
     text = expected.dtype.kind in "SU" and not expected.shape  # a single text is as long as it is
     if _last(name) in ("eig", "eigvals"):
         return None
-    if got.dtype != expected.dtype.newbyteorder("=") and not (text and got.dtype.kind == expected.dtype.kind):
+    if _packed(got.dtype) != _packed(expected.dtype) and not (text and got.dtype.kind == expected.dtype.kind):
         return f"dtype: {got.dtype} for {expected.dtype}"
     return None
+
+
+def _packed(dtype: Any) -> Any:
+    """Return a dtype in this machine's order of bytes, of records without room between the fields."""
+    if dtype.names is None:
+        return dtype.newbyteorder("=")
+    return np.dtype([(name, _packed(dtype[name])) for name in dtype.names])
 
 
 def _of_arrays(got: Any, expected: Any, name: str, scale: float) -> str | None:
