@@ -7,10 +7,14 @@ from collections import Counter
 from pathlib import Path
 
 from calls import Call, read, shape_class, written
+from variants import count
 
 #: Of the calls of one package, this many of each function are replayed, and of those that are alike in their dtypes,
 #: numbers of dimensions and keywords, ALIKE.
 EACH, ALIKE = 150, 2
+
+#: A call with more arrays is not replayed: each would become a container by collective calls of its own.
+MOST_ARRAYS = 200
 
 #: Functions whose results say how arrays lie in memory, print them, or are files.
 _LEFT_OUT = frozenset(
@@ -32,7 +36,8 @@ def choose(recorded: list[Path], corpus: Path, seed: int) -> dict[str, int]:
         for call in calls:
             kind = (call.kind, call.name, shape_class(call.args), shape_class(call.kwargs))
             unsaid = "empty" in (value for value in (*call.args, *call.kwargs.values()) if isinstance(value, str))
-            if unsaid or call.name.rpartition(":")[2] in _LEFT_OUT:
+            many = count(call.args) + count(call.kwargs) > MOST_ARRAYS
+            if unsaid or many or call.name.rpartition(":")[2] in _LEFT_OUT:
                 continue
             if alike[kind] >= ALIKE or each[call.name] >= EACH:
                 continue
