@@ -27,7 +27,7 @@ from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
 from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
-from .sorted_groups import Runs, sort_runs
+from .sorted_groups import Runs, sort_runs, spans_of_runs
 from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -325,14 +325,17 @@ class GroupBy:
     def _variances(self, values: Any, name: str) -> Array:
         """Return the variance or standard deviation of each group that starts on this rank. Collective."""
         part = taken("agg", values, self._order.local_view())
-        part = part.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
-        lengths = self._lengths[:, np.newaxis]
-        means = np.add.reduceat(part, self._begins)[:, np.newaxis] / lengths
-        away = part - np.repeat(means[:, 0], self._lengths)
-        low = np.add.reduceat(away, self._begins)[:, np.newaxis] / lengths
-        squares = np.add.reduceat(np.abs(away) ** 2, self._begins)[:, np.newaxis] - np.abs(low) ** 2 * lengths
-        whole = self._whole(np.concatenate([lengths, means, low, squares], axis=1), _merged)
-        made = np.maximum(whole[:, 3].real, 0) / whole[:, 0].real
+        made, ends = np.empty(len(self._begins)), []
+        for runs in spans_of_runs(self._begins, self._lengths):
+            rows = _moments(part, self._begins[runs], self._lengths[runs])
+            made[runs] = _variance(rows)
+            ends.append(rows[[0, -1]])
+        none = np.empty((0, 4), np.complex128 if part.dtype.kind == "c" else np.float64)
+        both = np.concatenate(ends)[[0, -1]] if ends else none
+        whole = self._whole(both[: len(made)], _merged)  # only the first run and the last may go on on other ranks
+        if len(whole):
+            made[-1] = _variance(whole[-1:])[0]
+        made = made[int(self._continues) :]
         return (made if name == "var" else np.sqrt(made)).astype(result_dtype(name, None, values.dtype))
 
     def _of_sorted_values(self, values: Any, name: str) -> Array:
@@ -380,6 +383,22 @@ class GroupBy:
         for rank in self._followers:
             made[-1] = merge(made[-1], firsts[rank])
         return made
+
+
+def _moments(part: Array, begins: Array, lengths: Array) -> Array:
+    """Return the counts, means in two words, and sums of squares about them of runs that follow each other."""
+    part = part[begins[0] : begins[-1] + lengths[-1]]
+    part = part.astype(np.complex128 if part.dtype.kind == "c" else np.float64, copy=False)
+    begins, counts = begins - begins[0], lengths[:, np.newaxis]
+    means = np.add.reduceat(part, begins)[:, np.newaxis] / counts
+    away = part - np.repeat(means[:, 0], lengths)
+    low = np.add.reduceat(away, begins)[:, np.newaxis] / counts
+    squares = np.add.reduceat(np.abs(away) ** 2, begins)[:, np.newaxis] - np.abs(low) ** 2 * counts
+    return np.concatenate([counts, means, low, squares], axis=1)
+
+
+def _variance(rows: Array) -> Array:
+    return np.asarray(np.maximum(rows[:, 3].real, 0) / rows[:, 0].real)
 
 
 def _merged(a: Array, b: Array) -> Array:

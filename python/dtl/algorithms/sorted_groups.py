@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
@@ -62,15 +62,22 @@ def _sort_alone(part: Array, begins: Array, lengths: Array) -> None:
     """Sort the values of each of some runs, of which those that are left out lie between them."""
     several = lengths > 1
     begins, lengths = begins[several], lengths[several]
+    for runs in spans_of_runs(begins, lengths):
+        first, count = begins[runs], lengths[runs]
+        if len(first) == 1:
+            _sort_values(part[first[0] : first[0] + count[0]])
+        else:
+            within = np.repeat(first - np.append(0, count.cumsum()[:-1]), count)
+            within += np.arange(len(within))
+            _sort_values(part, within, np.repeat(np.arange(len(first)), count))
+
+
+def spans_of_runs(begins: Array, lengths: Array) -> Iterator[slice]:
+    """Give slices of runs that hold few elements, and at least one run."""
     ends, at = begins + lengths, 0
     while at < len(begins):
         end = max(at + 1, int(np.searchsorted(ends, begins[at] + _TOGETHER, "right")))
-        if end == at + 1:
-            _sort_values(part[begins[at] : ends[at]])
-        else:
-            within = np.repeat(begins[at:end] - np.append(0, lengths[at:end].cumsum()[:-1]), lengths[at:end])
-            within += np.arange(len(within))
-            _sort_values(part, within, np.repeat(np.arange(end - at), lengths[at:end]))
+        yield slice(at, end)
         at = end
 
 
