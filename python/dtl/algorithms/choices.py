@@ -20,12 +20,13 @@ from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
+from .axis_reductions import laid_out_as
 from .concatenate import concat, unstack
 from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
 from .manipulation import dimension, ravel, reshape
-from .numpy_forms import argsort, laid_out_as, sort
+from .numpy_forms import argsort, sort
 from .operands import together
 from .results import written
 from .taking import take

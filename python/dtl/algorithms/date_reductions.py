@@ -20,7 +20,6 @@ from ..containers.date_kernels import order_key
 from ..containers.host_copies import to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
-from . import folds
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
 from .exchange import gathered, share
 from .order_keys import dates_of
@@ -29,12 +28,12 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
 _NAMES = {
-    folds.SUM: "sum",
-    folds.MIN: "min",
-    folds.MAX: "max",
-    folds.ARGMIN: "argmin",
-    folds.ARGMAX: "argmax",
-    folds.MEAN: "mean",
+    bridge.FOLD_SUM: "sum",
+    bridge.FOLD_MIN: "min",
+    bridge.FOLD_MAX: "max",
+    bridge.FOLD_ARGMIN: "argmin",
+    bridge.FOLD_ARGMAX: "argmax",
+    bridge.FOLD_MEAN: "mean",
 }
 _INT64 = np.iinfo(np.int64)
 _NAT = np.int64(_INT64.min)
@@ -122,11 +121,11 @@ def _arg_extreme(least: bool) -> Reduction:
     return Reduction(start, by.merge, by.finish)
 
 
-def folded(a: Any, kind: int) -> Any:
-    """Return what a fold makes of all elements. Collective."""
-    name = _NAMES.get(kind % folds.ANY, "")
-    if not has(name, a.dtype) or kind >= folds.ANY:
-        a._check_numbers(folds.NAMES[kind % folds.ANY])
+def folded(a: Any, kind: int, op: str) -> Any:
+    """Return what a fold makes of all elements, in a function that users know as op. Collective."""
+    name = _NAMES.get(kind, "")
+    if not has(name, a.dtype):
+        a._check_numbers(op)
         raise InvalidTypeError(f"{name} of {a.dtype}")
     a._check_open()
     if not a.global_size and name in NO_IDENTITY:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from typing import Any
 
 import numpy as np
 
-from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
 from ..containers.owning import OwningContainer
 from ..exceptions import DTLError
 from ..policies import Placement
 from . import folds, products
-from .axis_reductions import Reduction, accumulator_dtype, dimensions, reduced, result_dtype
+from .axis_reductions import Reduction, dimensions
 from .located import takes
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -74,34 +72,6 @@ def computed_where(name: str, a: Any, axis: Any, out: Any, where: Any) -> bool:
     if isinstance(where, DistributedContainer) and (where._placement is not Placement.DEVICE or where.shape != a.shape):
         return False
     return name not in ("var", "std") or axis is None or takes(a)
-
-
-def in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: Any, ddof: float) -> Any:
-    """Return a reduction along axes of elements that are converted to another type first, as the host adds up in it."""
-    result = result_dtype(name, dtype, a.dtype)
-    if name == "mean" and result.kind in "iu":  # as NumPy: added up in it, and cut off
-        with reduced("sum", a, axis, dtype, keepdims) as sums:
-            return _cut_off(sums, math.prod(a.shape[d] for d in dimensions(axis, a.ndim)))
-    with a.astype(accumulator_dtype(result)) as wide:
-        made = reduced(name, wide, axis, None, keepdims, ddof=ddof)
-    if made.dtype == result:
-        return made
-    with made:
-        given = made.astype(result)
-    given._end_write(name)
-    return given
-
-
-def _cut_off(sums: Any, count: int) -> Any:
-    """Return means of as many integers as count, in the type of their sums."""
-    if not count:
-        warn("Mean of empty slice.", RuntimeWarning)
-    with np.errstate(all="ignore"):
-        means = np.true_divide(sums, count)
-    with means:
-        made = means.astype(sums.dtype)
-    made._end_write("mean")
-    return made
 
 
 def _groups(dims: tuple[int, ...], ndim: int) -> int:

@@ -6,12 +6,12 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
-from .._lazy import late
 from .._native.library import bridge
 from ..containers import expressions
 from ..containers.broadcasting import elementwise as _elementwise
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
+from .date_reductions import folded as _folded_dates
 from .order_keys import truths
 
 SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
@@ -24,8 +24,6 @@ BY_FUNCTION = -1
 NAMES = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "sum", "sum", "all")
 
 _WORD = 2**64 - 1
-
-_folded_dates = late(".algorithms.date_reductions", "folded")
 
 #: Added to a fold's number where another function uses it, so that ranks that call different ones disagree.
 ANY, ALL, STD = bridge.FOLD_FOR_ANY, bridge.FOLD_FOR_ALL, bridge.FOLD_FOR_STD
@@ -89,7 +87,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                 with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.fold(true, None, kind, same, exact)
             if a._dtype.kind in "mMSU":
-                return _folded_dates(a, kind)
+                return _folded_dates(a, kind, NAMES[kind % ANY])
             if a._dtype == np.float16 and a._handle:
                 with a.astype(np.float32) as wider:
                     return bridge.fold(wider, None, kind, same, exact)

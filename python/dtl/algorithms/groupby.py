@@ -21,8 +21,9 @@ from ..ops import Op, OpLike
 from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from . import moments, products
-from .axis_reductions import accumulator_dtype, has_dates, result_dtype
+from .axis_reductions import accumulator_dtype, result_dtype
 from .counted_groups import counted
+from .date_reductions import has as has_dates
 from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
 from .rows import has_rows

@@ -14,11 +14,11 @@ from ..containers.layout import REPLICATED, Division
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, redivided, rows_over_ranks
+from .axis_reductions import container_of, laid_out_as, redivided, rows_over_ranks
 from .creation import full
 from .exchange import share
 from .manipulation import dimension, expand_dims, reshape
-from .numpy_forms import laid_out_as, undivided
+from .numpy_forms import undivided
 from .operands import beside
 from .user_functions import check_function, user_code
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import late
 from .._native.callsite import warn
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
@@ -15,15 +14,13 @@ from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Placement
 from ..runtime.scheduler import algorithm
-from .axis_reductions import BITWISE, dimensions, neutral, reduced, result_dtype
+from .axis_reductions import BITWISE, dimensions, is_by_steps, laid_out_as, neutral, result_dtype
+from .date_reductions import has as has_dates
 from .exchange import share
 from .half_precision import reduced_in_float32
 from .located import spread_lines
-from .numpy_forms import laid_out_as
+from .reducing import reduced
 from .results import written
-from .statistics import is_by_steps
-
-has_dates = late(".algorithms.date_reductions", "has")
 
 #: What combines the result with the value to start with.
 _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, **BITWISE}

@@ -17,13 +17,13 @@ from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions, redivided
+from .axis_reductions import container_of, dimensions, laid_out_as, redivided
 from .concatenate import concat
 from .creation import zeros
 from .elementwise import diff, where
 from .exchange import share
 from .manipulation import dimension, divided_dimensions, divided_like, flip
-from .numpy_forms import laid_out_as, undivided
+from .numpy_forms import undivided
 from .scan import cumsum
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -14,10 +14,9 @@ from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.indexing import fields
-from ..containers.indexing.regions import move_all
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
-from .axis_reductions import dimensions, redivided, rows_over_ranks
+from .axis_reductions import dimensions, laid_out_as, redivided, rows_over_ranks
 from .concatenate import concat
 from .creation import full, zeros, zeros_like
 from .elementwise import diff as differences
@@ -139,18 +138,6 @@ def undivided(a: Any, dim: int) -> Any:
     if a.ndim == 1 or dim not in divided_dimensions(a):
         return a
     return redivided(a, rows_over_ranks(a, a.shape, 0 if dim else 1))
-
-
-def laid_out_as(result: Any, a: Any) -> Any:
-    """Return a result laid out as the container that it is of. Collective if it has to move."""
-    if result.shape != a.shape or a._laid_out_as(result):
-        return result
-    made = a._like(result.dtype)
-    move_all(made, result)
-    return made
-
-
-# ---- Shapes ----
 
 
 def fliplr(m: Any) -> Any:

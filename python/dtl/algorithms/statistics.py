@@ -16,6 +16,7 @@ from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import computed_on_devices, placed
 from ..runtime.short_calls import short
 from . import folds
+from .axis_reductions import is_by_steps
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 computed_along = late(".algorithms.device_reductions", "computed")
 computed_where = late(".algorithms.device_reductions", "computed_where")
-reduced_along = late(".algorithms.axis_reductions", "reduced")
+reduced_along = late(".algorithms.reducing", "reduced")
 reduced_where = late(".algorithms.masked_reductions", "masked")
 
 
@@ -488,14 +489,6 @@ def _along(
     if there and computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
         return _reduced(*given)
     return by_host_copies(_reduced, given, {}, name)
-
-
-def is_by_steps(name: str, dtype: Any, mean: Any) -> bool:
-    """Say whether a reduction is made by NumPy's own steps.
-
-    These are variances of a mean that is given, of a type that the squares are rounded to, and of complex numbers.
-    """
-    return mean is not None or (name in ("var", "std") and dtype is not None and np.dtype(dtype).kind in "biuc")
 
 
 def _reduced(

@@ -20,10 +20,10 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import located
+from .axis_reductions import laid_out_as
 from .exchange import share
 from .fill import fill
 from .manipulation import dimension, ravel, reshape
-from .numpy_forms import laid_out_as
 from .operands import together
 from .scan import cumsum
 

@@ -8,15 +8,13 @@ again.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._native.library import bridge
 
-if TYPE_CHECKING:
-    from .expressions import Call
-
+Call = Any  # one of expressions.py, which imports this module
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The bytes of a block of one array: those of an expression's arrays fit into the caches of a processor together.

@@ -10,7 +10,6 @@ import os
 import sys
 from typing import Any, Callable, Dict, Mapping, Sequence
 
-from .. import _lazy
 from . import transport
 
 #: What is shown: for each MIME type, text or, of pictures, base64.
@@ -60,7 +59,7 @@ def run(
         What the cell's last expression shows, None for None or where a semicolon follows; and the variables.
     """
     main = vars(sys.modules["__main__"])
-    main.setdefault("dtl", sys.modules[_lazy.__package__ or ""])
+    main.setdefault("dtl", sys.modules[__name__.partition(".")[0]])
     main.setdefault("display", display)
     main.update(variables, ctx=ctx)
     _prepare(source)

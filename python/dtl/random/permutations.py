@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._native.arguments import integer
-from ..algorithms.axis_reductions import dimensions
+from ..algorithms.axis_reductions import dimensions, laid_out_as
 from ..algorithms.manipulation import reshape
-from ..algorithms.numpy_forms import laid_out_as, sorting_order
+from ..algorithms.numpy_forms import sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
 from ..algorithms.sort import argsort, sort
 from ..algorithms.taking import take_along_axis
@@ -26,9 +26,6 @@ from ..policies import Partition
 from . import streams
 from .arguments import division_of
 from .source import Fill, before, follow
-
-if TYPE_CHECKING:
-    from .generator import Generator
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -48,7 +45,7 @@ _WORDS = streams.integers(-(1 << 63), (1 << 63) - 1)
 _TOLERANCE = float(np.sqrt(np.finfo(np.float64).eps))
 
 
-def choice(rng: Generator, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided: dict[str, Any]) -> Any:
+def choice(rng: Any, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided: dict[str, Any]) -> Any:
     """Return what ``Generator.choice`` does. Collective."""
     wanted = division_of(divided)
     if not isinstance(a, DistributedContainer):
@@ -85,7 +82,7 @@ def choice(rng: Generator, a: Any, size: Any, replace: Any, p: Any, axis: Any, d
         return _shaped(rng, rows, shape, of_one, dtype, axis, wanted)
 
 
-def _take_drawn(rng: Generator, call: int, a: Any, result: Any, dims: int, replace: Any, weights: Any) -> None:
+def _take_drawn(rng: Any, call: int, a: Any, result: Any, dims: int, replace: Any, weights: Any) -> None:
     """Write the rows that are drawn to a result: each rank its range of them. They are numbered by so many dimensions.
 
     Collective.
@@ -122,7 +119,7 @@ def _is_replicated(c: Any) -> bool:
     return isinstance(c, OwningContainer) and c.partition_policy is Partition.REPLICATED
 
 
-def _own_of_order(rng: Generator, call: int, n: int, number: int, weights: Any, start: int, count: int) -> Array:
+def _own_of_order(rng: Any, call: int, n: int, number: int, weights: Any, start: int, count: int) -> Array:
     """Return this rank's range of so many indices that are drawn without replacement. Collective."""
     if _are_few(n, number, weights):
         few: Array = rng._streams.at(call).choice(n, number, replace=False)
@@ -138,11 +135,14 @@ def _are_few(n: int, number: int, weights: Any) -> bool:
     return weights is None and (n <= streams.BLOCK or (number <= _FEW and number <= n // _SPARSE))
 
 
-def _with_replacement(rng: Generator, call: int, n: int, weights: Any) -> Fill:
+def _with_replacement(rng: Any, call: int, n: int, weights: Any) -> Fill:
     """Return what fills an array with indices that are drawn with replacement."""
+    fill: Fill
     if weights is None:
-        return rng.in_range(call, streams.integers(0, n - 1))
-    return rng.by_numpy(call, lambda g, _, number: _by_weight(weights, g.random(number)))
+        fill = rng.in_range(call, streams.integers(0, n - 1))
+    else:
+        fill = rng.by_numpy(call, lambda g, _, number: _by_weight(weights, g.random(number)))
+    return fill
 
 
 def _probabilities(p: Any, n: int) -> Array:
@@ -171,7 +171,7 @@ def _check_enough(n: int, number: int, weights: Any) -> None:
         raise InvalidArgumentError("Fewer non-zero entries in p than size")
 
 
-def _single(rng: Generator, call: int, n: int, weights: Any) -> int:
+def _single(rng: Any, call: int, n: int, weights: Any) -> int:
     generator = rng._streams.at(call)
     if weights is None:
         return int(generator.integers(n))
@@ -191,9 +191,7 @@ def _by_weight(weights: Array, uniform: Array) -> Array:
     return np.asarray(ends.searchsorted(uniform, side="right"))
 
 
-def _indices(
-    rng: Generator, call: int, n: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division
-) -> Any:
+def _indices(rng: Any, call: int, n: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division) -> Any:
     """Return a container of the indices that are drawn. Collective."""
     if replace and weights is None:
         return rng.drawn("choice", call, shape, np.dtype(np.int64), wanted, streams.integers(0, n - 1))
@@ -216,7 +214,7 @@ def _first(number: int) -> list[int]:
     return whole_region((number,)).source()
 
 
-def _order(rng: Generator, call: int, n: int, weights: Any = None, number: int | None = None) -> Any:
+def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None = None) -> Any:
     """Return a random order of n things, divided by blocks; with weights, the heavier the sooner. Collective.
 
     With a number, only so many are needed, and those after them may be missing.
@@ -256,7 +254,7 @@ def _put_indices(words: Any, n: int) -> None:
         some |= np.arange(first + at, first + at + len(some))
 
 
-def _first_words(rng: Generator, call: int, n: int, number: int) -> Any:
+def _first_words(rng: Any, call: int, n: int, number: int) -> Any:
     """Return a container of random words with their indices, at least so many and those that come first when sorted.
 
     They are those below a limit. None where these are most, or, by chance, too few. Collective.
@@ -302,7 +300,13 @@ def _moved_axis(a: Any, axis: int) -> Any:
 
 
 def _shaped(
-    rng: Generator, rows: Array, shape: tuple[int, ...], row: tuple[int, ...], dtype: Any, axis: int, wanted: Division
+    rng: Any,
+    rows: Array,
+    shape: tuple[int, ...],
+    row: tuple[int, ...],
+    dtype: Any,
+    axis: int,
+    wanted: Division,
 ) -> Any:
     """Return a container of the rows that were drawn: size in place of the dimension that they are drawn along."""
     ctx, number = rng.context, math.prod(shape)
@@ -328,7 +332,7 @@ def _shaped(
     return result
 
 
-def permutation(rng: Generator, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
+def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
     """Return what ``Generator.permutation`` does. Collective."""
     if isinstance(x, DistributedContainer):
         if divided:
@@ -362,7 +366,7 @@ def permutation(rng: Generator, x: Any, axis: Any, divided: dict[str, Any]) -> A
         return other
 
 
-def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
+def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
     """Return what ``Generator.permuted`` does. Collective."""
     check_container("x", x)
     x._check_open()
@@ -389,7 +393,7 @@ def permuted(rng: Generator, x: Any, axis: Any, out: Any) -> Any:
     return made
 
 
-def shuffle(rng: Generator, x: Any, axis: Any) -> None:
+def shuffle(rng: Any, x: Any, axis: Any) -> None:
     """Do what ``Generator.shuffle`` does. Collective."""
     check_container("x", x)
     x._check_open()

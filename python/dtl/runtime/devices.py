@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._native import library
 from .._native.arguments import integer
@@ -13,7 +13,8 @@ from .agreement import agree, collective
 
 if TYPE_CHECKING:
     from ..topology.affinity import ContextTopology
-    from .context import Context
+
+Own = TypeVar("Own", bound="DeviceRanks")
 
 #: For the GPU that this process usually takes, as core/runtime has it.
 _USUAL = -(2**63)
@@ -43,7 +44,7 @@ class DeviceRanks(bridge.Ranks):
     _topology: ContextTopology | None = None
 
     @classmethod
-    def _adopt_handle(cls, handle: int) -> Context:
+    def _adopt_handle(cls: type[Own], handle: int) -> Own:
         raise NotImplementedError
 
     @property
@@ -121,7 +122,7 @@ class DeviceRanks(bridge.Ranks):
         return self._reaching
 
     @collective
-    def with_cuda(self, device_id: int) -> Context:
+    def with_cuda(self: Own, device_id: int) -> Own:
         """Return a context of the same ranks with a GPU. Collective.
 
         Parameters
@@ -139,7 +140,7 @@ class DeviceRanks(bridge.Ranks):
         return self._adopt_handle(library.context_with_device(self._handle, device_number(device_id)))
 
     @collective
-    def with_nccl(self, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Context:
+    def with_nccl(self: Own, device_id: int, mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY) -> Own:
         """Return a context of the same ranks whose GPUs NCCL connects, or RCCL those of AMD. Collective.
 
         Its collectives of arrays on these GPUs go from GPU to GPU. Everything else is as on other contexts: collectives
@@ -183,12 +184,12 @@ class DeviceRanks(bridge.Ranks):
 
     @collective
     def split_nccl(
-        self,
+        self: Own,
         color: int,
         key: int = 0,
         device_id: int | None = None,
         mode: int = nccl.DTL_NCCL_MODE_HYBRID_PARITY,
-    ) -> Context:
+    ) -> Own:
         """Split the context, and let NCCL connect the GPUs of each part. Collective.
 
         Parameters
@@ -220,12 +221,12 @@ class DeviceRanks(bridge.Ranks):
         backends.find_nccl()
         return self._linked("split_nccl", library.context_split_nccl(self._handle, color, key, device), mode)
 
-    def _linked(self, op: str, handle: int, mode: nccl.Mode) -> Context:
+    def _linked(self: Own, op: str, handle: int, mode: nccl.Mode) -> Own:
         made = self._adopt_handle(handle)
         made._nccl = mode
         try:
             agree(made, op, f"mode {mode.name}")
         except DTLError:
-            made.close()
+            made.close()  # type: ignore[attr-defined]  # a context has it
             raise
         return made
