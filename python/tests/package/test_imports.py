@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -282,9 +283,10 @@ def test_late_calls_lead_somewhere() -> None:
 @pytest.mark.parametrize(
     ("words", "numpy"), [(["-m", "dtl", "run", "-n", "1", "-m", "this"], False), (["-c", "import dtl"], True)]
 )
-def test_ranks_are_started_before_numpy_is_imported(words: list[str], numpy: bool) -> None:
+def test_ranks_are_started_before_numpy_is_imported(words: list[str], numpy: bool, tmp_path: Path) -> None:
     command = [sys.executable, "-X", "importtime", *words]
-    done = subprocess.run(command, check=True, stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
+    env = {**os.environ, "TMPDIR": str(tmp_path)}  # where no job has left anything that dtl run would remove
+    done = subprocess.run(command, check=True, stderr=subprocess.PIPE, encoding="utf-8", timeout=60, env=env)
     assert ("numpy._core" in done.stderr or "numpy.core" in done.stderr) == numpy
 
 
