@@ -39,6 +39,8 @@ static PyMemberDef container_members[] = {
     {"_is_quick", T_BOOL, offsetof(ContainerObject, quick), 0, "whether calls on its part may take the short way"},
     {"_ndim", T_INT, offsetof(ContainerObject, ndim), 0, "the number of dimensions"},
     {"_division", T_OBJECT_EX, offsetof(ContainerObject, division), 0, "which rank owns which element"},
+    {"_meaning", T_OBJECT, offsetof(ContainerObject, meaning), 0,
+     "what the elements stand for, where this is the vector of a table's column, such as codes of text; else None"},
     {"_layout", T_OBJECT_EX, offsetof(ContainerObject, layout), 0, "where the elements are"},
     {NULL},
 };
@@ -80,6 +82,7 @@ static int container_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(c->dtype);
     Py_VISIT(c->division);
     Py_VISIT(c->layout);
+    Py_VISIT(c->meaning);
     return 0;
 }
 
@@ -89,6 +92,7 @@ static int container_clear(PyObject *self) {
     Py_CLEAR(c->dtype);
     Py_CLEAR(c->division);
     Py_CLEAR(c->layout);
+    Py_CLEAR(c->meaning);
     return 0;
 }
 
@@ -145,7 +149,14 @@ static PyObject *container_forget_part(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+static PyGetSetDef container_getset[] = {
+    {"T", subscripts_transpose, NULL, PyDoc_STR("the transpose, with a copy of the elements. Collective; see dtl.permute_dims"), NULL},
+    {NULL},
+};
+
 static PyMethodDef container_methods[] = {
+    {"__array_function__", (PyCFunction)(void (*)(void))subscripts_function, METH_FASTCALL,
+     PyDoc_STR("Return what one of NumPy's functions makes of containers: NumPy's protocol.")},
     {"__array_ufunc__", (PyCFunction)(void (*)(void))elementwise_ufunc, METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("Return what a ufunc makes of containers: NumPy's protocol.")},
     {"_forget_part", container_forget_part, METH_NOARGS,
@@ -167,6 +178,9 @@ PyTypeObject ContainerType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_FINALIZE | Py_TPFLAGS_HAVE_GC,
     .tp_doc = "A native handle of a container, which is closed with the object. It has NumPy's operators.",
     .tp_as_number = &elementwise_operators,
+    .tp_as_mapping = &subscripts_mapping,
+    .tp_as_sequence = &subscripts_sequence,
+    .tp_getset = container_getset,
     .tp_richcompare = elementwise_compare,
     .tp_hash = PyObject_HashNotImplemented,
     .tp_methods = container_methods,

@@ -71,6 +71,7 @@ static PyMethodDef methods[] = {
     {"fault", bridge_fault, METH_VARARGS, fault_doc},
     {"take_turn", bridge_take_turn, METH_VARARGS, take_turn_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
+    {"learn_subscripts", bridge_learn_subscripts, METH_VARARGS, learn_subscripts_doc},
     {"learn_ufuncs", bridge_learn_ufuncs, METH_VARARGS, learn_ufuncs_doc},
     {"end_turn", bridge_end_turn, METH_O, end_turn_doc},
     {"note", bridge_note, METH_VARARGS, note_doc},

@@ -108,6 +108,7 @@ typedef struct {
     PyObject *shape, *local_size; /* NULL until somebody has asked */
     double count; /* this rank's elements; 0 until a short call has counted them */
     long long template; /* the native handle of what keeps the layout for containers that are yet to be registered; 0: none */
+    char whole; /* a container of one rank, which has all elements: the shape says where they are, and no template is needed */
 } LayoutObject;
 
 /* A container of elements, which ends with the object. */
@@ -116,6 +117,7 @@ typedef struct ContainerObject {
     char quick; /* numbers on the host, of a container that owns them: calls on its part need nothing of Python's */
     int ndim;
     PyObject *context, *dtype, *division, *layout;
+    PyObject *meaning; /* of the vector of a table's column: what the elements stand for; NULL or None of most */
     PyObject *part; /* the array of this rank's elements; NULL until a short call has asked for it: see part.c */
     struct ContainerObject *before, *behind; /* the others that are unregistered */
 } ContainerObject;
@@ -153,6 +155,13 @@ void part_close(ContainerObject *c);
  * core does not know it before somebody asks for its handle. NULL without an exception: there is no short way. */
 ContainerObject *container_quick(ContainerObject *like, PyObject *dtype);
 
+/* is_alone says whether a container's context has one rank. */
+int is_alone(const ContainerObject *c);
+
+/* container_with returns a new container of a class with a copy of the elements of an array, divided by blocks, on the context of
+ * another one, which is_alone, and is divided by blocks. NULL without an exception: there is no short way. */
+ContainerObject *container_with(PyTypeObject *type, ContainerObject *like, PyObject *elements);
+
 /* container_register makes a container known to the core. It returns -1, with an exception, where that fails. */
 int container_register(HandleObject *object);
 
@@ -174,6 +183,15 @@ extern const char learn_ufuncs_doc[];
 PyObject *bridge_learn_ufuncs(PyObject *module, PyObject *args);
 PyObject *elementwise_compare(PyObject *one, PyObject *other, int how);
 PyObject *elementwise_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *words);
+
+/* ---- subscripts.c ---- */
+
+extern PyMappingMethods subscripts_mapping;
+extern PySequenceMethods subscripts_sequence;
+extern const char learn_subscripts_doc[];
+PyObject *bridge_learn_subscripts(PyObject *module, PyObject *args);
+PyObject *subscripts_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *subscripts_transpose(PyObject *self, void *unused);
 
 /* ---- device_memory.c ---- */
 

@@ -18,6 +18,7 @@ static struct {
     PyObject *(*scalar_new)(void *, ndarray_descr *, PyObject *);
     void (*scalar_value)(PyObject *, void *);
     PyObject *(*array_new)(PyTypeObject *, ndarray_descr *, int, const Py_ssize_t *, const Py_ssize_t *, void *, int, PyObject *);
+    int (*copy)(PyObject *, PyObject *);
     int (*set_base)(PyObject *, PyObject *);
 } numpy;
 
@@ -97,6 +98,7 @@ static int learn_functions(void) {
     numpy.scalar_new = table[60];
     numpy.scalar_value = table[62];
     numpy.array_new = table[94];
+    numpy.copy = table[50];
     numpy.set_base = table[282];
     functions = table;
     return 1;
@@ -146,6 +148,8 @@ PyObject *array_over(const ndarray_descr *descr, int ndim, const Py_ssize_t *sha
     }
     return array;
 }
+
+int array_copy(PyObject *to, PyObject *from) { return numpy.copy(to, from); }
 
 PyObject *array_of(dtl_call *call) {
     const dtl_array *r = &call->result;

@@ -108,6 +108,9 @@ PyObject *array_new(const ndarray_descr *descr, int ndim, const int64_t *shape);
  * when it fails. */
 PyObject *array_over(const ndarray_descr *descr, int ndim, const Py_ssize_t *shape, void *data, PyObject *owner);
 
+/* array_copy copies the elements of an array to another one. It returns -1 with an exception where that fails. */
+int array_copy(PyObject *to, PyObject *from);
+
 /* array_of returns what arrived as an array or a NumPy scalar. It takes over the call's storage, also when it fails. */
 PyObject *array_of(dtl_call *call);
 

@@ -139,7 +139,7 @@ int container_register(HandleObject *object) {
     int64_t size = (int64_t)bytes_of(part);
     block_keep(part->data); /* for the core, which keeps the GIL waiting only while it allocates a few bytes */
     int32_t type = array_types[part->descr->type_num].number;
-    long long template = ((LayoutObject *)c->layout)->template;
+    long long template = ((LayoutObject *)c->layout)->whole ? 0 : ((LayoutObject *)c->layout)->template;
     char *error = template != 0 ? dtl_container_over(template, type, part->data, size, &handle)
                                 : dtl_container_whole(((HandleObject *)c->context)->handle, type, part->nd, (int64_t *)part->dimensions,
                                                       part->data, size, &handle);
@@ -170,6 +170,8 @@ PyObject *bridge_block_bytes(PyObject *module, PyObject *unused) { return PyLong
 /* has_template says whether a container's layout has a template, which it gets if the core knows the container. */
 static int has_template(ContainerObject *like) {
     LayoutObject *layout = (LayoutObject *)like->layout;
+    if (layout->whole)
+        return is_alone(like); /* on a context that is closed, nothing is made */
     if (layout->template == 0 && like->base.unregistered && container_register(&like->base) < 0)
         PyErr_Clear();
     if (layout->template == 0 && like->base.handle != 0) {
@@ -200,12 +202,8 @@ static PyObject *allocated(int ndim, const Py_ssize_t *shape, const ndarray_desc
     return array;
 }
 
-ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
-    PyTypeObject *type = Py_TYPE(like);
-    if (type->tp_new != container_type->tp_new || state.keeps_places || like->part == NULL || dtype_take(dtype) <= 0 || !has_template(like))
-        return NULL;
-    const ndarray *part = (const ndarray *)like->part;
-    PyObject *array = allocated(part->nd, part->dimensions, (const ndarray_descr *)dtype);
+/* container_of returns a new container of a class, with an array that it takes over, on the context of another one. */
+static ContainerObject *container_of(PyTypeObject *type, ContainerObject *like, PyObject *array, PyObject *layout) {
     ContainerObject *c = array == NULL ? NULL : (ContainerObject *)type->tp_alloc(type, 0);
     if (c == NULL) {
         Py_XDECREF(array);
@@ -213,14 +211,26 @@ ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
         return NULL;
     }
     c->quick = 1;
-    c->ndim = like->ndim;
+    c->ndim = ((const ndarray *)array)->nd;
     c->context = Py_NewRef(like->context);
-    c->dtype = Py_NewRef(dtype);
+    c->dtype = Py_NewRef((PyObject *)((const ndarray *)array)->descr);
     c->division = Py_NewRef(like->division);
-    c->layout = Py_NewRef(like->layout);
+    c->layout = Py_NewRef(layout);
     c->part = array;
     enlist(c);
     return c;
+}
+
+/* is_known says whether containers of a class, and elements of a dtype, can be made here. */
+static int is_known(PyTypeObject *type, PyObject *dtype) {
+    return type->tp_new == container_type->tp_new && !state.keeps_places && dtype_take(dtype) > 0;
+}
+
+ContainerObject *container_quick(ContainerObject *like, PyObject *dtype) {
+    const ndarray *part = (const ndarray *)like->part;
+    if (part == NULL || !is_known(Py_TYPE(like), dtype) || !has_template(like))
+        return NULL;
+    return container_of(Py_TYPE(like), like, allocated(part->nd, part->dimensions, (const ndarray_descr *)dtype), like->layout);
 }
 
 /* shape_of reads a shape, and says whether a short call makes such a container: of some elements, and not of many. */
@@ -261,4 +271,55 @@ int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given) {
     Py_XSETREF(c->part, array);
     enlist(c);
     return 1;
+}
+
+/* ---- Containers of other shapes, on one rank ---- */
+
+enum { LAYOUTS = 64 };
+
+/* Layouts of containers that one rank has the whole of, by their shapes, so that those of one shape share one. */
+static struct {
+    int ndim;
+    Py_ssize_t shape[NDARRAY_MAX_DIMS];
+    PyObject *layout;
+} layouts[LAYOUTS];
+
+/* whole_layout returns the layout of a shape, borrowed. Its type is that of another one. */
+static PyObject *whole_layout(PyObject *like, int ndim, const Py_ssize_t *shape) {
+    size_t at = (size_t)ndim, bytes = (size_t)ndim * sizeof *shape;
+    for (int i = 0; i < ndim; i++)
+        at = at * 31 + (size_t)shape[i];
+    at %= LAYOUTS;
+    if (layouts[at].layout != NULL && layouts[at].ndim == ndim && memcmp(layouts[at].shape, shape, bytes) == 0)
+        return layouts[at].layout;
+    PyObject *made = Py_TYPE(like)->tp_alloc(Py_TYPE(like), 0);
+    if (made == NULL)
+        return NULL;
+    ((LayoutObject *)made)->whole = 1;
+    Py_XSETREF(layouts[at].layout, made);
+    layouts[at].ndim = ndim;
+    memcpy(layouts[at].shape, shape, bytes);
+    return made;
+}
+
+int is_alone(const ContainerObject *c) {
+    const RanksObject *ranks = (const RanksObject *)c->context;
+    return ranks != NULL && PyObject_TypeCheck(c->context, &RanksType) && ranks->size == 1 && ranks->handle.handle != 0;
+}
+
+ContainerObject *container_with(PyTypeObject *type, ContainerObject *like, PyObject *elements) {
+    const ndarray *given = (const ndarray *)elements;
+    if (given->nd == 0 || given->nd > DTL_MAX_DIMS || given->nd > NDARRAY_MAX_DIMS || !is_known(type, (PyObject *)given->descr))
+        return NULL;
+    double size = array_types[given->descr->type_num].size;
+    for (int i = 0; i < given->nd; i++)
+        size *= (double)given->dimensions[i];
+    PyObject *layout = size == 0 || size >= state.least_queued ? NULL : whole_layout(like->layout, given->nd, given->dimensions);
+    PyObject *array = layout == NULL ? NULL : allocated(given->nd, given->dimensions, given->descr);
+    if (array == NULL || array_copy(array, elements) < 0) {
+        Py_XDECREF(array);
+        PyErr_Clear();
+        return NULL;
+    }
+    return container_of(type, like, array, layout);
 }

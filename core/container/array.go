@@ -129,12 +129,17 @@ func Template(c Container) (*Array, error) {
 // Over makes an array that is laid out as a container on the host is, of memory that has elements already, and that the array
 // releases. Local.
 func Over(c Container, t dtype.Type, storage *memory.Storage) (*Array, error) {
-	return alike(c, t, func(_ home, size int) (*memory.Storage, error) {
+	return alike(c, t, over(storage))
+}
+
+// over returns memory that has elements already.
+func over(storage *memory.Storage) allocate {
+	return func(_ home, size int) (*memory.Storage, error) {
 		if storage.Size() < size {
 			return nil, status.New(status.Internal, "%d bytes for a part of %d", storage.Size(), size)
 		}
 		return storage, nil
-	})
+	}
 }
 
 // WholeOver is Over on a context of one rank, of which no container is laid out as this one: it has all elements of a shape.

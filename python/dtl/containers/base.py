@@ -61,10 +61,6 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     #: The same object in containers of one context that are known to be laid out alike.
     _layout: Any = None
 
-    #: What the elements stand for, where this is the vector of a table's column, such as codes of text. What only
-    #: chooses elements, such as take and unique, hands it on.
-    _meaning: Any = None
-
     #: DistributedTensor, for results of several dimensions. Its module sets it, which imports this one.
     _tensor_class: ClassVar[type[Any]]
 

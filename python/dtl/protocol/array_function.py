@@ -304,9 +304,8 @@ class ReductionMethods:
         T = mT = Transposed()  # noqa: N815 - NumPy's name
     else:
 
-        @property
-        def T(self) -> Any:  # noqa: N802 - NumPy's name
-            """The transpose, with a copy of the elements. Collective; see :func:`dtl.permute_dims`."""
+        def _transpose(self) -> Any:
+            """Return the transpose, where ``bridge.Container`` does not do it at once."""
             return _permute_dims(self)
 
         @property
@@ -383,9 +382,10 @@ class ReductionMethods:
         found: tuple[DistributedVector, ...] = _nonzero(self)
         return found
 
-    def __array_function__(
+    def _array_function(
         self, func: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        """Return what a function of NumPy makes of containers, where ``bridge.Container`` does not do it at once."""
         known = FUNCTIONS.get(func)
         if known is not None and not kwargs and len(args) == 1 and len(types) == 1:  # a container's, and nothing else
             return known(*args)

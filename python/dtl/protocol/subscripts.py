@@ -70,12 +70,18 @@ class Subscripts:
     NumPy's rule "same_kind", but integers do not wrap around.
     """
 
-    @overload
-    def __getitem__(self: Owned, key: slice | EllipsisType | DistributedContainer) -> Owned: ...  # type: ignore[misc]  # a mixin of it
-    @overload
-    def __getitem__(self: Any, key: Any) -> Any: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self: Owned, key: slice | EllipsisType | DistributedContainer) -> Owned: ...  # type: ignore[misc]  # a mixin of it
+        @overload
+        def __getitem__(self: Any, key: Any) -> Any: ...
+        def __getitem__(self: Any, key: Any) -> Any: ...
+        def __setitem__(self: Any, key: Any, value: Any) -> None: ...
+
     @collective
-    def __getitem__(self: Any, key: Any) -> Any:
+    def _getitem(self: Any, key: Any) -> Any:
+        """Return what a subscript selects, where ``bridge.Container`` does not do it at once."""
         if state.under_way:
             scheduler.wait_for(self, key)
         # A fast path: the core takes these keys as they are.
@@ -104,7 +110,8 @@ class Subscripts:
         return made
 
     @collective
-    def __setitem__(self: Any, key: Any, value: Any) -> None:
+    def _setitem(self: Any, key: Any, value: Any) -> None:
+        """Assign to what a subscript selects."""
         if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
@@ -391,3 +398,7 @@ def _as_numpy(result: Any) -> Any:
     """Return elements as NumPy's own indexing does: one alone as a scalar."""
     array = np.asarray(result)
     return array if array.ndim else array[()]
+
+
+# Of these functions, containers have the values, dtypes and shapes that arrays have.
+bridge.learn_subscripts(BLOCK, {np.where, np.concatenate, np.clip})

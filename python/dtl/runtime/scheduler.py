@@ -247,6 +247,7 @@ class Deferrable(bridge.Container, Owner):
             if parallel:
                 threads.get_num_threads()  # which tells the core how many
             library.container_parallel(self._handle, parallel)
+            self._is_quick = self._is_quick and not parallel  # what is made of it is parallel, too
         self._execution = execution
         self._deferred = execution is _ASYNC or self._carrier is not None
 
