@@ -292,7 +292,7 @@ var operations = [...]operation{
 	FoldRun:      {"FOLD_RUN", "fold", foldRun, wantsInput | local, "owner in:elements out:begun fold first"},
 	WholePart:    {"WHOLE_PART", "ufunc", wholePart, wantsInput | local | moving, "owner in:elements list:shape"},
 	FieldPart:    {"FIELD_PART", "copy", fieldPart, local, "owner source to start width"},
-	Slice:        {"SLICE", "getitem", slice, 0, "owner source list:spec list:axes"},
+	Slice:        {"SLICE", "slice", slice, 0, "owner source list:spec list:axes"},
 	FromParts:    {"FROM_PARTS", "from_local", fromParts, wantsInput | wantsPair | moving, "owner in:rows out:words list:spec"},
 }
 
