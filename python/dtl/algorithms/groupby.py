@@ -347,13 +347,18 @@ class GroupBy:
             new = changes(ctx, part)
             new[self._begins[int(self._continues) :]] = True
             return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
-        with DistributedVector._from_parts(ctx, part) as in_order:
-            first, count = self._ranges()
-            low, high, last = (in_order.get(first + place) for place in ((count - 1) // 2, count // 2, count - 1))
-        if part.dtype.kind != "m":
-            low, high, last = (each.astype(np.float64) for each in (low, high, last))
-        made = np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2))
-        return made.astype(result_dtype("mean", None, values.dtype))
+        first, count = self._ranges()
+        begins, made = (
+            self._begins[int(self._continues) :],
+            np.empty(len(count), result_dtype("mean", None, values.dtype)),
+        )
+        for runs in spans_of_runs(begins[:-1], count[:-1]):
+            made[runs] = _middle(*part[begins[runs] + _middle_places(count[runs])])
+        with DistributedVector._from_parts(ctx, part) as in_order:  # the last group may go on on other ranks
+            last = in_order.get(np.ravel(first[-1:] + _middle_places(count[-1:])))
+        if len(made):
+            made[-1] = _middle(*last)
+        return made
 
     def _ranges(self) -> tuple[Array, Array]:
         """Return where each group that starts on this rank begins in the order, and how long it is. Collective."""
@@ -384,6 +389,18 @@ class GroupBy:
         for rank in self._followers:
             made[-1] = merge(made[-1], firsts[rank])
         return made
+
+
+def _middle_places(count: Array) -> Array:
+    """Return where the two elements in the middle of so many in order are, and the last."""
+    return np.array([(count - 1) // 2, count // 2, count - 1])
+
+
+def _middle(low: Any, high: Any, last: Any) -> Array:
+    """Return medians, given the elements in the middle and the last, which is NaN if any is."""
+    if np.asarray(low).dtype.kind != "m":
+        low, high, last = (np.asarray(each, np.float64) for each in (low, high, last))
+    return np.asarray(np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2)))
 
 
 def _moments(part: Array, begins: Array, lengths: Array) -> Array:
