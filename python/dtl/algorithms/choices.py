@@ -90,7 +90,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if isinstance(condition, DistributedContainer):
         check_placements("compress", (a, condition, out))
         share(a, "compress", f"axis {axis}", also=(condition,), anywhere=True)
-        if a._placement is Placement.DEVICE and condition.dtype == np.bool_ and condition.shape == a.shape:
+        if a.placement_policy is Placement.DEVICE and condition.dtype == np.bool_ and condition.shape == a.shape:
             return _into("np.compress", out, _chosen_there(a, condition))
         places: Any = flatnonzero(condition)
         if axis is not None and a.ndim > 1:

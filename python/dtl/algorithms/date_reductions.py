@@ -131,7 +131,7 @@ def folded(a: Any, kind: int, op: str) -> Any:
     if not a.global_size and name in NO_IDENTITY:
         raise InvalidArgumentError(NO_IDENTITY[name])
     by = reduction(name, a.dtype)
-    if a._placement is Placement.DEVICE and a.dtype.kind in "mM" and name not in ("sum", "mean"):
+    if a.placement_policy is Placement.DEVICE and a.dtype.kind in "mM" and name not in ("sum", "mean"):
         return _extreme_there(a, name, kind)
     view = np.ascontiguousarray(to_host(name, a)).reshape(-1)
     indices = linear_indices(a).reshape(-1) if name[:3] == "arg" else view[:0]

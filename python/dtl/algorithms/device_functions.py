@@ -27,7 +27,7 @@ from .user_functions import named, takes_numbers, user_code
 def on_device(op: str, *containers: DistributedContainer) -> bool:
     """Say whether the elements of an algorithm's containers are on a GPU; all of them, or it raises."""
     check_placements(op, containers)
-    return containers[0]._placement is Placement.DEVICE
+    return containers[0].placement_policy is Placement.DEVICE
 
 
 class DeviceFunction:

@@ -39,7 +39,7 @@ _ROOT, _ALL = 1, 2
 
 def computed(name: str, a: Any, axis: Any, dtype: Any, reproducible: Any) -> bool:
     """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
-    if not isinstance(a, OwningContainer) or a._placement is not Placement.DEVICE or not a._handle:
+    if not isinstance(a, OwningContainer) or a.placement_policy is not Placement.DEVICE or not a._handle:
         return False
     if a._carrier is not None and a._dtype != np.float16:
         return False
@@ -65,11 +65,13 @@ def _converts(dtype: Any) -> bool:
 
 def computed_where(name: str, a: Any, axis: Any, out: Any, where: Any) -> bool:
     """Say whether a GPU that computes a reduction does so of what a mask chooses, and into what is given."""
-    if isinstance(out, DistributedContainer) and out._placement is not Placement.DEVICE:
+    if isinstance(out, DistributedContainer) and out.placement_policy is not Placement.DEVICE:
         return False
     if where is None or where is True:
         return True
-    if isinstance(where, DistributedContainer) and (where._placement is not Placement.DEVICE or where.shape != a.shape):
+    if isinstance(where, DistributedContainer) and (
+        where.placement_policy is not Placement.DEVICE or where.shape != a.shape
+    ):
         return False
     return name not in ("var", "std") or axis is None or takes(a)
 

@@ -302,7 +302,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 def _is_whole_along(a: Any, dim: int) -> bool:
     """Say whether each rank has all of a dimension on the host, and blocks of the others."""
     blocks = a.partition_policy is Partition.BLOCK and a._is_where_divided
-    return a._placement is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
+    return a.placement_policy is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
 
 
 def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
@@ -369,13 +369,13 @@ def flatnonzero(a: Any) -> DistributedVector:
     a._check_open()
     ctx = a.context
     agree(ctx, "nonzero")
-    if a._placement is Placement.DEVICE:
+    if a.placement_policy is Placement.DEVICE:
         mine: Any = _true_on_device(a)
     else:
         mine = linear_indices(a)[truths(a.local_view())]
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
-    made = DistributedVector._from_parts(ctx, mine, a._placement)
+    made = DistributedVector._from_parts(ctx, mine, a.placement_policy)
     in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
     if not (in_order and divided_dimensions(a) <= {0}):
         sort(made)
@@ -401,7 +401,7 @@ def _true_on_device(a: Any) -> Any:
 def argwhere(a: Any) -> DistributedTensor:
     """Return the indices of the elements that are not zero, one row for each. Collective."""
     found = nonzero(a)
-    if a._placement is not Placement.DEVICE:
+    if a.placement_policy is not Placement.DEVICE:
         rows: DistributedTensor = stack(found, axis=1)
         return rows
     first: Any = found[0]

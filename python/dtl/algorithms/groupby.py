@@ -430,7 +430,7 @@ def _multiplied(a: Array, b: Array) -> Array:
 
 def _is_in_order(key: Any) -> bool:
     """Say whether keys can be sorted without a copy: by blocks, on the host."""
-    return isinstance(key, DistributedVector) and key._placement is Placement.HOST and has_rows(key, blocks=True)
+    return isinstance(key, DistributedVector) and key.placement_policy is Placement.HOST and has_rows(key, blocks=True)
 
 
 def _first(a: Array, b: Array) -> Array:

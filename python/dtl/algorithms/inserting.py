@@ -33,7 +33,7 @@ def _indices(arr: Any, obj: Any, extent: int) -> Any:
     """Return what is inserted before, or deleted: a container, or an array of indices, or of bool."""
     if isinstance(obj, DistributedContainer):
         obj._check_open()
-        if Placement.DEVICE in (arr._placement, obj._placement) or obj.context is not arr.context:
+        if Placement.DEVICE in (arr.placement_policy, obj.placement_policy) or obj.context is not arr.context:
             return on_every_rank(obj, arr)
         return obj
     if isinstance(obj, slice):

@@ -151,7 +151,7 @@ def selected_rows(of: Any, indices: Any) -> Any:
     """Return a container of the rows whose indices a container holds. Collective."""
     agree(of.context, "getitem", "rows of a container of indices")
     made = of._tensor_class._created(
-        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of._placement
+        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of.placement_policy
     )
     if rows(made, of, indices):
         made._run_as(of.execution_policy)
@@ -188,7 +188,7 @@ def put_rows(of: Any, indices: Any, value: Any) -> bool:
 
 def _has_rows(made: Any, indices: Any) -> bool:
     """Say whether each rank has whole rows of a container, which lie side by side, for indices on a GPU."""
-    return indices._placement is Placement.DEVICE and (_whole(made) or parts.is_a_range(made))
+    return indices.placement_policy is Placement.DEVICE and (_whole(made) or parts.is_a_range(made))
 
 
 def _rows_at(of: Any, indices: Any) -> Located:
@@ -205,7 +205,7 @@ def _whole(c: Any) -> bool:
 
 def takes(a: Any) -> bool:
     """Say whether kernels find where elements are of which a container has the indices."""
-    return a._placement is Placement.DEVICE and (_whole(a) or parts.is_a_range(a))
+    return a.placement_policy is Placement.DEVICE and (_whole(a) or parts.is_a_range(a))
 
 
 def lines(a: Any, indices: Any) -> bool:

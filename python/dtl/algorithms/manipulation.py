@@ -373,7 +373,7 @@ def flip(a: Any, axis: Any = None) -> Any:
     check_open(a)
     dims = dimensions(axis, a.ndim)
     share(a, "flip", f"axis {dims}", anywhere=True)
-    if a._placement is not Placement.DEVICE and not divided_dimensions(a).intersection(dims):
+    if a.placement_policy is not Placement.DEVICE and not divided_dimensions(a).intersection(dims):
         return _part_by_part(a, lambda part: np.flip(part, dims))
     made = a._like(a.dtype)
     axes = [
@@ -459,7 +459,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     ranges = [[(0, n, extent - n), (extent - n, 0, n)][: 1 + (n > 0)] for n, extent in zip(by, a.shape)]
     pieces = list(itertools.product(*ranges))
     made = a._like(a.dtype, blank=True)
-    if a._placement is Placement.DEVICE or divided_dimensions(a).intersection(axes):
+    if a.placement_policy is Placement.DEVICE or divided_dimensions(a).intersection(axes):
         rows = [[n for d, (of, to, count) in enumerate(piece) for n in (d, of, 1, d, to, 1, count)] for piece in pieces]
         move_pieces(made, [(a, each) for each in rows])
         return made

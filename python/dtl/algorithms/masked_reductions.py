@@ -98,7 +98,7 @@ def filled(a: Any, where: Any, neutral: Any) -> Any:
     if where.dtype != np.bool_:
         raise InvalidTypeError(f"where holds {where.dtype}; it must hold bool")
     fill = np.asarray(neutral).astype(a.dtype)
-    if a._placement is Placement.DEVICE:
+    if a.placement_policy is Placement.DEVICE:
         return np.where(_beside(a, where), a, fill[()])
     made = elementwise("where", lambda part, mask: np.where(mask, part, fill), (a, where), a.dtype)
     if made.shape != a.shape:
@@ -157,7 +157,7 @@ def _moment(name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, ddof: float
     mean = reduced("sum", chosen, axis, inner, True) / count
     value = mean
     if name != "mean":
-        if a._placement is Placement.DEVICE:
+        if a.placement_policy is Placement.DEVICE:
             mean = (
                 mean.reshape(())[()]
                 if isinstance(mean, np.ndarray)

@@ -40,7 +40,7 @@ _ROOM = 16
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
-    if placed and c._placement is Placement.DEVICE and c._handle:
+    if placed and c.placement_policy is Placement.DEVICE and c._handle:
         c._check_numbers("reduce_local")
         chosen = _operator(op)
         _check(chosen, c.dtype)

@@ -76,7 +76,7 @@ def reduced(
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _whole(name, a, dtype, keepdims, reproducible, ddof)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    there = a._placement is _DEVICE and computed_along(name, a, axis, dtype, reproducible)
+    there = a.placement_policy is _DEVICE and computed_along(name, a, axis, dtype, reproducible)
     share(a, name, words + (", keepdims" if keepdims else ""), anywhere=there)
     if there and dtype is not None:
         return _in_another(name, a, axis, dtype, keepdims, ddof)
@@ -175,7 +175,7 @@ def _cut_off(sums: Any, count: int) -> Any:
 
 def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool, name: str, ddof: Any) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
-    part: _Part = device_part(a, dims, by, name, ddof) if a._placement is _DEVICE else _Part(a, dims, by)
+    part: _Part = device_part(a, dims, by, name, ddof) if a.placement_policy is _DEVICE else _Part(a, dims, by)
     indices = [a.local_indices(d) for d in range(a.ndim)]
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
@@ -193,7 +193,7 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
         made._end_write(name)
         return made
     dim = next(k for k, d in enumerate(left) if d not in dims)
-    there = a._placement is _DEVICE
+    there = a.placement_policy is _DEVICE
     floats = name in ("sum", "mean") and dtype.kind in "fc" and not there
     if floats and allreduce(a.context, int(_overflows(part.parts()[0], a.local_view(), dims)), MAX):
         by = _smaller(by)

@@ -230,7 +230,7 @@ def in_global_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
     if c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         yield c
         return
-    with DistributedVector(c.context, c.shape[0], dtype=c.dtype, placement=c._placement) as line:
+    with DistributedVector(c.context, c.shape[0], dtype=c.dtype, placement=c.placement_policy) as line:
         move_all(line, c)
         yield line
 

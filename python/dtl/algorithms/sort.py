@@ -102,7 +102,7 @@ def _by_kernel(c: DistributedContainer) -> bool:
 def _by_keys_there(c: DistributedContainer) -> bool:
     """Say whether GPUs sort the elements of a container there, dates or half precision, by keys."""
     is_known = c.dtype.kind in "mM" or c.dtype == np.float16
-    return is_known and c.ndim == 1 and c._placement is Placement.DEVICE
+    return is_known and c.ndim == 1 and c.placement_policy is Placement.DEVICE
 
 
 def _keys_there(c: DistributedContainer, reverse: bool) -> Any:
@@ -241,7 +241,7 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
     if order is None:
         return argsort(key, reverse)
-    if key._placement is Placement.DEVICE:
+    if key.placement_policy is Placement.DEVICE:
         with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
             return take(order, again)
     with order, key._like(key.dtype) as ordered:
@@ -254,7 +254,7 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
 
 def permute(c: Any, order: Any) -> None:
     """Put in each place the element whose index an order has there. Collective."""
-    if c._placement is Placement.DEVICE:
+    if c.placement_policy is Placement.DEVICE:
         with take(c, order) as moved:
             move_all(c, moved)
         return

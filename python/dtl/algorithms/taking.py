@@ -186,7 +186,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
     if divided is not None:
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
-        if a._placement is Placement.DEVICE:
+        if a.placement_policy is Placement.DEVICE:
             parts.take_places(made, a, parts.local_places(a).take(chosen, axis=dim))
             made._end_write("take")
         else:

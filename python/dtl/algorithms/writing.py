@@ -103,7 +103,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     _check_size(a, mask)
     if _are_none(a, "putmask", values):
         return
-    if a._placement is Placement.DEVICE:
+    if a.placement_policy is Placement.DEVICE:
         _write_on_device("putmask", a, mask, values, in_turn=False)
         return
     chosen = _mask_of(a, mask)
@@ -123,7 +123,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         if np.any(mask):
             raise InvalidArgumentError("there are no values for the elements where the mask is true")
         return
-    if arr._placement is Placement.DEVICE:
+    if arr.placement_policy is Placement.DEVICE:
         _write_on_device("place", arr, mask, vals, in_turn=True)
         return
     chosen = _mask_of(arr, mask)
@@ -238,7 +238,7 @@ def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
         return np.ascontiguousarray(own_elements(indices, np.broadcast_to(whole, indices.shape))).reshape(-1)
     values = spread_over(values, indices.shape)
     laid = laid_out_as(values, indices)
-    mine = laid.to_numpy() if laid._placement is Placement.DEVICE else laid.local_view()
+    mine = laid.to_numpy() if laid.placement_policy is Placement.DEVICE else laid.local_view()
     return fitting("values", mine, a.dtype).reshape(-1)
 
 

@@ -60,7 +60,7 @@ def _in_one_unit(values: Sequence[Any]) -> list[Any] | None:
     """Return operands on GPUs, dates and spans of time, and numbers and arrays, in one unit; None for others."""
     containers = [value for value in values if isinstance(value, DistributedContainer)]
     common = _common_unit([c.dtype for c in containers if c.dtype.kind in "mM"])
-    if common is None or any(c._placement is not Placement.DEVICE for c in containers):
+    if common is None or any(c.placement_policy is not Placement.DEVICE for c in containers):
         return None
     (unit, many), given = common, []
     for value in values:

@@ -278,7 +278,7 @@ def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 def _is_private(c: Any) -> bool:
     """Say whether nobody but its calls reaches the elements of a container. Not collective."""
-    if not c._fusable or c._reached or c._placement is not Placement.HOST or c._carrier is not None:
+    if not c._fusable or c._reached or c.placement_policy is not Placement.HOST or c._carrier is not None:
         return False
     return c._leaf is not None or c._expression is not None or c.views_out == 0
 

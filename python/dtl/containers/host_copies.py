@@ -67,7 +67,7 @@ def by_host(
     given = [c for c in containers_in((args, kwargs)) if isinstance(c, DistributedContainer)]
     if not all(c._handle for c in given):
         return f(*args, **kwargs)  # which says which one is closed
-    there = [c for c in given if c._placement is _DEVICE]
+    there = [c for c in given if c.placement_policy is _DEVICE]
     check_placements(name, given)
     copies: dict[int, Any] = {}
     try:
@@ -93,13 +93,15 @@ def check_placements(name: str, given: Iterable[Any]) -> None:
     for c in given if there else ():
         if getattr(c, "_placement", _DEVICE) is not _DEVICE:
             place = f"on GPU {there[0].device_view().device_id}"
-            text = f"an operand is {place}, another of placement {c._placement.name}; copy one first, with dtl.copy"
+            text = (
+                f"an operand is {place}, another of placement {c.placement_policy.name}; copy one first, with dtl.copy"
+            )
             raise refusal(name, text)
 
 
 def to_host(name: str, c: Any) -> Any:
     """Return this rank's elements for reading on the host, of which a trace says for what. Not collective."""
-    if c._placement is not _DEVICE:
+    if c.placement_policy is not _DEVICE:
         return c.local_view()
     with Staging(name, logs=False) as staging:
         elements = c.to_numpy()
@@ -109,7 +111,7 @@ def to_host(name: str, c: Any) -> Any:
 
 def here(name: str, c: Any) -> Any:
     """Return a container that the host may read: itself, or a copy of one on a GPU, which it closes. Not collective."""
-    if c._placement is not _DEVICE:
+    if c.placement_policy is not _DEVICE:
         return c
     with Staging(name, logs=True) as staging:
         copied = _twin(c, None)
@@ -120,7 +122,7 @@ def here(name: str, c: Any) -> Any:
 
 def taken(name: str, c: Any, places: Any) -> Any:
     """Return the elements of a container by their indices on the host, of which a trace says for what. Collective."""
-    if c._placement is not _DEVICE:
+    if c.placement_policy is not _DEVICE:
         return c.get(places)
     with Staging(name, logs=True) as staging:
         elements = c.get(places)
@@ -133,7 +135,7 @@ def _twin(c: Any, beside: Any) -> Any:
     handle = library.container_twin(c._handle, stored_number(c._dtype), 0 if beside is None else beside._handle)
     kind: Any = c._owning_class()
     made = kind.__new__(kind)
-    placement = Placement.HOST if beside is None else beside._placement
+    placement = Placement.HOST if beside is None else beside.placement_policy
     made._adopt(handle, c._context, c._dtype, c._ndim, c._division, placement)
     made._is_where_divided = c._is_where_divided
     return made

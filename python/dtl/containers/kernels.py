@@ -165,7 +165,7 @@ def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     for value in (*inputs, out):
         if isinstance(value, DistributedContainer):
             first = value if first is None else first
-            if not (value._handle and are_alike(first, value) and value._placement is _DEVICE and owns(value)):
+            if not (value._handle and are_alike(first, value) and value.placement_policy is _DEVICE and owns(value)):
                 return None
             key.append(value._dtype)
         elif value is None or value.__class__ in WEAK or (value.__class__ is int and 0 <= value <= LEAST_MAXIMUM):
@@ -378,7 +378,9 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
 def _are_together(values: Sequence[Any], moved: bool = False) -> bool:
     """Say whether containers lie on GPUs, all of them, and hold numbers, if they have to."""
     containers = [value for value in values if isinstance(value, DistributedContainer)]
-    return all((moved or not _is_moved(c.dtype)) and c._placement is containers[0]._placement for c in containers)
+    return all(
+        (moved or not _is_moved(c.dtype)) and c.placement_policy is containers[0].placement_policy for c in containers
+    )
 
 
 def _are_of(dtype: np.dtype[Any], values: Sequence[Any]) -> bool:

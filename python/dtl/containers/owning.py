@@ -127,7 +127,7 @@ class OwningContainer(DistributedContainer):
         cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: list[int]
     ) -> Owning:
         """Return a container of some elements of another one, as the rows of a move say. Collective."""
-        ctx, dtype, placement = of._context, of._dtype, of._placement
+        ctx, dtype, placement = of._context, of._dtype, of.placement_policy
         if cached_windows.kept:
             cached_windows.end_unused(ctx, "getitem")
         spec = spec_of(cls._family, stored_number(dtype), shape, divided, placement)

@@ -57,7 +57,7 @@ class DistributedSpan(DistributedContainer):
         policy = Partition(library.container_kind(handle, 0))
         divided = source._division._replace(partition=policy)
         self._adopt(
-            handle, source.context, source.dtype, source.ndim, divided, source._placement, source.execution_policy
+            handle, source.context, source.dtype, source.ndim, divided, source.placement_policy, source.execution_policy
         )
         self._source = source
         source._root()._reached = True

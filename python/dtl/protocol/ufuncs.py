@@ -355,7 +355,7 @@ def _apply(
     if where is not True:
         where = _mask(name, where)
     containers = [value for value in (*inputs, *outputs, where) if isinstance(value, DistributedContainer)]
-    if scheduler.placed and any([container._placement is _DEVICE for container in containers]):
+    if scheduler.placed and any([container.placement_policy is _DEVICE for container in containers]):
         return _on_device(name, ufunc, inputs, outputs, where, options)
     first = containers[0]
     for value in (*inputs, where):

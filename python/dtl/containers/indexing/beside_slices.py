@@ -107,8 +107,8 @@ def select(of: Any, chosen: Mixed) -> Any:
     stays = chosen.keeps_rows and by_rows and of._is_where_divided
     divided = of._division._replace(grid=None) if stays else of._division.for_other_size()
     kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
-    made = kind._created(of.context, chosen.shape, of.dtype, divided, of._placement)
-    if stays and of._placement is Placement.DEVICE:
+    made = kind._created(of.context, chosen.shape, of.dtype, divided, of.placement_policy)
+    if stays and of.placement_policy is Placement.DEVICE:
         parts.take_places(made, of, parts.local_places(of)[chosen.entries])
     elif stays:
         made.local_view()[...] = of.local_view()[chosen.entries]
@@ -128,7 +128,7 @@ def assign(of: Any, chosen: Mixed, values: Array) -> None:
         return
     to, selected = _own(of, chosen)
     own = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
-    if of._placement is Placement.DEVICE:
+    if of.placement_policy is Placement.DEVICE:
         places = parts.local_places(of)[to]
         parts.put_places(of, places, own if own.size == 1 else np.broadcast_to(own, places.shape))
         agree(of.context, "setitem", f"{chosen} was assigned")

@@ -30,7 +30,7 @@ def assign(of: Any, key: Names, value: Any) -> None:
     """Assign what a container of the field, or of the fields, takes. Collective."""
     made = select(of, key)
     made[...] = value
-    if of._placement is Placement.DEVICE:
+    if of.placement_policy is Placement.DEVICE:
         for name in [key] if isinstance(key, str) else key:
             _copy(made, "" if isinstance(key, str) else name, of, name)
         of._end_write("a field")
@@ -56,7 +56,7 @@ def in_order(of: Any, order: Names) -> Any:
 
 def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
     made = of._like(dtype, blank=True)
-    if of._placement is Placement.DEVICE:
+    if of.placement_policy is Placement.DEVICE:
         for name in [key] if isinstance(key, str) else key:
             _copy(of, name, made, "" if isinstance(key, str) else name)
         return made

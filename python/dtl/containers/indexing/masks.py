@@ -36,13 +36,13 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     chosen = in_global_order(mask)
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
-    if of._placement is Placement.HOST:
+    if of.placement_policy is Placement.HOST:
         return rows_of(of, elements.local_view()[chosen.local_view()], "a container as a mask")
-    on_device = of._placement is Placement.DEVICE
+    on_device = of.placement_policy is Placement.DEVICE
     part: Any = parts.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
     kind = of._owning_class() if part.ndim == 1 else of._tensor_class
-    made = kind._from_parts(ctx, part, of._placement)
+    made = kind._from_parts(ctx, part, of.placement_policy)
     made._divide(of._division.for_other_size())
     made._run_as(of.execution_policy)
     return made
@@ -65,7 +65,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         value = spread_over(value, (sum(counts), *rest))
         kind = value._owning_class() if value.ndim == 1 else value._tensor_class
         divided = Division(Partition.EXPLICIT, 0, counts)
-        fitted = kind._created(of.context, value.shape, of.dtype, divided, of._placement, True)
+        fitted = kind._created(of.context, value.shape, of.dtype, divided, of.placement_policy, True)
         move_all(fitted, value)
         if by_kernel(of, mask):
             parts.put_where(of, mask, fitted)
@@ -100,12 +100,12 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
 
 def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
     """Say whether each rank's GPU has, in rank order, the elements that its part of the mask chooses."""
-    return of._placement is Placement.DEVICE and mask.ndim == of.ndim and parts.is_a_range(of)
+    return of.placement_policy is Placement.DEVICE and mask.ndim == of.ndim and parts.is_a_range(of)
 
 
 def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Array) -> None:
     """Assign a number, or a row, where a mask is true. Collective."""
-    if of._placement is not Placement.DEVICE:
+    if of.placement_policy is not Placement.DEVICE:
         of.local_view()[_own(of, mask)] = value
         return
     if mask.ndim == of.ndim:
@@ -141,7 +141,7 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
         return mask
     kind = mask._owning_class() if mask.ndim == 1 else mask._tensor_class
     divided = Division(Partition.EXPLICIT, sizes=tuple(sizes[:, 0].tolist()))
-    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask._placement, True)
+    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask.placement_policy, True)
     move_all(moved, mask)
     return moved
 
@@ -149,7 +149,7 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
 def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
     chosen = in_global_order(mask)
-    on_device = chosen._placement is Placement.DEVICE
+    on_device = chosen.placement_policy is Placement.DEVICE
     indices = parts.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
@@ -167,6 +167,6 @@ def in_global_order(of: DistributedContainer) -> DistributedContainer:
     if is_in_global_order(of):
         return of
     kind = of._owning_class()
-    copy: DistributedContainer = kind._created(of.context, of.shape, of.dtype, BLOCK, of._placement, blank=True)
+    copy: DistributedContainer = kind._created(of.context, of.shape, of.dtype, BLOCK, of.placement_policy, blank=True)
     move_all(copy, of)
     return copy

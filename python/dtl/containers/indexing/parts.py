@@ -75,7 +75,7 @@ def true_indices(mask: DistributedContainer) -> Array:
 
 def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     """Return the elements of this rank's part that a mask of its shape chooses, on the host. Collective."""
-    if of._placement is not Placement.DEVICE:
+    if of.placement_policy is not Placement.DEVICE:
         return np.ascontiguousarray(of.local_view()[wanted])
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
     return of._elements(bridge.get(of, indices))
