@@ -78,6 +78,7 @@ static PyMethodDef methods[] = {
     {"on_use", bridge_on_use, METH_O, on_use_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
     {"pends", bridge_pends, METH_O, pends_doc},
+    {"quick_whole", bridge_quick_whole, METH_O, quick_whole_doc},
     {"register_all", bridge_register_all, METH_NOARGS, register_all_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},

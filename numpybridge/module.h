@@ -172,7 +172,8 @@ int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given);
 
 extern PyTypeObject BlockType;
 
-extern const char block_bytes_doc[], register_all_doc[];
+extern const char block_bytes_doc[], quick_whole_doc[], register_all_doc[];
+PyObject *bridge_quick_whole(PyObject *module, PyObject *value);
 PyObject *bridge_block_bytes(PyObject *module, PyObject *unused);
 PyObject *bridge_register_all(PyObject *module, PyObject *unused);
 

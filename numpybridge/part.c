@@ -161,6 +161,20 @@ PyObject *bridge_register_all(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+const char quick_whole_doc[] = PyDoc_STR(
+"quick_whole($module, c, /)\n--\n\n"
+"Return the array of all elements that a container's object keeps, on a context of one rank; None of anything else, or\n"
+"where there is no short way to it.");
+
+PyObject *bridge_quick_whole(PyObject *module, PyObject *value) {
+    ContainerObject *c = (ContainerObject *)value;
+    PyObject *part = NULL;
+    if (is_container(value) && c->quick && state.under_way == 0 && PyObject_TypeCheck(c->context, &RanksType) &&
+        ((const RanksObject *)c->context)->size == 1)
+        part = part_of(c);
+    return part != NULL ? part : Py_NewRef(Py_None);
+}
+
 const char block_bytes_doc[] = PyDoc_STR(
 "block_bytes($module, /)\n--\n\n"
 "Return how many bytes of elements are in memory that the core has not handed out.");

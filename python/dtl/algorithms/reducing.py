@@ -11,9 +11,11 @@ from .._lazy import late
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
 from ..comm.reductions import allreduce
+from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container
 from ..containers.host_copies import moved_beside
 from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, MAX
 from ..policies import Partition, Placement
@@ -52,6 +54,10 @@ def reduced(
 ) -> Any:
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     check_container("a", a)
+    is_plain = dtype is None and not (keepdims or reproducible)
+    made = one_rank.folded(name, a, axis, DistributedVector) if is_plain else None
+    if made is not None:
+        return made
     a._check_open()
     if a._carrier is not None and name in ("all", "any"):
         return reduced(name, truths_of(name, a), axis, dtype, keepdims, reproducible)
@@ -60,10 +66,7 @@ def reduced(
         return reduced_in_float32(
             lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), half, dtype
         )
-    if not has_dates(name, a.dtype):
-        a._check_numbers(name)
-    elif dtype is not None or reproducible:
-        raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
+    _check_kind(name, a, dtype, reproducible)
     if name[:3] == "arg" and isinstance(axis, (tuple, list)):
         raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
     dims = dimensions(axis, a.ndim)
@@ -90,6 +93,14 @@ def reduced(
         if a.dtype.kind == "m":
             agree(a.context, name)  # a sum that does not fit is an error on every rank
         return made
+
+
+def _check_kind(name: str, a: Any, dtype: Any, reproducible: Any) -> None:
+    """Refuse elements of which there is no such reduction."""
+    if not has_dates(name, a.dtype):
+        a._check_numbers(name)
+    elif dtype is not None or reproducible:
+        raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
 
 
 def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._lazy import late
 from .._native.keywords import refuse_no_copy
+from ..containers import one_rank
 from ..containers.base import DistributedContainer
 from ..containers.ufunc_operands import check_classes
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError
@@ -386,6 +387,9 @@ class ReductionMethods:
         self, func: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Return what a function of NumPy makes of containers, where ``bridge.Container`` does not do it at once."""
+        made = one_rank.dot(*args) if func is np.dot and not kwargs and len(args) == 2 else None
+        if made is not None:
+            return made
         known = FUNCTIONS.get(func)
         if known is not None and not kwargs and len(args) == 1 and len(types) == 1:  # a container's, and nothing else
             return known(*args)

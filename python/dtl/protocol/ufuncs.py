@@ -18,7 +18,7 @@ from .._native.keywords import memory_order
 from .._native.library import bridge, state
 from .._native.named_types import native_of
 from ..comm.objects import allgather_object
-from ..containers import broadcasting, expressions
+from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
 from ..containers.host_copies import by_host
 from ..containers.operators import Operators
@@ -66,6 +66,10 @@ class Elementwise(Operators):
                 return made
         if any(_has_own_ufuncs(value) for value in (*inputs, *options.get("out", ()))):
             return _by_another(ufunc, method, inputs, options)
+        if ufunc is np.matmul and not options and method == "__call__":
+            made = one_rank.matmul(*inputs)
+            if made is not None:
+                return made
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
         if state.under_way:

@@ -276,3 +276,42 @@ def test_new_containers_are_zeros_that_can_be_used(shape: Any) -> None:
             other = dtl.DistributedTensor(ctx, shape, dtype=np.float32)
             assert ((other + c).sum(), other.owner(*[0] * other.ndim)) == (2 * c.size, 0) if c.size else c.size == 0
             c.close()
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean"])
+def test_lines_of_small_matrices(name: str) -> None:
+    whole = np.random.default_rng(5).random((6, 5, 4))
+    whole[2, 3, 1] = np.nan
+    with dtl.Context() as ctx:
+        t = dtl.asarray(ctx, whole)
+        for _ in range(2):
+            for axis in (0, 1, 2, -1, (0, 1)):
+                made, expected = getattr(t, name)(axis=axis), getattr(whole, name)(axis=axis)
+                kind = dtl.DistributedVector if expected.ndim == 1 else dtl.DistributedTensor
+                assert (type(made), made.shape, made.partition_policy) == (kind, expected.shape, dtl.PARTITION_BLOCK)
+                np.testing.assert_allclose(
+                    made.to_numpy(), expected[np.ix_(*map(made.local_indices, range(made.ndim)))]
+                )
+        for axis in (3, -4):
+            with pytest.raises(np.AxisError if hasattr(np, "AxisError") else np.exceptions.AxisError):
+                getattr(t, name)(axis=axis)
+
+
+def test_products_of_small_vectors_and_matrices() -> None:
+    random = np.random.default_rng(6)
+    x, y, t = random.random(40), random.random(40), random.random((4, 10))
+    with dtl.Context() as ctx:
+        a, b, c = (dtl.asarray(ctx, array) for array in (x, y, t))
+        b = a * 0.0 + b  # laid out as a is
+        for _ in range(3):
+            value = np.dot(a, b)
+            assert type(value) is np.float64
+            np.testing.assert_allclose(value, np.dot(x, y))
+            made = c @ c.T
+            np.testing.assert_allclose(made.to_numpy(), (t @ t.T)[made.local_indices()])
+            np.testing.assert_array_equal(np.clip(a, 0.2, 0.7).to_numpy(), np.clip(x, 0.2, 0.7)[a.local_indices()])
+            with pytest.raises(ValueError, match="10"):
+                c @ c
+        b.close()
+        with pytest.raises(dtl.InvalidHandleError, match="closed"):
+            np.dot(a, b)
