@@ -287,8 +287,8 @@ def collective(s: Stage) -> dict[str, Call]:
         "DistributedVector.redistribute": Call(fresh("redistribute"), {**division, "max_extra_bytes": 0}),
         "DistributedVector.resize": Call(fresh("resize"), {"size": 9}),
         "DistributedContainer.__contains__": Call(v.__contains__, {"value": 1}),
-        "DistributedContainer.__getitem__": Call(v.__getitem__, {"key": 1}),
-        "DistributedContainer.__setitem__": Call(
+        "Container.__getitem__": Call(v.__getitem__, {"key": 1}),
+        "Container.__setitem__": Call(
             by_key(lambda s, k, x: v.__setitem__(k, x), s, "key", "value"), {"key": 1, "value": 1}
         ),
         "DistributedContainer.gather_to": Call(v.gather_to, {"root": 0}),
@@ -717,6 +717,7 @@ WITHOUT = {
     "Columns.local_text", "register_joblib", "DistributedContainer.conj", "DistributedContainer.conjugate",
     "DistributedContainer.tolist",
     "Context.__init__", "Context.close", "Context.fence", "Context.to_mpi4py", "Counter.close",
+    "Container.__delitem__",
     "DeviceArray.__getitem__", "DeviceArray.__init__", "DeviceArray.__iter__", "DeviceArray.__len__",
     "DeviceArray.__setitem__", "DeviceArray.synchronize", "DeviceArray.to_numpy", "DeviceArray.wait_for",
     "DistributedContainer.device_view", "trim",
