@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Sequence, TypeVar
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class OwningContainer(DistributedContainer):
 
     @classmethod
     def _selected(
-        cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: list[int]
+        cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: Sequence[int]
     ) -> Owning:
         """Return a container of some elements of another one, as the rows of a move say. Collective."""
         ctx, dtype, placement = of._context, of._dtype, of.placement_policy

@@ -91,8 +91,15 @@ class Subscripts:
             if result is not NotImplemented:
                 return _as_numpy(result if self._carrier is None else self._elements(result))
         self._check_open()
+        sliced = _sliced(self, key) if key.__class__ is slice else None
+        if sliced is not None:
+            return sliced
         if self._carrier is not None and fields.are_named(self, key):
             return fields.select(self, key)
+        return self._read_and_selected(key)
+
+    def _read_and_selected(self: Any, key: Any) -> Any:
+        """Return what a subscript selects that has to be read. Collective."""
         truth = truth_value(key)
         if truth is not None:
             made: Any = self[None]
@@ -381,6 +388,27 @@ class Subscripts:
         made._end_write("getitem")
         made._run_as(self._execution)
         return made
+
+
+def _sliced(c: Any, key: slice) -> Any:
+    """Return what a slice of a small vector selects, if it is divided by blocks; None for the long way. Collective."""
+    if c._ndim != 1 or not c._is_quick or c._deferred or c._division is not BLOCK or c._meaning is not None:
+        return None
+    rows = _rows_of_slice(key, c.shape[0])
+    if rows is None or rows[-1] * c._dtype.itemsize >= state.least_queued:
+        return None
+    return type(c)._selected(c, (rows[-1],), BLOCK, rows)
+
+
+def _rows_of_slice(key: slice, extent: int) -> tuple[int, ...] | None:
+    """Return what a slice of Python's integers moves of a dimension, as Region.source does; None for another slice."""
+    for bound in (key.start, key.stop, key.step):
+        if bound is not None and bound.__class__ is not int:
+            return None
+    if key.step == 0:
+        return None
+    chosen = range(*key.indices(extent))
+    return (0, chosen.start, chosen.step, 0, 0, 1, len(chosen))
 
 
 def _has_no_dimensions(key: Any, taken: Any) -> bool:
