@@ -44,8 +44,8 @@ def array_of(name: str, value: Any) -> Array:
     try:
         array = np.asarray(value)
     except (TypeError, RuntimeError) as error:  # such as bfloat16 of PyTorch, and tensors that need gradients
-        if isinstance(error, RuntimeError) and not type(value).__module__.startswith("torch"):
-            raise  # the program's own error
+        if isinstance(error, RuntimeError) and not hasattr(value, "__dlpack__"):
+            raise  # of a class of the program's own
         raise InvalidTypeError(f"{name} of type {type(value).__name__} is no array of NumPy's: {error}") from None
     for column, label in _columns(value):
         missing = _missing(column)
