@@ -287,7 +287,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "DistributedVector.redistribute": Call(fresh("redistribute"), {**division, "max_extra_bytes": 0}),
         "DistributedVector.resize": Call(fresh("resize"), {"size": 9}),
         "DistributedContainer.__contains__": Call(v.__contains__, {"value": 1}),
-        "Container.__getitem__": Call(v.__getitem__, {"key": 1}),
+        "Container.__getitem__": Call(by_key(lambda s, k: v.__getitem__(k), s, "key"), {"key": 1}),
         "Container.__setitem__": Call(
             by_key(lambda s, k, x: v.__setitem__(k, x), s, "key", "value"), {"key": 1, "value": 1}
         ),
