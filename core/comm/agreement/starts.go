@@ -97,7 +97,7 @@ func (s *Starts) begin(post board.Post, mine error) (Start, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Start{of: s, seq: s.count + 1}
-	if err := s.outOfStep(st.seq); err != nil {
+	if err := s.outOfStep(st.seq + 1); err != nil { // nor is the first that is lost to be begun any more
 		return Start{}, errorOr(mine, err)
 	}
 	wait, err := s.by.state(s, post, mine)

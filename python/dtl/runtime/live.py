@@ -34,9 +34,8 @@ def live() -> list[LiveHandle]:
 
     Notes
     -----
-    A closed object is not listed, even if it still exists because something uses it. A small container of one rank is as old
-    as the first call that the core made with it. (MPI standard, section "Opaque
-    Objects".)
+    A closed object is not listed, even if it still exists because something uses it. A small container of one rank is
+    as old as the first call that the core made with it. (MPI standard, section "Opaque Objects".)
 
     Examples
     --------
