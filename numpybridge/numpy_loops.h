@@ -2,7 +2,7 @@
 #ifndef DTL_NUMPY_LOOPS_H
 #define DTL_NUMPY_LOOPS_H
 
-#include <fenv.h>
+#include "../core/kernel/scan/overflow/marks.h"
 #include <stddef.h>
 
 /* Loops of functions with this are vectorized, which GCC does less of by itself. */
@@ -45,14 +45,13 @@ DTL_VECTORS static void dtl_add_singles(float *restrict sums, const float *restr
 /* dtl_add_floats adds rows of floats of a size to others, and says what the processor does: 1 of an overflow, 2 of a sum that is no number. */
 DTL_VECTORS static int dtl_add_floats(
     int size, char *sums, ptrdiff_t sums_step, const char *elements, ptrdiff_t step, ptrdiff_t rows, ptrdiff_t bytes) {
-    feclearexcept(FE_OVERFLOW | FE_INVALID);
+    dtl_forget_marks();
     for (ptrdiff_t row = 0; row < rows; row++, sums += sums_step, elements += step)
         if (size == sizeof(double))
             dtl_add_doubles((double *)sums, (const double *)elements, bytes / size);
         else
             dtl_add_singles((float *)sums, (const float *)elements, bytes / size);
-    int seen = fetestexcept(FE_OVERFLOW | FE_INVALID);
-    return (seen & FE_OVERFLOW ? 1 : 0) | (seen & FE_INVALID ? 2 : 0);
+    return (dtl_marked(DTL_OVERFLOW) ? 1 : 0) | (dtl_marked(DTL_INVALID) ? 2 : 0);
 }
 
 static inline double dtl_dot(dtl_dot_loop loop, void *a, void *b, ptrdiff_t n) {

@@ -59,8 +59,13 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     part = _whole(a) if fold is not None and axis.__class__ is int else None
     if fold is None or part is None or part.ndim < 2 or not -part.ndim <= axis < part.ndim:
         return None
-    with np.errstate(all="ignore"):
-        array = fold(part, axis)
+    # Several ranks multiply and add up without leaving the range of floats in between, and so does the long way.
+    under = "raise" if name == "prod" else "ignore"
+    with np.errstate(over="raise", under=under, divide="ignore", invalid="ignore"):
+        try:
+            array = fold(part, axis)
+        except FloatingPointError:
+            return None
     return _made(a, array, vector if array.ndim == 1 else a._tensor_class)
 
 
