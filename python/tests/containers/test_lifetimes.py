@@ -21,7 +21,7 @@ def _no_memory_left_behind() -> Any:
     before = _settled()
     yield
     gc.collect()
-    assert library.memory_in_use() == before
+    assert library.memory_in_use() <= before, "less where a message of a test before has gone meanwhile"
 
 
 def _settled() -> int:
