@@ -40,6 +40,14 @@ static PyObject *part_alone(ContainerObject *c) {
     return part_of(c);
 }
 
+/* is_small says whether a result of an array's size may be made here: what NumPy computes of a larger one would be thrown away. */
+static int is_small(const ndarray *array) {
+    double size = array_types[array->descr->type_num].size;
+    for (int i = 0; i < array->nd; i++)
+        size *= (double)array->dimensions[i];
+    return size < state.least_queued;
+}
+
 static int short_ways(void) { return numpy_known && known.block != NULL && !state.under_way && !state.forked && !tracing; }
 
 /* made_of returns a container of elements, of the class of another one or, where the dimensions differ, of tensors. It takes over the
@@ -82,7 +90,7 @@ static PyObject *key_of(PyObject *key, const ndarray *part) {
         Py_INCREF(key);
     }
     const ndarray *mask = (const ndarray *)key;
-    if (mask->descr->type_num == NDARRAY_BOOL && mask->nd == part->nd &&
+    if (mask->descr->type_num == NDARRAY_BOOL && mask->nd == part->nd && is_small(part) &&
         memcmp(mask->dimensions, part->dimensions, (size_t)part->nd * sizeof *part->dimensions) == 0)
         return key;
     Py_DECREF(key);
@@ -149,7 +157,7 @@ static PyObject *given_to(PyObject *value, ContainerObject **first, int nested) 
         if (part == NULL)
             return NULL;
         const ndarray *array = (const ndarray *)part;
-        if (nested && array->descr->type_num == NDARRAY_BOOL) {
+        if (!is_small(array) || (nested && array->descr->type_num == NDARRAY_BOOL)) {
             Py_DECREF(part);
             return NULL;
         }

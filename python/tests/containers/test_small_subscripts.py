@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,14 @@ def _own(ctx: dtl.Context, size: int) -> tuple[int, int]:
     """Return the range of this rank's elements of a vector that is divided by blocks."""
     first = ctx.rank * (size // ctx.size) + min(ctx.rank, size % ctx.size)
     return first, first + size // ctx.size + (ctx.rank < size % ctx.size)
+
+
+def test_large_results_are_made_once(alone: dtl.Context) -> None:
+    """The short way looks at the size before NumPy computes: what that has allocated would be thrown away."""
+    with dtl.zeros(alone, 500_000) as x:
+        tracemalloc.start()
+        try:
+            np.concatenate([x, x]).close()
+            assert tracemalloc.get_traced_memory()[1] < x.nbytes
+        finally:
+            tracemalloc.stop()
