@@ -60,7 +60,7 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     if fold is None or part is None or part.ndim < 2 or not -part.ndim <= axis < part.ndim:
         return None
     # Several ranks multiply and add up without leaving the range of floats in between, and so does the long way.
-    under = "raise" if name == "prod" else "ignore"
+    under: Any = "raise" if name == "prod" else "ignore"
     with np.errstate(over="raise", under=under, divide="ignore", invalid="ignore"):
         try:
             array = fold(part, axis)
