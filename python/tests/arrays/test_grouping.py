@@ -11,7 +11,7 @@ import pytest
 from divisions import DIVISIONS, vector
 from hypothesis import given
 from hypothesis import strategies as st
-from older_numpy import unique
+from older_numpy import VERSION, unique
 from oracle import DTYPES
 from test_joining import keys, whole
 
@@ -212,7 +212,8 @@ def test_sorted_values_of_groups_on_several_ranks(
             floats = rng.integers(0, 5, size).astype(float)
             floats[rng.random(size) < 0.1] = np.nan
             check(ctx, of, floats, ops=("median", "nunique"))
-            check(ctx, of, floats.astype("m8[s]"), ops=("nunique",))
+            if VERSION >= "1.21.0":  # before, each NaT was another for NumPy
+                check(ctx, of, floats.astype("m8[s]"), ops=("nunique",))
             check(ctx, of, rng.integers(-3, 3, size).astype(np.int8), ops=("median", "nunique"))
             check(ctx, of, rng.integers(0, 3, size) * 1j, ops=("nunique",))
             check(ctx, of, rng.integers(0, 12, size).astype("U2"), ops=("nunique",))

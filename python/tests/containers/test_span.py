@@ -101,7 +101,7 @@ def test_arithmetic_on_spans(ctx: dtl.Context) -> None:
 #: What makes containers after the division of their operands.
 MADE_ALIKE: dict[str, Any] = {
     "sum": lambda a: np.sum(a, axis=1),
-    "argmin": lambda a: np.argmin(a, axis=1, keepdims=True),
+    "argmin": lambda a: dtl.argmin(a, axis=1, keepdims=True) if hasattr(a, "gather_to") else a.argmin(axis=1)[:, None],
     "rfft": lambda a: np.fft.rfft(a, axis=1),
     "ifft": lambda a: np.fft.ifft(a, axis=0),
     "tile": lambda a: np.tile(a, 2),
