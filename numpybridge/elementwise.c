@@ -181,9 +181,7 @@ static PyObject *short_way(PyObject *ufunc, PyObject *const *in, int count, PyOb
     const ndarray *part = (const ndarray *)first->part;
     if (part == NULL)
         goto done;
-    double elements = 1;
-    for (int i = 0; i < part->nd; i++)
-        elements *= (double)part->dimensions[i];
+    double elements = elements_of(part);
     layout->count = elements;
     if (elements == 0 || elements * size >= state.least_queued)
         goto done;

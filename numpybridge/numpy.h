@@ -50,6 +50,21 @@ typedef struct {
 /* By NumPy's type number. */
 extern array_type array_types[NDARRAY_TYPES];
 
+/* elements_of returns how many elements an array has. */
+static inline double elements_of(const ndarray *array) {
+    double count = 1;
+    for (int i = 0; i < array->nd; i++)
+        count *= (double)array->dimensions[i];
+    return count;
+}
+
+/* bytes_of returns how many bytes the elements of an array of a type of the core's take. */
+static inline double bytes_of(const ndarray *array) { return elements_of(array) * array_types[array->descr->type_num].size; }
+
+/* is_small says whether a result of an array's size may be made by a short way: what NumPy computes of a larger one would be thrown
+ * away. */
+static inline int is_small(const ndarray *array) { return bytes_of(array) < state.least_queued; }
+
 /* The bytes of an element of each type, by the core's number; 0: there is none. */
 extern uint8_t type_sizes[DTL_TYPE_NUMBERS];
 

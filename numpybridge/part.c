@@ -100,13 +100,6 @@ int part_forget(ContainerObject *c) {
 /* The most elements of a container that is made so where nothing is like it. */
 enum { MOST_WHOLE = 4096 };
 
-static size_t bytes_of(const ndarray *part) {
-    size_t size = (size_t)array_types[part->descr->type_num].size;
-    for (int i = 0; i < part->nd; i++)
-        size *= (size_t)part->dimensions[i];
-    return size;
-}
-
 /* Those that there are, the oldest first. */
 static ContainerObject *unregistered, *youngest;
 
@@ -274,7 +267,7 @@ int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given) {
         return 0;
     const ndarray *part = (const ndarray *)array;
     if (given[4] != Py_True)
-        memset(part->data, 0, bytes_of(part));
+        memset(part->data, 0, (size_t)bytes_of(part));
     ((LayoutObject *)layout)->shape = Py_NewRef(shape);
     c->quick = 1;
     c->ndim = part->nd;
@@ -325,10 +318,7 @@ ContainerObject *container_with(PyTypeObject *type, ContainerObject *like, PyObj
     const ndarray *given = (const ndarray *)elements;
     if (given->nd == 0 || given->nd > DTL_MAX_DIMS || given->nd > NDARRAY_MAX_DIMS || !is_known(type, (PyObject *)given->descr))
         return NULL;
-    double size = array_types[given->descr->type_num].size;
-    for (int i = 0; i < given->nd; i++)
-        size *= (double)given->dimensions[i];
-    PyObject *layout = size == 0 || size >= state.least_queued ? NULL : whole_layout(like->layout, given->nd, given->dimensions);
+    PyObject *layout = bytes_of(given) == 0 || !is_small(given) ? NULL : whole_layout(like->layout, given->nd, given->dimensions);
     PyObject *array = layout == NULL ? NULL : allocated(given->nd, given->dimensions, given->descr);
     if (array == NULL || array_copy(array, elements) < 0) {
         Py_XDECREF(array);

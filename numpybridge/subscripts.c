@@ -40,14 +40,6 @@ static PyObject *part_alone(ContainerObject *c) {
     return part_of(c);
 }
 
-/* is_small says whether a result of an array's size may be made here: what NumPy computes of a larger one would be thrown away. */
-static int is_small(const ndarray *array) {
-    double size = array_types[array->descr->type_num].size;
-    for (int i = 0; i < array->nd; i++)
-        size *= (double)array->dimensions[i];
-    return size < state.least_queued;
-}
-
 static int short_ways(void) { return numpy_known && known.block != NULL && !state.under_way && !state.forked && !tracing; }
 
 /* made_of returns a container of elements, of the class of another one or, where the dimensions differ, of tensors. It takes over the
@@ -189,7 +181,8 @@ static PyObject *given_to(PyObject *value, ContainerObject **first, int nested) 
     return all;
 }
 
-/* of_arrays returns what a function makes of containers, by the parts; NULL without an exception for the long way. */
+/* of_arrays returns what a function makes of containers, by the parts; NULL without an exception for the long way, and with one where
+ * the program is interrupted. */
 static PyObject *of_arrays(PyObject *function, PyObject *args) {
     ContainerObject *first = NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(args);
@@ -201,10 +194,14 @@ static PyObject *of_arrays(PyObject *function, PyObject *args) {
         else
             PyTuple_SET_ITEM(given, i, each);
     }
+    PyObject *result = NULL;
     if (given != NULL && first != NULL && ((const ndarray *)first->part)->descr->type_num == NDARRAY_DOUBLE)
-        made = made_of(first, PyObject_Call(function, given, NULL));
+        result = PyObject_Call(function, given, NULL);
     Py_XDECREF(given);
-    PyErr_Clear();
+    if (result != NULL)
+        made = made_of(first, result);
+    else if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) /* an interrupt goes to the program */
+        PyErr_Clear();
     return made;
 }
 
@@ -212,7 +209,7 @@ PyObject *subscripts_function(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (nargs == 4 && short_ways() && PyTuple_CheckExact(args[2]) && PyDict_CheckExact(args[3]) && PyDict_GET_SIZE(args[3]) == 0 &&
         PySet_Contains(known.functions, args[0]) == 1) {
         PyObject *made = of_arrays(args[0], args[2]);
-        if (made != NULL)
+        if (made != NULL || PyErr_Occurred())
             return made;
     }
     PyErr_Clear();

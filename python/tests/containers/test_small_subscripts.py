@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from typing import Any
 
@@ -135,3 +136,23 @@ def test_large_results_are_made_once(alone: dtl.Context) -> None:
             assert tracemalloc.get_traced_memory()[1] < x.nbytes
         finally:
             tracemalloc.stop()
+
+
+def test_an_interrupt_goes_to_the_program(alone: dtl.Context) -> None:
+    """It may come while NumPy computes with the arrays, and is no reason to go the long way."""
+    come: list[str] = []
+
+    def interrupt(frame: Any, event: str, arg: Any) -> None:
+        if event == "call" and frame.f_code.co_name in ("clip", "_clip") and not come:
+            come.append(frame.f_code.co_filename)
+            raise KeyboardInterrupt
+
+    with dtl.asarray(alone, np.arange(10.0)) as x:
+        sys.setprofile(interrupt)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                np.clip(x, 0.2, 0.8)
+        finally:
+            sys.setprofile(None)
+        assert "numpy" in come[0]
+        np.testing.assert_array_equal(np.clip(x, 0.2, 0.8).to_numpy(), np.clip(np.arange(10.0), 0.2, 0.8))
