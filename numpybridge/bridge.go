@@ -132,19 +132,27 @@ func dtl_container_template(h C.int64_t, made *C.int64_t) (failed *C.char) {
 //export dtl_container_over
 func dtl_container_over(template C.int64_t, number C.int32_t, block unsafe.Pointer, size C.int64_t, made *C.int64_t) (failed *C.char) {
 	defer guard(&failed)
-	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
-	err := withContainer(int64(template), func(c container.Container) error {
-		a, err := container.Over(c, dtype.FromNumber(int64(number)), storage)
-		if err == nil {
-			*made = C.int64_t(container.Containers.Put(a))
-		}
-		return err
+	return adopted(block, size, made, func(storage *memory.Storage) (a *container.Array, err error) {
+		err = withContainer(int64(template), func(c container.Container) error {
+			a, err = container.Over(c, dtype.FromNumber(int64(number)), storage)
+			return err
+		})
+		return a, err
 	})
+}
+
+// adopted makes a container over a block.
+func adopted(
+	block unsafe.Pointer, size C.int64_t, made *C.int64_t, over func(*memory.Storage) (*container.Array, error),
+) (failed *C.char) {
+	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
+	a, err := over(storage)
 	if err != nil {
 		storage.Release()
-		failed = C.CString(status.Encode(err))
+		return C.CString(status.Encode(err))
 	}
-	return failed
+	*made = C.int64_t(container.Containers.Put(a))
+	return nil
 }
 
 // dtl_container_whole is dtl_container_over of a shape that a context's only rank has all of.
@@ -152,22 +160,16 @@ func dtl_container_over(template C.int64_t, number C.int32_t, block unsafe.Point
 //export dtl_container_whole
 func dtl_container_whole(ctx C.int64_t, number, ndim C.int32_t, shape *C.int64_t, block unsafe.Pointer, size C.int64_t, made *C.int64_t) (failed *C.char) {
 	defer guard(&failed)
-	storage := memory.Adopt(blocks{}, memory.Block{Addr: block, Size: int(size)})
-	call := Call{Handle: int64(ctx)}
-	err := call.onContext(func(on *runtime.Context) error {
+	return adopted(block, size, made, func(storage *memory.Storage) (a *container.Array, err error) {
 		spec := container.Spec{Type: dtype.FromNumber(int64(number)), Shape: slices.Clone(unsafe.Slice((*int64)(shape), int(ndim)))}
 		spec.Division = container.Division{Kind: partition.KindBlock}
-		a, err := container.WholeOver(on, spec, storage)
-		if err == nil {
-			*made = C.int64_t(container.Containers.Put(a))
-		}
-		return err
+		call := Call{Handle: int64(ctx)}
+		err = call.onContext(func(on *runtime.Context) error {
+			a, err = container.WholeOver(on, spec, storage)
+			return err
+		})
+		return a, err
 	})
-	if err != nil {
-		storage.Release()
-		failed = C.CString(status.Encode(err))
-	}
-	return failed
 }
 
 // guard ends a call: it turns a panic, which would end the interpreter, into an error, which goes to failed unless that is
@@ -232,6 +234,14 @@ var keys, names, parameters = func() (keys, names, parameters []*C.char) {
 	return keys, names, parameters
 }()
 
+// nth returns one of some texts, or nil beyond the last.
+func nth(texts []*C.char, i C.int64_t) *C.char {
+	if i < 0 || int(i) >= len(texts) {
+		return nil
+	}
+	return texts[i]
+}
+
 // dtl_type returns the number of the type of a PEP 3118 format, or 0.
 //
 //export dtl_type
@@ -253,10 +263,7 @@ func dtl_types() C.int32_t {
 //export dtl_operation
 func dtl_operation(code C.int64_t) *C.char {
 	defer guard(nil)
-	if code < 0 || int(code) >= len(keys) {
-		return nil
-	}
-	return keys[code]
+	return nth(keys, code)
 }
 
 // constantNames holds the name of each constant for C, for good.
@@ -272,11 +279,11 @@ var constantNames = func() (all []*C.char) {
 //export dtl_constant
 func dtl_constant(i C.int64_t, value *C.int64_t) *C.char {
 	defer guard(nil)
-	if i < 0 || int(i) >= len(constants) {
-		return nil
+	name := nth(constantNames, i)
+	if name != nil {
+		*value = C.int64_t(constants[i].value)
 	}
-	*value = C.int64_t(constants[i].value)
-	return constantNames[i]
+	return name
 }
 
 // dtl_operation_parameters returns the parameters of an operation's method, and nothing if it has none.
@@ -284,10 +291,7 @@ func dtl_constant(i C.int64_t, value *C.int64_t) *C.char {
 //export dtl_operation_parameters
 func dtl_operation_parameters(code C.int64_t) *C.char {
 	defer guard(nil)
-	if code < 0 || int(code) >= len(parameters) {
-		return nil
-	}
-	return parameters[code]
+	return nth(parameters, code)
 }
 
 // dtl_operation_name returns what users call an operation, or NULL after the last.
@@ -295,10 +299,7 @@ func dtl_operation_parameters(code C.int64_t) *C.char {
 //export dtl_operation_name
 func dtl_operation_name(code C.int64_t) *C.char {
 	defer guard(nil)
-	if code < 0 || int(code) >= len(names) {
-		return nil
-	}
-	return names[code]
+	return nth(names, code)
 }
 
 // dtl_returns_view says 1 for an operation whose result is memory that a container goes on using, else 0.

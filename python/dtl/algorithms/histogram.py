@@ -314,7 +314,7 @@ def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -
         if least < 0:
             raise InvalidArgumentError(f"bincount: element {least}; there must be no negative elements")
         length = max(length, int(statistics.max(a)) + 1)
-    if not a.global_size:
+    else:
         heavy = None  # NumPy counts no elements, whatever the weights
     made = container_of(a, (length,), np.dtype(np.int64 if heavy is None else np.float64), divided)
     with a.astype(np.int64) as indices:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from ..containers.indexing.regions import move_all
 from ..containers.indexing.subscript import Gathered, Points, read, truth_value
 from ..containers.indexing.two_steps import rows_first
 from ..containers.indices import check_inside, from_start
-from ..containers.ufunc_operands import operand, refusal
-from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
+from ..containers.ufunc_operands import operand, refusal, tried_by_numpy
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, writes
@@ -122,15 +121,8 @@ def _check_casts(name: str, ufunc: np.ufunc, dtype: np.dtype[Any], value: Any) -
     """Refuse values that NumPy would: by a try with one element."""
     whole = getattr(value, "ndim", 0) > 0
     sample = () if value is None else (np.ones(1, value.dtype) if whole else value,)
-    try:
-        with np.errstate(all="ignore"):
-            ufunc(np.ones(1, dtype), *sample, out=np.ones(1, dtype))  # ``at`` alone casts complex values to real
-    except builtins.OverflowError as error:
-        raise refusal(name, str(error), OverflowError) from None
-    except TypeError as error:
-        raise refusal(name, str(error)) from None
-    except ValueError as error:
-        raise refusal(name, str(error), InvalidArgumentError) from None
+    with tried_by_numpy(name):
+        ufunc(np.ones(1, dtype), *sample, out=np.ones(1, dtype))  # ``at`` alone casts complex values to real
 
 
 def _places(name: str, a: Any, indices: Any) -> Any:

@@ -6,7 +6,6 @@ divisions, so they decide alike, and nothing is agreed on before the moves thems
 
 from __future__ import annotations
 
-import builtins
 from contextlib import contextmanager
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
@@ -16,7 +15,7 @@ from .._native import slow_paths
 from .._native.callsite import by_user
 from .._native.library import bridge, state
 from .._native.values import fingerprint
-from ..exceptions import InvalidArgumentError, OverflowError
+from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
@@ -25,7 +24,7 @@ from .base import DistributedContainer
 from .host_copies import by_host, called, on_device
 from .indexing.regions import move_all
 from .layout import BLOCK, REPLICATED, Division
-from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes
+from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -164,18 +163,11 @@ def _dtype_of_result(
 ) -> np.dtype[Any]:
     """Return the type of what a function gives, by a try. NumPy's refusal is one of the call, on every rank alike."""
     samples = [sample(value) for value in operands]
-    try:
-        with np.errstate(all="ignore"):
-            result = np.asarray(f(*samples))
-            if into is not None:
-                into(np.empty_like(result), *samples)
-            dtype: np.dtype[Any] = result.dtype
-    except builtins.OverflowError as error:
-        raise refusal(name, str(error), OverflowError) from None
-    except TypeError as error:
-        raise refusal(name, str(error)) from None
-    except ValueError as error:
-        raise refusal(name, str(error), InvalidArgumentError) from None
+    with tried_by_numpy(name):
+        result = np.asarray(f(*samples))
+        if into is not None:
+            into(np.empty_like(result), *samples)
+    dtype: np.dtype[Any] = result.dtype
     return dtype
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import datetime
-from typing import Any, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -31,6 +32,20 @@ def refusal(name: str, text: str, kind: type[DTLError] = InvalidTypeError) -> DT
     error = kind(f"{name}: {text}")
     error.op = name
     return error
+
+
+@contextmanager
+def tried_by_numpy(name: str) -> Iterator[None]:
+    """Make NumPy's refusals of a try with one element those of a call, which are the same on every rank."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except builtins.OverflowError as error:
+        raise refusal(name, str(error), OverflowError) from None
+    except TypeError as error:
+        raise refusal(name, str(error)) from None
+    except ValueError as error:
+        raise refusal(name, str(error), InvalidArgumentError) from None
 
 
 def check_classes(name: str, kinds: Iterable[type]) -> None:
@@ -131,15 +146,8 @@ def result_dtypes(
         spreads = isinstance(value, DistributedContainer) or (value.__class__ is np.ndarray and value.ndim > 0)
         return np.ones(count, value.dtype) if spreads else value
 
-    try:
-        with np.errstate(all="ignore"):
-            tried = ufunc(*map(sample, inputs), out=tuple(map(sample, outputs)), **options)
-    except builtins.OverflowError as error:
-        raise refusal(name, str(error), OverflowError) from None
-    except TypeError as error:
-        raise refusal(name, str(error)) from None
-    except ValueError as error:
-        raise refusal(name, str(error), InvalidArgumentError) from None
+    with tried_by_numpy(name):
+        tried = ufunc(*map(sample, inputs), out=tuple(map(sample, outputs)), **options)
     dtypes = [np.asarray(result).dtype for result in (tried if isinstance(tried, tuple) else (tried,))]
     for dtype in dtypes:
         try:
