@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import late
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
-from .foreign_arrays import array_of, is_foreign, text_of
 from .named_types import dtype_called, is_made_of, is_native, is_record, name_of, native_of, record
+
+_array_of = late("._native.foreign_arrays", "array_of")
+_text_of = late("._native.foreign_arrays", "text_of")
 
 
 def _element_types() -> dict[str, int]:
@@ -112,6 +115,30 @@ def stored_number(dtype: Any) -> int:
     return dtype_number(resolved)
 
 
+def is_foreign(value: Any) -> bool:
+    """Say whether a value is an array or a column of another library than NumPy."""
+    return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__array__")
+
+
+#: DLPack's numbers of kinds of memory on GPUs: CUDA's, ROCm's, and CUDA's that the host shares.
+ON_DEVICES = (2, 10, 13)
+
+#: What is asked about most often, and never on a GPU.
+_HOST_TYPES = (np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple, dict, type(None))
+
+
+def is_on_device(x: Any) -> bool:
+    """Say whether x is an array on a GPU, DTL's or another library's."""
+    if isinstance(x, _HOST_TYPES):
+        return False
+    if hasattr(type(x), "__dlpack_device__"):
+        try:
+            return x.__dlpack_device__()[0] in ON_DEVICES
+        except (ValueError, RuntimeError, builtins.BufferError):  # a device that DLPack does not have
+            return False
+    return hasattr(x, "__cuda_array_interface__")
+
+
 def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
     """Return value as ``input_array`` does, but also of a type whose elements containers hold and the core moves."""
     if isinstance(value, (list, tuple)) and value:
@@ -121,10 +148,10 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
             return input_array(name, value)  # which says what is wrong with it
         value = listed_there if listed_there.dtype.kind in "mMSU" else value
     elif is_foreign(value):
-        elements = array_of(name, value)
+        elements = _array_of(name, value)
         value = value if elements.dtype.kind == "O" else elements  # by whose type it is refused
     elif isinstance(value, np.ndarray) and value.dtype.kind == "T":
-        value = text_of(name, value)
+        value = _text_of(name, value)
     if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
         native = native_of(value.dtype)
         if carrier(native) is not None:
@@ -239,7 +266,7 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
         raise InvalidArgumentError(f"{name} has masked elements, which would be sent like the others; fill it first")
     started = slow_paths.clock() if slow_paths.listeners and slow_paths.is_long(value) else 0
     try:
-        array = np.asarray(array_of(name, value) if is_foreign(value) else value, order="C")
+        array = np.asarray(_array_of(name, value) if is_foreign(value) else value, order="C")
     except InvalidArgumentError:
         raise  # which says what is missing
     except ValueError as error:

@@ -20,11 +20,6 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _WHOLE = re.compile(r"(u?int\d|bool)")
 
 
-def is_foreign(value: Any) -> bool:
-    """Say whether a value is an array or a column of another library than NumPy."""
-    return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__array__")
-
-
 def array_of(name: str, value: Any) -> Array:
     """Return the elements of an array or a column of another library.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -44,6 +43,8 @@ def name_of(dtype: np.dtype[Any]) -> str:
             return name
     except ValueError:  # its fields overlap, or do not follow each other
         pass
+    import hashlib  # here, not at the top: few types come this far, and it loads OpenSSL
+
     return _HASH + hashlib.sha256(repr(dtype).encode()).hexdigest()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sys
 
 from ..exceptions import BackendError
@@ -64,6 +63,8 @@ def refuse_other_versions() -> None:
     """Raise BackendError where this host has other versions than the one where ``dtl run`` has started the job."""
     there, here = os.environ.get(VERSIONS, ""), versions()
     if there not in ("", here):
+        import socket  # which few programs need
+
         _leave()
         raise BackendError(
             f"host {socket.gethostname()} has {here}, but dtl run, which has started this job, is of {there}; "
@@ -73,6 +74,8 @@ def refuse_other_versions() -> None:
 
 def _leave() -> None:
     """Tell ``dtl run`` on another host that this rank leaves: the others may wait for it inside MPI."""
+    import socket
+
     rank = next((os.environ[name] for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK") if name in os.environ), "0")
     for address in filter(None, os.environ.get(ADDRESSES, "").split(",")):
         host, _, port = address.rpartition(":")

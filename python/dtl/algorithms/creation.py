@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._native.arguments import diagonal_number, integer, stored_array, stored_number
-from .._native.foreign_arrays import is_foreign
+from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
 from .._native.values import cast, filling, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over
@@ -21,7 +20,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from ..runtime.device_array import from_dlpack, is_on_device
+from ..runtime.device_array import from_dlpack
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

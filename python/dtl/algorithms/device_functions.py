@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.arguments import is_on_device
 from .._native.callsite import by_user
 from .._native.library import bridge
 from ..containers import kernels
@@ -19,7 +20,7 @@ from ..policies import Placement
 from ..runtime import array_libraries
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import Library
-from ..runtime.device_array import DeviceArray, is_on_device
+from ..runtime.device_array import DeviceArray
 from .exchange import share
 from .user_functions import named, takes_numbers, user_code
 

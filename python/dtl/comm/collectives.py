@@ -9,8 +9,13 @@ from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
 from ..runtime.short_calls import short
-from .linked import refuse_linked
-from .operands import broadcast_argument, check_in_place_root, gather_arguments, resolve_in_place_entry
+from .operands import (
+    broadcast_argument,
+    check_in_place_root,
+    gather_arguments,
+    refuse_linked,
+    resolve_in_place_entry,
+)
 from .staging import staged
 
 _call = bridge.call

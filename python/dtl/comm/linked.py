@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from typing import Any
 
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, check_output, dtype_number, input_array, operator_number, received
+from .._native.arguments import (
+    carrier,
+    check_output,
+    dtype_number,
+    input_array,
+    is_on_device,
+    operator_number,
+    received,
+)
 from .._native.library import bridge
-from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import BufferError, InvalidArgumentError
 from ..ops import IN_PLACE
 from ..runtime.agreement import root_number
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.device_array import DeviceArray, from_dlpack
 from ..runtime.nccl import Mode
 from .operands import check_in_place_root
 
@@ -37,9 +43,6 @@ _MESSAGES = ("send", "recv", "sendrecv", "isend", "irecv")
 
 #: What describes no array: five integers, as numpybridge/linked.go has them.
 _NONE = (0, 0, 0, -1, 0)
-
-#: That of a function, which takes long to find out.
-signature = functools.lru_cache(maxsize=None)(inspect.signature)
 
 
 def linked(name: str, call: dict[str, Any]) -> Any:
@@ -66,12 +69,6 @@ def linked(name: str, call: dict[str, Any]) -> Any:
             f"{name}: NCCL has no {what}, and the context's mode is NATIVE_ONLY; HYBRID_PARITY goes through the host"
         )
     return NotImplemented
-
-
-def refuse_linked(ctx: Any, value: Any) -> None:
-    """Refuse an array on a GPU in a call of the host that would take it for no array, where NCCL takes it."""
-    if value is not None and ctx._nccl >= 0 and is_on_device(value):
-        raise InvalidTypeError(f"value is on GPU {from_dlpack(value).device_id}")
 
 
 def _by_devices(ctx: Any, name: str, value: Any, op: int) -> bool:

@@ -5,15 +5,16 @@ They travel under NumPy's name of their dtype, so a receiver who states nothing 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any, Callable
 
 import numpy as np
 
-from .._native.arguments import input_value, sent_as
+from .._native.arguments import input_value, is_on_device, sent_as
 from .._native.library import bridge
 from .._native.named_types import is_native, is_record, native_of
-from ..runtime.device_array import from_dlpack, is_on_device
-from .linked import signature
+from ..runtime.device_array import from_dlpack
 from .requests import Request
 
 #: The calls that only move elements, and what they call a rank's own; None where it has none.
@@ -56,6 +57,9 @@ _ALIKE = {
     "neighbor_alltoall",
     "neighbor_alltoallv",
 }
+
+#: That of a function, which takes long to find out.
+signature = functools.lru_cache(maxsize=None)(inspect.signature)
 
 
 def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

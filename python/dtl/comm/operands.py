@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import check_output, fitting_out, input_array, input_value
+from .._lazy import late
+from .._native.arguments import check_output, fitting_out, input_array, input_value, is_on_device
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import IN_PLACE, PROD, SUM
 from ..runtime.context import Context
-from ..runtime.device_array import from_dlpack, is_on_device
 
 #: Types of scalars that the bridge takes as they are. Not bool: its sums are integers, so it is converted first.
 SCALARS: frozenset[Any] = frozenset((float, int, complex))
+
+from_dlpack = late(".runtime.device_array", "from_dlpack")
 
 
 def operand(value: Any, op: int) -> np.ndarray[Any, Any]:
@@ -108,3 +110,9 @@ def as_passed(value: Any, result: Any) -> Any:
     if result.ndim == 0 and not isinstance(value, np.ndarray):
         return result[()] if isinstance(value, np.generic) else result.item()
     return result
+
+
+def refuse_linked(ctx: Any, value: Any) -> None:
+    """Refuse an array on a GPU in a call of the host that would take it for no array, where NCCL takes it."""
+    if value is not None and ctx._nccl >= 0 and is_on_device(value):
+        raise InvalidTypeError(f"value is on GPU {from_dlpack(value).device_id}")

@@ -6,12 +6,14 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._lazy import late
 from .._native.arguments import (
     check_output,
     dtype_numbered,
     input_array,
     input_value,
     integer,
+    is_on_device,
     received,
     sent_number,
 )
@@ -19,9 +21,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
-from ..runtime.device_array import is_on_device
 from ..runtime.short_calls import short
-from .moved import records
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
 from .staging import Twin, staged
 
@@ -36,6 +36,8 @@ _call, _start = bridge.call, bridge.start
 _SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
 _ISEND, _IRECV = bridge.ISEND, bridge.IRECV
 _PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
+
+_records = late(".comm.moved", "records")
 
 
 class MessageInfo:
@@ -267,7 +269,7 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
         twin = Twin("send_init", data)
         held = _start(bridge.SEND_INIT, ctx, twin.here, None, *args, 0, 0)
         return new_persistent_request(ctx, "send_init", held, before=twin.read)
-    data = records(data, in_place=True)
+    data = _records(data, in_place=True)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
     if held is not NotImplemented:
         return new_persistent_request(ctx, "send_init", held)
@@ -303,7 +305,7 @@ def recv_init(
         twin = Twin("recv_init", out)
         held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, twin.here)
         return new_persistent_request(ctx, "recv_init", held, _result_maker(out) if source == PROC_NULL else twin.write)
-    held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, records(out, in_place=True))
+    held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, _records(out, in_place=True))
     return new_persistent_request(ctx, "recv_init", held, _result_maker(out))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import carrier, integer, received, sent_number
+from .._native.arguments import carrier, integer, is_on_device, received, sent_number
 from .._native.library import bridge
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.device_array import DeviceArray, from_dlpack
 from .linked import describe
 
 #: The calls, by what takes their place on the host.

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import numpy as np
 
+from .._lazy import late
+from .._native.arguments import is_on_device
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
-from ..runtime.hints import context_missing
-from ..runtime.staging import Staging
-from .linked import linked, signature
-from .moved import moved
-from .reached import reached
 from .requests import Request
-from .tensors import received_in
+
+if TYPE_CHECKING:
+    from ..runtime.device_array import DeviceArray
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# What few calls come to.
+from_dlpack = late(".runtime.device_array", "from_dlpack")
+Staging = late(".runtime.staging", "Staging")
+context_missing = late(".runtime.hints", "context_missing")
+linked = late(".comm.linked", "linked")
+moved = late(".comm.moved", "moved")
+signature = late(".comm.moved", "signature")
+reached = late(".comm.reached", "reached")
+received_in = late(".comm.tensors", "received_in")
 
 
 def staged(f: F) -> F:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._lazy import extend
 from .._native import library
-from .._native.arguments import carrier, computed_number, integer, stored_array, stored_number
+from .._native.arguments import carrier, computed_number, integer, is_on_device, stored_array, stored_number
 from .._native.library import bridge
 from .._native.objects import Owner
 from .._native.values import filling
@@ -18,7 +18,7 @@ from ..policies import Execution, ExecutionLike, Partition, Placement, Placement
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.device_array import DeviceArray, from_dlpack
 from .base import DistributedContainer
 
 # isort: split

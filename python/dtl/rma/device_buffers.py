@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import dtype_number
+from .._native.arguments import dtype_number, is_on_device
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.device_array import DeviceArray, from_dlpack
 from ..runtime.staging import Staging, to_host
 from .window import Window
 

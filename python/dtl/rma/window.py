@@ -11,7 +11,7 @@ from typing import Any, Callable, cast
 import numpy as np
 
 from .._native import library
-from .._native.arguments import as_bytes, check_output, integer, stored_number
+from .._native.arguments import as_bytes, check_output, integer, is_on_device, stored_number
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..containers.base import DistributedContainer
@@ -20,7 +20,7 @@ from ..policies import Placement
 from ..runtime import detached
 from ..runtime.agreement import check_context, collective, local_step
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack, is_on_device
+from ..runtime.device_array import DeviceArray, from_dlpack
 from .epochs import Epochs
 
 _call = bridge.call

@@ -9,7 +9,7 @@ import sys
 from types import CodeType, TracebackType
 from typing import Any, TextIO
 
-from .._native import library, peers
+from .._native import library
 from .._native.callsite import raised
 from .._native.process import INTERRUPTED
 from . import hang_monitor
@@ -92,6 +92,8 @@ def _printed_by_dtl_run(kind: type[BaseException], where: TracebackType | None, 
     if not name or sys.stderr is not sys.__stderr__:
         return False
     import socket
+
+    from .._native import peers
 
     if issubclass(kind, KeyboardInterrupt):
         text = f"{INTERRUPTED}{raised(where)}\n{text}"

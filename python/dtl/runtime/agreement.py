@@ -7,6 +7,7 @@ import functools
 from contextlib import contextmanager
 from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 
+from .._lazy import late
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
@@ -20,9 +21,12 @@ from ..exceptions import (
     code_of,
     code_of_file,
 )
-from . import hints
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# What calls that fail come to.
+_context_missing = late(".runtime.hints", "context_missing")
+_no_context = late(".runtime.hints", "no_context")
 
 
 def collective(f: F) -> F:
@@ -45,7 +49,7 @@ def _telling_others(f: F, refuse: Callable[..., Any]) -> F:
     op = family.lower() if name == "__init__" else name.strip("_")
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
-        better = hints.context_missing(f, error, arguments, words)
+        better = _context_missing(f, error, arguments, words)
         if words:
             first = len(arguments) - len(words)
             arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
@@ -111,7 +115,7 @@ def on_context(f: F) -> F:
     """Let a call that concerns no rank but the caller, or one more, say that its context is missing, where it is."""
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
-        better = hints.context_missing(f, error, arguments, words)
+        better = _context_missing(f, error, arguments, words)
         if better is not None:
             raise better from None
 
@@ -165,7 +169,7 @@ def confirm() -> None:
 def check_context(ctx: Any) -> None:
     """Raise InvalidTypeError unless ctx is a context."""
     if not isinstance(ctx, bridge.Ranks):
-        raise InvalidTypeError(hints.no_context(ctx))
+        raise InvalidTypeError(_no_context(ctx))
 
 
 def root_number(ctx: Any, root: Any) -> int:

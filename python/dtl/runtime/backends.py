@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 
 from .._native import library
@@ -70,6 +69,8 @@ def find_nccl() -> None:
     """Look for a wheel that has NCCL, once, before the first look for the library; where there is no GPU, for none."""
     if library.backend_why_not("cuda"):
         return
+    import importlib.util  # which few programs need
+
     try:
         found = importlib.util.find_spec("nvidia.nccl")
     except ImportError:

@@ -7,7 +7,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
-from .._lazy import public
+from .._lazy import late, public
 from .._native import library, log, process, slow_paths, variables
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
@@ -21,7 +21,7 @@ from ..exceptions import (
     InvalidArgumentError,
 )
 from ..runtime.short_calls import short
-from . import abort, backends, detached, function_calls, hang_monitor, hints
+from . import abort, backends, detached, function_calls, hang_monitor
 from .agreement import collective
 from .devices import DeviceRanks, usual_or
 
@@ -29,6 +29,8 @@ _WITH_MPI = "python -m dtl run --mpi has MPI connect them, as a program with mpi
 
 #: The most that the other ranks are told of the error by which a rank leaves.
 LONGEST_REASON = 200
+
+_unknown_attribute = late(".runtime.hints", "unknown_attribute")
 
 #: What is called with the handle of each context that was closed.
 on_close: list[Callable[[int], None]] = []
@@ -263,7 +265,7 @@ class Context(DeviceRanks):
             """Say what there is in place of an attribute that there is not."""
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             if not name.startswith("_"):
-                text = hints.unknown_attribute(type(self).__name__, name, public)
+                text = _unknown_attribute(type(self).__name__, name, public)
             raise AttributeError(text)
 
     def __repr__(self) -> str:

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._native import library
-from .._native.arguments import stored_number
+from .._native.arguments import ON_DEVICES, stored_number
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 
 if TYPE_CHECKING:
     from .._native import _bridge
 
-#: DLPack's numbers of kinds of memory and of elements.
-_CUDA, _ROCM, _CUDA_MANAGED = 2, 10, 13
+#: DLPack's numbers of kinds of elements.
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _DLPACK_KINDS = {code: kind for kind, code in _DLPACK_CODES.items()}
 
@@ -226,7 +225,8 @@ class DeviceArray(NDArrayOperatorsMixin):
 @functools.lru_cache(maxsize=None)
 def _own_kinds() -> tuple[int, int]:
     """Return DLPack's numbers for the memory of this process's GPUs, and for what it shares with the host."""
-    return (_ROCM, _ROCM) if library.backend_why_not("cuda") else (_CUDA, _CUDA_MANAGED)
+    cuda, rocm, managed = ON_DEVICES
+    return (rocm, rocm) if library.backend_why_not("cuda") else (cuda, managed)
 
 
 def _stream(number: Any) -> int:
@@ -236,10 +236,6 @@ def _stream(number: Any) -> int:
     if number < 0:
         raise InvalidArgumentError(f"stream {number} is negative")
     return number or _LEGACY
-
-
-#: What is asked about most often, and never on a GPU.
-_HOST_TYPES = (np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple, dict, type(None))
 
 
 def from_dlpack(x: Any) -> DeviceArray:
@@ -276,20 +272,6 @@ def from_dlpack(x: Any) -> DeviceArray:
 def readable(x: Any) -> DeviceArray:
     """Return an array on a GPU as ``from_dlpack`` does, for reading: it may be read-only, and in any order."""
     return _shared(x, _as_it_is)
-
-
-def is_on_device(x: Any) -> bool:
-    """Say whether x is an array on a GPU, DTL's or another library's."""
-    if isinstance(x, DeviceArray):
-        return True
-    if isinstance(x, _HOST_TYPES):
-        return False
-    if hasattr(type(x), "__dlpack_device__"):
-        try:
-            return x.__dlpack_device__()[0] in (_CUDA, _ROCM, _CUDA_MANAGED)
-        except (ValueError, RuntimeError, BufferError):  # a device that DLPack does not have
-            return False
-    return hasattr(x, "__cuda_array_interface__")
 
 
 def _shared(x: Any, lent: _Lent) -> DeviceArray:

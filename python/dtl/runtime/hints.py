@@ -5,7 +5,6 @@ Nothing here is reached but from a call that failed already.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import reprlib
 from typing import Any, Callable, Iterable
@@ -60,6 +59,8 @@ def unknown_name(package: str, name: str, names: Iterable[str]) -> str:
         return f"{text}; numbers are drawn by methods of dtl.random.Generator(ctx, seed)"
     if _dtype(name):
         return f"{text}; dtypes are NumPy's: np.{name}, or {name!r}"
+    import difflib  # which few programs need
+
     close = difflib.get_close_matches(name, known, 1, _ALIKE)
     return f"{text}; did you mean {close[0]!r}?" if close else text
 

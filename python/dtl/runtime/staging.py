@@ -6,8 +6,9 @@ from types import TracebackType
 from typing import Any
 
 from .._native import log
+from .._native.arguments import is_on_device
 from .._native.library import bridge
-from .device_array import from_dlpack, is_on_device
+from .device_array import from_dlpack
 
 
 class Staging:

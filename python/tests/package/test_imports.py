@@ -280,6 +280,13 @@ def test_late_calls_lead_somewhere() -> None:
         assert callable(getattr(importlib.import_module(f"dtl{home}"), name)), (home, name)
 
 
+def test_an_import_takes_few_modules() -> None:
+    """Each is six file-system calls; 300 of them are the limit, which ``benchmarks/start.py`` counts."""
+    there = "import numpy, sys; there = {*sys.modules, *sys.builtin_module_names}"
+    imported = succeeded(alone(f"{there}; import dtl; print(*{{*sys.modules}} - there)")).split()
+    assert len(imported) <= 43, sorted(imported)
+
+
 @pytest.mark.parametrize(
     ("words", "numpy"), [(["-m", "dtl", "run", "-n", "1", "-m", "this"], False), (["-c", "import dtl"], True)]
 )
