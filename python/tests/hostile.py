@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import hostile_draws
 import hostile_linalg
+import hostile_tables
 import numpy as np
 from hostile_values import VALUES
 
@@ -81,7 +82,7 @@ class Stage:
         dtl.recv(ctx, ctx.rank)
         self.request.wait()
         self.generator = dtl.random.Generator(ctx, 1)
-        self.linalg = hostile_linalg.rows(ctx)
+        self.linalg, self.tables = hostile_linalg.rows(ctx), hostile_tables.rows(ctx)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
         return dtl.DistributedVector(self.ctx if ctx is None else ctx, 9, fill=1.0)
@@ -493,6 +494,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "std": Call(on(dtl.std, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
         "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": None}),
         **{name: Call(*row) for name, row in (*hostile_draws.draws(ctx).items(), *s.linalg.items())},
+        **{name: Call(*row) for name, row in s.tables.items()},
     }
 
 
@@ -525,6 +527,7 @@ def local(s: Stage) -> dict[str, Call]:
     ctx, a = s.ctx, np.ones(3)
     window = {"win": s.held, "target": 0, "offset": 0}
     return {
+        **{name: Call(*row) for name, row in hostile_tables.local(s.ctx).items()},
         "array_api": Call(lambda **k: dtl.array_api(ctx, **k), {"api_version": None}),
         "random.bytes": Call(s.generator.bytes, {"length": 9}),
         "DistributedContainer.to_device": Call(by_key(s.v.to_device, dtl.PLACEMENT_HOST), {"stream": None}),
@@ -710,6 +713,7 @@ ALIASES = {
 #: Calls without an argument that may be wrong, which concern one rank or end what is there, and those of Python's
 #: and NumPy's protocols, which have tests of their own.
 WITHOUT = {
+    *hostile_tables.WITHOUT,
     "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live", "progress",
     "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
     "Columns.__getitem__", "Columns.__init__", "Columns.__iter__", "Columns.__len__", "Columns.close",

@@ -14,7 +14,7 @@ from .formats import needs
 from .meaning import meaning_of, unified
 
 
-def _pyarrow() -> Any:
+def pyarrow_with_capsules() -> Any:
     """Return the package, of a version that knows the PyCapsule interface."""
     pa = pyarrow("Arrow")
     if not hasattr(pa.Table, "__arrow_c_stream__"):
@@ -37,7 +37,7 @@ def _table(pa: Any, table: Any) -> Any:
 def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table, strings: Strings) -> Table:
     """Return columns, given as empty ones, of each rank's rows, one rank's after the other's. Collective."""
     with local_step(ctx, op):
-        pa = _pyarrow()
+        pa = pyarrow_with_capsules()
         mine = None if table is None else _table(pa, table)
         fields = None if mine is None else [(field.name, field.type) for field in mine.schema]
     agree(ctx, op)
@@ -90,12 +90,12 @@ def _decoded(pa: Any, columns: Any, parts: list[Any]) -> Any:
 
 def local_table(columns: Any) -> Any:
     """Return a table of this rank's rows. Not collective."""
-    return _decoded(_pyarrow(), columns, [vec.local_view() for vec in _vectors(columns)])
+    return _decoded(pyarrow_with_capsules(), columns, [vec.local_view() for vec in vectors_of(columns)])
 
 
 def gathered(columns: Any, op: str, root: Any) -> Any:
     """Return a table of all rows on root; None elsewhere. Collective."""
-    vectors = _vectors(columns)
+    vectors = vectors_of(columns)
     if not vectors:
         raise InvalidArgumentError("there are no columns")
     number = root_number(vectors[0].context, root)
@@ -105,5 +105,6 @@ def gathered(columns: Any, op: str, root: Any) -> Any:
     return _decoded(pa, columns, parts) if parts[0] is not None else None
 
 
-def _vectors(columns: Any) -> list[Any]:
+def vectors_of(columns: Any) -> list[Any]:
+    """Return the vectors of columns, and those that say what is missing."""
     return [*columns._vectors.values(), *columns.masks.values()]

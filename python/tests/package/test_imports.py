@@ -37,6 +37,7 @@ ORDER = [
     ["linalg", "fft"],
     ["asynchronous"],
     ["io"],
+    ["tables"],
     ["roles"],
     ["monitoring"],
     ["plotting"],

@@ -253,6 +253,17 @@ def files(ctx: dtl.Context) -> None:
         ctx.barrier()  # before a rank removes its folder
 
 
+def tables(ctx: dtl.Context) -> None:
+    """Tables and their columns."""
+    table = dtl.Table(ctx, {"x": [1, 2, None], "word": "here"})
+    assert_type(table["x"], dtl.Column)
+    assert_type(table[["x"]], dtl.Table)
+    again = assert_type(dtl.Table.from_arrow(ctx, table.to_arrow()), dtl.Table)
+    assert again.shape == (3, 2)
+    assert len(again["x"]) == 3
+    print(again.to_pandas())
+
+
 def makes(ctx: dtl.Context) -> None:
     """Containers of known elements, and of other shapes."""
     line, table = dtl.arange(ctx, 6.0), dtl.full(ctx, (4, 6), 2.5, partition="cyclic")
@@ -438,6 +449,7 @@ def main() -> None:
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         algorithms(ctx)
+        tables(ctx)
         makes(ctx)
         products(ctx)
         files(ctx)

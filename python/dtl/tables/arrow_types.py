@@ -1,0 +1,115 @@
+"""The types that the columns of a table have: Arrow's, each kind of text and categories in one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import InvalidArgumentError
+from ..io.meaning import is_run_end_encoded
+from .rows import arrow
+
+#: The bytes of text in one array of Arrow's, whose offsets have 32 bits.
+_TEXT = 2**31 - 1
+
+
+def normal(kind: Any) -> Any:
+    """Return the type in which a column of a type is held."""
+    pa = arrow()
+    types = pa.types
+    if is_run_end_encoded(pa, kind):
+        return normal(kind.value_type)
+    if types.is_dictionary(kind):
+        values = normal(kind.value_type)
+        return values if types.is_dictionary(values) else pa.dictionary(pa.int32(), values, kind.ordered)
+    if types.is_large_string(kind) or (hasattr(types, "is_string_view") and types.is_string_view(kind)):
+        return pa.string()
+    if types.is_large_binary(kind) or (hasattr(types, "is_binary_view") and types.is_binary_view(kind)):
+        return pa.binary()
+    return kind
+
+
+def is_text(kind: Any) -> bool:
+    """Say whether a column in normal form is of text, with categories or without."""
+    types = arrow().types
+    return bool(types.is_string(kind.value_type if types.is_dictionary(kind) else kind))
+
+
+def normalized(table: Any) -> Any:
+    """Return a table of pyarrow with columns in normal form, and without what is said of it beside its types."""
+    pa = arrow()
+    names = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidArgumentError(f"the table has two columns {twice!r}; its columns are {names}")
+    if not names:
+        raise InvalidArgumentError("the table has no columns")
+    return pa.table([normalized_column(table.column(i)) for i in range(len(names))], names=names)
+
+
+def normalized_column(column: Any) -> Any:
+    """Return the values of a column, a ChunkedArray, in normal form."""
+    pa = arrow()
+    kind = normal(column.type)
+    while is_run_end_encoded(pa, column.type):
+        column = pa.compute.run_end_decode(column)
+    if pa.types.is_dictionary(kind):
+        return _normalized_dictionary(column, kind)
+    if pa.types.is_dictionary(column.type):
+        column = _decoded(column)
+    return column if column.type == kind else pa.chunked_array(_narrowed(column, kind), kind)
+
+
+def _narrowed(column: Any, kind: Any) -> list[Any]:
+    """Return arrays of text whose offsets have 32 bits."""
+    found, left = [], list(column.chunks)
+    while left:
+        chunk = left.pop(0)
+        if chunk.nbytes > _TEXT and len(chunk) > 1:
+            left[:0] = [chunk.slice(0, len(chunk) // 2), chunk.slice(len(chunk) // 2)]
+        else:
+            found.append(chunk.cast(kind))
+    return found
+
+
+def _decoded(column: Any) -> Any:
+    """Return the values of a column of indices."""
+    pa = arrow()
+    return pa.chunked_array([chunk.dictionary.take(chunk.indices) for chunk in column.chunks], column.type.value_type)
+
+
+def _normalized_dictionary(column: Any, kind: Any) -> Any:
+    """Return categories with indices of 32 bits, each value once, and nulls among the indices alone."""
+    pa = arrow()
+    found = []
+    for chunk in column.chunks:
+        values = (
+            chunk.dictionary.cast(kind.value_type) if chunk.type.value_type != kind.value_type else chunk.dictionary
+        )
+        indices = chunk.indices.cast(kind.index_type)
+        distinct = values.unique().drop_null()
+        if len(distinct) < len(values):
+            indices = pa.compute.index_in(values, value_set=distinct).take(indices)
+        found.append(pa.DictionaryArray.from_arrays(indices, distinct, ordered=kind.ordered))
+    made = pa.chunked_array(found, kind)
+    return made.unify_dictionaries() if made.num_chunks > 1 and not kind.ordered else made
+
+
+def common(one: Any, other: Any) -> Any:
+    """Return the type of a column that has two types, in normal form, on two ranks; None if it has none."""
+    types = arrow().types
+    if one == other or types.is_null(other):
+        return one
+    if types.is_null(one):
+        return other
+    plain = [kind.value_type if types.is_dictionary(kind) and not kind.ordered else kind for kind in (one, other)]
+    return plain[0] if plain[0] == plain[1] else None
+
+
+def converted(column: Any, kind: Any) -> Any:
+    """Return a column of a type with which its own has a common one, in that one."""
+    pa = arrow()
+    if column.type == kind:
+        return column
+    if pa.types.is_null(column.type):
+        return pa.chunked_array([pa.nulls(len(column), kind)], kind)
+    return _decoded(column)

@@ -1,0 +1,162 @@
+"""The rows of a table or column: each rank's, one rank's after the other's, and how many each rank has.
+
+Functions on tables take and return these, so that none of them needs the classes that programs see.
+"""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .._native.arguments import listed
+from .._native.threads import get_num_threads
+from ..comm.collectives import allgather
+from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError, OverflowError
+from ..io.interchange import pyarrow_with_capsules
+from ..runtime.context import Context
+
+#: How alike two names are, of which one is taken for a slip of the other.
+_ALIKE = 0.6
+
+_ready: list[Any] = []
+
+#: What makes a table of rows: of table.py, which the functions below it do not import.
+makers: dict[str, Callable[[Rows], Any]] = {}
+
+
+def arrow() -> Any:
+    """Return pyarrow, of 14 or later, with its ``compute``: it computes on as many threads as this rank has cores."""
+    if not _ready:
+        pa = pyarrow_with_capsules()
+        pa.set_cpu_count(max(1, get_num_threads()))
+        _ready.append(pa)
+    return _ready[0]
+
+
+class Rows:
+    """A pyarrow.Table of this rank's rows, and the number of rows of each rank. It is not changed once it is made.
+
+    Parameters
+    ----------
+    context
+        The ranks.
+    local
+        This rank's rows. The schema is the same on every rank, in the form of ``arrow_types.normal``.
+    counts
+        How many rows each rank has, the same on every rank.
+    """
+
+    __slots__ = ("context", "counts", "local")
+
+    def __init__(self, context: Context, local: Any, counts: tuple[int, ...]) -> None:
+        self.context = context
+        self.local = local
+        self.counts = counts
+
+    @classmethod
+    def made(cls, context: Context, local: Any) -> Rows:
+        """Return rows of which the ranks tell each other how many they have. Collective."""
+        return cls(context, local, counted(context, len(local)))
+
+    def like(self, local: Any) -> Rows:
+        """Return other columns of the same rows, or of as many on each rank. Not collective."""
+        return Rows(self.context, local, self.counts)
+
+    @property
+    def _context(self) -> Context:
+        """The ranks, which hear of a call that fails here."""
+        return self.context
+
+    @property
+    def schema(self) -> Any:
+        """The names and types of the columns."""
+        return self.local.schema
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        names: list[str] = self.local.column_names
+        return names
+
+    @property
+    def total(self) -> int:
+        """The number of rows on all ranks."""
+        return sum(self.counts)
+
+    @property
+    def first(self) -> int:
+        """The number of rows before this rank's first."""
+        return sum(self.counts[: self.context.rank])
+
+
+def counted(context: Context, rows: int) -> tuple[int, ...]:
+    """Return how many rows each rank has. Collective."""
+    return tuple(allgather(context, np.array([rows], np.int64)).ravel().tolist())
+
+
+def block_counts(context: Context, rows: int) -> tuple[int, ...]:
+    """Return how many rows each rank has of a block division, the larger parts first."""
+    share, more = divmod(rows, context.size)
+    return tuple(share + (rank < more) for rank in range(context.size))
+
+
+def as_table(rows: Rows) -> Any:
+    """Return a dtl.Table of rows. Not collective."""
+    return makers["table"](rows)
+
+
+def unknown_column(name: Any, names: list[str]) -> KeyNotFoundError:
+    """Return the error of a name that no column has, with the names that are like it."""
+    close = difflib.get_close_matches(str(name), names, 3, _ALIKE)
+    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    return KeyNotFoundError(f"there is no column {name!r}; {hint}the columns are {names}")
+
+
+def column_names(rows: Rows, what: str, names: Any) -> list[str]:
+    """Return the names of columns, given as one or as a list, each of which there is and is named once."""
+    found = names_in(what, names)
+    for name in found:
+        if name not in rows.names:
+            raise unknown_column(name, rows.names)
+        if found.count(name) > 1:
+            raise InvalidArgumentError(f"{what} names the column {name!r} twice")
+    return found
+
+
+def names_in(what: str, names: Any) -> list[str]:
+    """Return names, given as one or as a list."""
+    if isinstance(names, bytes):
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}")
+    try:
+        found = [names] if isinstance(names, str) else list(listed(names))
+    except TypeError:
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}") from None
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+    return found
+
+
+@contextmanager
+def arrows_errors(what: str) -> Iterator[None]:
+    """Raise the errors of Arrow's functions as DTL's: of a type, of a value, of a number that is too large."""
+    pa = arrow()
+    try:
+        yield
+    except DTLError:
+        raise
+    except MemoryError:
+        raise
+    except (pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+        raise InvalidTypeError(f"{what}: {_first_line(error)}") from None
+    except (pa.ArrowException, ValueError, ArithmeticError) as error:
+        text = _first_line(error)
+        kind = OverflowError if "verflow" in text or isinstance(error, ArithmeticError) else InvalidArgumentError
+        raise kind(f"{what}: {text}") from None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
