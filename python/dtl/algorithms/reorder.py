@@ -307,12 +307,15 @@ def shuffle(c: DistributedContainer, seed: int) -> None:
 
 def _random(indices: Any, seed: int) -> Any:
     """Return SplitMix64's number of each index, in a sequence that the seed chooses."""
-    return _mixed(_mixed(indices.astype(np.uint64)) ^ _mixed(np.array([seed], np.uint64)))
+    return splitmix64(splitmix64(indices.astype(np.uint64)) ^ splitmix64(np.array([seed], np.uint64)))
 
 
-def _mixed(state: Any) -> Any:
-    """Return what SplitMix64 returns in each of some states."""
+def splitmix64(state: Any) -> Any:
+    """Return what SplitMix64 returns in each of some states, an array of uint64."""
     z = state + np.uint64(_STEP)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return z
