@@ -13,7 +13,8 @@ import dtl
 #: Calls without an argument that may be wrong, and those of Python's protocols, which have tests of their own.
 WITHOUT = {
     "Column.__init__", "Column.__len__", "Column.of", "Column.to_arrow",
-    "Table.__contains__", "Table.__getitem__", "Table.__iter__", "Table.__len__", "Table.keys", "Table.of",
+    "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
+    "Table.of",
 }  # fmt: skip
 
 
@@ -31,6 +32,15 @@ def rows(ctx: dtl.Context) -> Rows:
     return {
         "Table.__init__": (functools.partial(dtl.Table, ctx), {"data": whole}),
         "Table.from_arrow": (functools.partial(dtl.Table.from_arrow, ctx), {"table": t}),
+        "Table.__getitem__": (t._filter, {"mask": [True, False, True]}),
+        "Table.__setitem__": (lambda value: t.assign(m=0).__setitem__("m", value), {"value": [3, 2, 1]}),
+        "Table.assign": (t.assign, {"m": [3, 2, 1]}),
+        "Table.astype": (t[["v", "n"]].astype, {"dtype": {"n": "float32"}}),
+        "Table.head": (t.head, {"n": 2}),
+        "Table.info": (t.info, {"root": 0}),
+        "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
+        "Table.show": (t.show, {"root": 0}),
+        "Table.tail": (t.tail, {"n": 2}),
         "Table.to_arrow": (t.to_arrow, {"root": 0}),
         "Table.to_pandas": (t.to_pandas, {"root": 0}),
     }
@@ -38,4 +48,8 @@ def rows(ctx: dtl.Context) -> Rows:
 
 def local(ctx: dtl.Context) -> Rows:
     """Return the calls that are not collective."""
-    return {}
+    t = table_of(ctx)
+    return {
+        "Table.drop": (t.drop, {"columns": ["v"]}),
+        "Table.rename": (t.rename, {"columns": {"v": "w"}}),
+    }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
-from ..exceptions import InvalidArgumentError
+import numpy as np
+
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.meaning import is_run_end_encoded
-from .rows import arrow
+from .rows import arrow, arrows_errors
 
 #: The bytes of text in one array of Arrow's, whose offsets have 32 bits.
 _TEXT = 2**31 - 1
@@ -113,3 +116,51 @@ def converted(column: Any, kind: Any) -> Any:
     if pa.types.is_null(column.type):
         return pa.chunked_array([pa.nulls(len(column), kind)], kind)
     return _decoded(column)
+
+
+#: Types of Python's, and what they are called here.
+_PYTHONS = {
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    str: "string",
+    bytes: "binary",
+    datetime.datetime: "timestamp[us]",
+    datetime.date: "date32",
+    datetime.timedelta: "duration[us]",
+}
+
+
+def type_of(kind: Any) -> Any:
+    """Return a type in normal form, given as Arrow's, as NumPy's or Python's, or by a name of one of these."""
+    pa = arrow()
+    if isinstance(kind, pa.DataType):
+        return normal(kind)
+    name = _PYTHONS.get(kind, kind) if isinstance(kind, type) else kind
+    if isinstance(name, str):
+        if name == "category":
+            return pa.dictionary(pa.int32(), pa.string())
+        try:
+            return normal(pa.type_for_alias("string" if name == "str" else name))
+        except ValueError:
+            pass
+    if name is None:
+        raise InvalidTypeError("a type is Arrow's, NumPy's or the name of one, not None")
+    try:
+        return normal(pa.from_numpy_dtype(np.dtype(name)))
+    except (TypeError, ValueError, SyntaxError, pa.ArrowException):
+        raise InvalidTypeError(f"{kind!r} is no type of Arrow's, of NumPy's or of Python's") from None
+
+
+def converted_to(name: str, column: Any, kind: Any) -> Any:
+    """Return a column with its values in another type, each of which that type must hold."""
+    pa = arrow()
+    if column.type == kind:
+        return column
+    with arrows_errors(f"the column {name!r}"):
+        if pa.types.is_dictionary(column.type):
+            column = _decoded(column)
+        if pa.types.is_dictionary(kind):
+            column = column if column.type == kind.value_type else column.cast(kind.value_type)
+            return column.dictionary_encode().cast(kind)
+        return column if column.type == kind else column.cast(kind)

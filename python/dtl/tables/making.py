@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -23,6 +24,9 @@ from .arrow_types import common, converted, normalized, normalized_column
 from .rows import Rows, arrow, arrows_errors, block_counts, counted
 
 _SCALARS = (str, bytes, bool, int, float, np.generic, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
+
+#: How deep lists in lists may be.
+_DEPTH = 32
 
 
 def is_scalar(value: Any) -> bool:
@@ -62,13 +66,25 @@ def whole_column(name: str, values: Any) -> Any:
             made = pa.array(values)
         elif isinstance(values, np.ndarray):
             made = _of_numpy(name, values)
+        elif isinstance(values, (Mapping, set, frozenset)):
+            raise InvalidTypeError(f"the values of {name} are a {type(values).__name__}, which has no order")
         else:
-            made = pa.array(list(values))
+            made = pa.array(_checked(name, listed(values), _DEPTH))
         if not isinstance(made, pa.ChunkedArray):
             made = pa.chunked_array([made], made.type)
         if pa.types.is_struct(made.type) and type(values).__name__ == "DataFrame":
             raise InvalidTypeError(f"the values of {name} are a table, not a column")
         return normalized_column(made)
+
+
+def _checked(name: str, values: Any, left: int) -> Any:
+    """Return lists in lists that are not deep: pyarrow ends the process with those that hold themselves."""
+    if not left:
+        raise InvalidTypeError(f"the values of {name} are lists in lists, more than {_DEPTH} deep")
+    for value in values.values() if isinstance(values, Mapping) else values:
+        if isinstance(value, (list, tuple, dict)):
+            _checked(name, value, left - 1)
+    return values
 
 
 def _of_numpy(name: str, values: Any) -> Any:
@@ -122,10 +138,10 @@ def fingerprint(column: Any) -> int:
 def rows_of_dict(ctx: Context, op: str, given: Mapping[str, Any], columns: Mapping[str, Rows]) -> Rows:
     """Return rows of containers, arrays and scalars by name; of columns of tables, the rows are given. Collective."""
     with local_step(ctx, op):
-        parts, whole = _sorted_out(ctx, given, columns)
+        parts, whole = parts_and_whole(ctx, given, columns)
         if not parts and not whole:
             raise InvalidArgumentError("no column says how many rows there are")
-        words = ", ".join(_words(name, parts, whole, given) for name in given)
+        words = ", ".join(words_of(name, parts, whole, given) for name in given)
         mine = [len(part) for part in parts.values()]
     agree(ctx, op, words)
     numbers = np.array(allgather_object(ctx, mine), np.int64)
@@ -145,7 +161,7 @@ def rows_of_dict(ctx: Context, op: str, given: Mapping[str, Any], columns: Mappi
     return settled(ctx, op, table, counts)
 
 
-def _sorted_out(
+def parts_and_whole(
     ctx: Context, given: Mapping[str, Any], columns: Mapping[str, Rows]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns of which each rank has a part, and those that each rank has whole: all but scalars."""
@@ -163,7 +179,7 @@ def _sorted_out(
     return parts, whole
 
 
-def _words(name: str, parts: Mapping[str, Any], whole: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+def words_of(name: str, parts: Mapping[str, Any], whole: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """Return what ranks must have alike of a column."""
     if name in parts:
         return f"{name!r} in parts"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Iterator, overload
+from typing import Any, Callable, Iterator, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
+from . import changes, display, selection
 from .column import Column
 from .gathering import gathered
 from .making import rows_of_arrow, rows_of_columns, rows_of_dict, table_of
@@ -173,10 +174,200 @@ class Table:
             if key not in rows.names:
                 raise unknown_column(key, rows.names)
             return Column.of(rows.like(rows.local.select([key])))
-        if isinstance(key, list) and not all(isinstance(name, (bool, np.bool_)) for name in key):
-            names = column_names(rows, "the list", key)
-            return Table.of(rows.like(rows.local.select(names)))
-        raise InvalidTypeError(f"a table has columns by names, lists of names, masks and slices of rows, not {key!r}")
+        if isinstance(key, slice):
+            return self._slice(key)
+        if isinstance(key, list) and not (key and all(isinstance(each, (bool, np.bool_)) for each in key)):
+            return Table.of(rows.like(rows.local.select(_some(column_names(rows, "the list", key)))))
+        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
+            raise InvalidTypeError(
+                f"{key!r} is no name of a column; the row of that number is table[{key}:{int(key) + 1}]"
+            )
+        return self._filter(key)
+
+    @collective
+    def _filter(self, mask: Any) -> Table:
+        """Return the rows where a mask is true."""
+        given = mask.rows if isinstance(mask, Column) else mask
+        return Table.of(selection.filtered(self._rows, "filter", given))
+
+    @collective
+    def _slice(self, which: slice) -> Table:
+        """Return the rows of a slice."""
+        return Table.of(selection.sliced(self._rows, "slice", which))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Add a column, or replace one. Collective, as :meth:`assign`."""
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+        self._rows = self._assign("setitem", {name: value})
+
+    def __delitem__(self, name: str) -> None:
+        self._rows = changes.without(self._rows, "del", name)
+
+    @collective
+    def _assign(self, op: str, given: dict[str, Any]) -> Rows:
+        columns = {name: value.rows for name, value in given.items() if isinstance(value, Column)}
+        return changes.assigned(self._rows, op, given, columns)
+
+    def assign(self, **columns: Any) -> Table:
+        """Return a table with further columns, or with others in the places of some. Collective.
+
+        Parameters
+        ----------
+        columns
+            For each name, a column of this table or of one divided alike, a one-dimensional container divided alike, an
+            array that is the same on every rank, or a scalar. Or a function of the table that returns one of these; the
+            table has the columns that were named before.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            If a column has another length or division than the table, or values of no type of Arrow. On every rank.
+        CollectiveMismatchError
+            If the ranks pass different arrays or scalars.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"price": [3, 2], "count": [5, 7]})
+        ...     table["shop"] = "here"
+        ...     table.assign(paid=lambda t: t["price"]).to_arrow().to_pydict()
+        {'price': [3, 2], 'count': [5, 7], 'shop': ['here', 'here'], 'paid': [3, 2]}
+        """
+        made = Table.of(self._rows)
+        for name, value in columns.items():
+            made._rows = made._assign("assign", {name: value(made) if callable(value) else value})
+        return made
+
+    def rename(self, columns: Mapping[str, str] | Callable[[str], str]) -> Table:
+        """Return the table with other names of columns. Not collective.
+
+        Parameters
+        ----------
+        columns
+            A mapping of names to new ones, or a function that returns the new name of each.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If two columns would have one name.
+        """
+        return Table.of(changes.renamed(self._rows, columns))
+
+    def drop(self, columns: Any) -> Table:
+        """Return the table without some columns: a name or a list of names. Not collective.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If no column would be left.
+        """
+        return Table.of(changes.without(self._rows, "drop", columns))
+
+    @collective
+    def astype(self, dtype: Any) -> Table:
+        """Return the table with values of other types. Collective.
+
+        Parameters
+        ----------
+        dtype
+            The type of every column, or a mapping of names to types: of Arrow, of NumPy or of Python, or the name of
+            one, such as "float32", "string", "category" or "timestamp[ms]".
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a value has no equal in the new type, such as 1.5 in integers, or text that is no number. On every rank.
+        InvalidTypeError
+            If there is no such type, or no conversion to it.
+        KeyNotFoundError
+            If there is no such column.
+        """
+        return Table.of(changes.cast(self._rows, "astype", dtype))
+
+    @collective
+    def head(self, n: int = 5) -> Table:
+        """Return the first n rows; if n is negative, all but the last ones. They stay on their ranks. Collective.
+
+        Raises
+        ------
+        InvalidTypeError
+            If n is no integer.
+        """
+        return Table.of(selection.sliced(self._rows, "head", slice(n)))
+
+    @collective
+    def tail(self, n: int = 5) -> Table:
+        """Return the last n rows; if n is negative, all but the first ones. They stay on their ranks. Collective.
+
+        Raises
+        ------
+        InvalidTypeError
+            If n is no integer.
+        """
+        return Table.of(selection.last(self._rows, "tail", n))
+
+    @collective
+    def sample(self, n: Any = None, *, frac: Any = None, replace: bool = False, seed: Any = None) -> Table:
+        """Return rows chosen at random, in the order of the table. They stay on their ranks. Collective.
+
+        Parameters
+        ----------
+        n, frac
+            How many rows, or which share of all: one of the two.
+        replace
+            Whether a row may be chosen more than once.
+        seed
+            An integer from which the choice follows, the same for any number of ranks; None for another choice each
+            time.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            If neither n nor frac is given, or both, or if there are not so many rows.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+        """
+        return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, seed))
+
+    def items(self) -> list[tuple[str, Column]]:
+        """Return the names and columns. Not collective."""
+        return [(name, self[name]) for name in self._rows.names]
+
+    def __repr__(self) -> str:
+        return f"<{display.described('Table', self._rows)}>\n{display.of_rank(self._rows).text()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{display.described('Table', self._rows)}</p>{display.of_rank(self._rows).html()}"
+
+    @collective
+    def show(self, root: int = 0) -> None:
+        """Print the first and last rows of the whole table on one rank. Collective.
+
+        ``print(table)`` shows those of the rank that prints, and is not collective.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        """
+        display.show(self._rows, "show", root)
+
+    @collective
+    def info(self, root: int = 0) -> None:
+        """Print the columns on one rank, with their types and how many values are not null. Collective.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        """
+        display.info(self._rows, "info", root)
 
     def to_arrow(self, root: int = 0, *, local: bool = False) -> Any:
         """Return rows as a pyarrow.Table: all of them on one rank, or those of each rank. Collective, unless local.
@@ -218,6 +409,12 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return this rank's rows for libraries that support Arrow's PyCapsule interface. Not collective."""
         return self._rows.local.__arrow_c_stream__(requested_schema)
+
+
+def _some(names: list[str]) -> list[str]:
+    if not names:
+        raise InvalidArgumentError("the list names no column; a table has at least one")
+    return names
 
 
 def rows_of(thing: Any, name: str, ctx: Context) -> Rows:

@@ -1,0 +1,100 @@
+"""Tables with other columns: added, renamed, left out, of other types. The rows stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import numpy as np
+
+from ..comm.objects import allgather_object
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .arrow_types import converted_to, type_of
+from .making import parts_and_whole, repeated, settled, words_of
+from .rows import Rows, arrow, column_names, names_in, unknown_column
+
+
+def assigned(rows: Rows, op: str, given: Mapping[str, Any], columns: Mapping[str, Rows]) -> Rows:
+    """Return rows with further or other columns; of columns of tables, the rows are given, too. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op):
+        parts, whole = parts_and_whole(ctx, given, columns)
+        words = ", ".join(words_of(name, parts, whole, given) for name in given)
+        mine = [len(part) for name, part in parts.items() if name not in columns]
+    agree(ctx, op, words)
+    local_names = [name for name in parts if name not in columns]
+    counts = {name: each.counts for name, each in columns.items()}
+    if local_names:
+        numbers = np.array(allgather_object(ctx, mine), np.int64)
+        counts.update({name: tuple(numbers[:, i].tolist()) for i, name in enumerate(local_names)})
+    _check_counts(rows, counts, {name: len(column) for name, column in whole.items()})
+    first, local = rows.first, len(rows.local)
+    with local_step(ctx, op):
+        made = {}
+        for name, value in given.items():
+            if name in parts:
+                made[name] = parts[name]
+            else:
+                made[name] = whole[name].slice(first, local) if name in whole else repeated(name, value, local)
+    if local_names:
+        apart = settled(ctx, op, arrow().table({name: made[name] for name in local_names}), rows.counts)
+        made.update(zip(local_names, apart.local.columns))
+    return rows.like(arrow().table({**dict(zip(rows.names, rows.local.columns)), **made}))
+
+
+def _check_counts(rows: Rows, counts: Mapping[str, tuple[int, ...]], whole: Mapping[str, int]) -> None:
+    """Refuse columns of another length or division than a table's. Every rank knows the numbers of all."""
+    for name, total in (*whole.items(), *((name, sum(each)) for name, each in counts.items())):
+        if total != rows.total:
+            raise InvalidArgumentError(f"{name!r} has {total} rows, and the table has {rows.total}")
+    for name, each in counts.items():
+        if each != rows.counts:
+            raise InvalidArgumentError(
+                f"{name!r} has {list(each)} rows on the ranks, and the table has {list(rows.counts)}: divide both in "
+                "the same way"
+            )
+
+
+def without(rows: Rows, what: str, names: Any) -> Rows:
+    """Return rows without some columns. Not collective."""
+    left_out = column_names(rows, what, names)
+    kept = [name for name in rows.names if name not in left_out]
+    if not kept:
+        raise InvalidArgumentError(f"{what} names every column; a table has at least one")
+    return rows.like(rows.local.select(kept))
+
+
+def renamed(rows: Rows, columns: Mapping[str, str] | Callable[[str], str]) -> Rows:
+    """Return rows of which some columns have other names. Not collective."""
+    if isinstance(columns, Mapping):
+        for name in columns:
+            if name not in rows.names:
+                raise unknown_column(name, rows.names)
+        names = [columns.get(name, name) for name in rows.names]
+    elif callable(columns):
+        names = [columns(name) for name in rows.names]
+    else:
+        raise InvalidTypeError(f"columns must be a mapping of names or a function, not {columns!r}")
+    names_in("columns", names)
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidArgumentError(f"two columns would be {name!r}; the columns would be {names}")
+    return rows.like(rows.local.rename_columns(names))
+
+
+def cast(rows: Rows, op: str, kinds: Any) -> Rows:
+    """Return rows of which all or some columns are of other types. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op):
+        if isinstance(kinds, Mapping):
+            column_names(rows, "astype", list(kinds))
+            wanted = {name: type_of(kind) for name, kind in kinds.items()}
+        else:
+            wanted = dict.fromkeys(rows.names, type_of(kinds))
+        made = dict(zip(rows.names, rows.local.columns))
+        for name, kind in wanted.items():
+            made[name] = converted_to(name, made[name], kind)
+        table = arrow().table(made)
+    agree(ctx, op, f"{wanted}")
+    return rows.like(table)

@@ -1,0 +1,121 @@
+"""Rows of a table that a mask, a slice or chance selects. They stay on their ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import flag, integer
+from ..comm.objects import broadcast_object
+from ..containers.base import DistributedContainer
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .making import fingerprint, of_container, whole_column
+from .rows import Rows, arrow
+
+
+def filtered(rows: Rows, op: str, mask: Any) -> Rows:
+    """Return the rows where a mask is true: a column, container, or array that is the same on every rank. Collective.
+
+    Where the mask is null, it is not true.
+    """
+    with local_step(rows.context, op):
+        words, chosen = _mask(rows, mask)
+        local = rows.local.filter(chosen)
+    agree(rows.context, op, words)
+    return Rows.made(rows.context, local)
+
+
+def _mask(rows: Rows, mask: Any) -> tuple[str, Any]:
+    """Return a mask in words, and what this rank has of it."""
+    pa, mine = arrow(), len(rows.local)
+    if isinstance(mask, Rows):
+        words, found, counts = "a column", mask.local.column(0), mask.counts
+        if counts != rows.counts:
+            raise InvalidArgumentError(
+                f"the mask has {list(counts)} rows on the ranks, and the table has {list(rows.counts)}: a mask is "
+                "computed of columns of the same table"
+            )
+    elif isinstance(mask, DistributedContainer):
+        words, found = "a container", of_container(rows.context, "the mask", mask)
+        if len(found) != mine:
+            raise InvalidArgumentError(
+                f"the mask has {len(found)} rows on rank {rows.context.rank}, and the table has {mine}"
+            )
+    else:
+        found = whole_column("the mask", mask)
+        if len(found) != rows.total:
+            raise InvalidArgumentError(f"the mask has {len(found)} rows, and the table has {rows.total}")
+        words = f"{len(found)} values with fingerprint {fingerprint(found):08x}"
+        found = found.slice(rows.first, mine)
+    if pa.types.is_null(found.type):
+        found = found.cast(pa.bool_())
+    if not pa.types.is_boolean(found.type):
+        raise InvalidTypeError(f"the mask is of {found.type}; a mask is of bool")
+    return words, found
+
+
+def sliced(rows: Rows, op: str, which: slice) -> Rows:
+    """Return the rows of a slice, as of a list of all rows. Collective."""
+    with local_step(rows.context, op):
+        try:
+            start, stop, step = which.indices(rows.total)
+        except (TypeError, ValueError) as error:
+            raise InvalidTypeError(f"the slice {which} has bounds that are no integers: {error}") from None
+        if step < 0:
+            raise InvalidArgumentError(f"the slice {which} goes backwards; rows of a table are sliced forwards")
+    agree(rows.context, op, f"{start}:{stop}:{step}")
+    chosen = range(start, stop, step)
+    bounds = np.cumsum([0, *rows.counts]).tolist()
+    parts = [_within(chosen, lo, hi) for lo, hi in zip(bounds, bounds[1:])]
+    mine, first = parts[rows.context.rank], rows.first
+    if step == 1 or len(mine) < 2:
+        local = rows.local.slice(mine.start - first if len(mine) else 0, len(mine))
+    else:
+        local = rows.local.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
+    return Rows(rows.context, local, tuple(len(part) for part in parts))
+
+
+def last(rows: Rows, op: str, n: Any) -> Rows:
+    """Return the last n rows, or all but the first -n. Collective."""
+    with local_step(rows.context, op):
+        count = integer("n", n)
+        first = max(0, rows.total - count) if count >= 0 else min(rows.total, -count)
+    return sliced(rows, op, slice(first, None))
+
+
+def _within(chosen: range, lo: int, hi: int) -> range:
+    """Return those of ascending numbers that are in [lo, hi)."""
+    first = max(0, -(-(lo - chosen.start) // chosen.step))
+    last = max(first, -(-(hi - chosen.start) // chosen.step))
+    return chosen[first:last]
+
+
+def sampled(rows: Rows, op: str, n: Any, frac: Any, replace: Any, seed: Any) -> Rows:
+    """Return some rows by chance, in the order of the table. Collective."""
+    ctx, total = rows.context, rows.total
+    with local_step(ctx, op):
+        again = bool(flag("replace", replace))
+        if (n is None) == (frac is None):
+            raise InvalidArgumentError("sample takes n, the number of rows, or frac, their share of all")
+        if n is None:
+            if isinstance(frac, bool) or not isinstance(frac, (int, float, np.number)) or not frac >= 0:
+                raise InvalidArgumentError(f"frac {frac!r} is no number that is at least 0")
+            count = int(np.floor(float(frac) * total + 0.5))
+        else:
+            count = integer("n", n)
+        if count < 0 or (count > total and not again) or (count and not total):
+            raise InvalidArgumentError(f"{count} rows outside [0, {total}], which the table has")
+        start = None if seed is None else integer("seed", seed)
+        if start is not None and start < 0:
+            raise InvalidArgumentError(f"seed {start} is negative")
+    agree(ctx, op, f"{count} rows, replace {again}, seed {start}")
+    if start is None:
+        start = broadcast_object(ctx, np.random.SeedSequence().entropy, 0)
+    drawn = np.random.Generator(np.random.PCG64(start))
+    chosen = np.sort(drawn.choice(total, count, replace=again, shuffle=False)) if count else np.empty(0, np.int64)
+    cuts = np.searchsorted(chosen, np.cumsum([0, *rows.counts])).tolist()
+    rank = ctx.rank
+    local = rows.local.take(arrow().array(chosen[cuts[rank] : cuts[rank + 1]] - rows.first))
+    return Rows(ctx, local, tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
