@@ -12,24 +12,11 @@ from .._lazy import late
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..ops import IN_PLACE, Op
 from . import library, slow_paths
+from .kinds import COMPUTED, NUMBERS, carrier, kind_of
 from .named_types import dtype_called, is_made_of, is_native, is_record, name_of, native_of, record
 
 _array_of = late("._native.foreign_arrays", "array_of")
 _text_of = late("._native.foreign_arrays", "text_of")
-
-
-def _element_types() -> dict[str, int]:
-    """Return the core's number of each dtype, by NumPy's ``str`` of it, which says the byte order too."""
-    numbers: dict[str, int] = {}
-    while name := library.dtype_name(len(numbers) + 1):
-        numbers[np.dtype(name).str] = len(numbers) + 1
-    return numbers
-
-
-_NUMBERS = _element_types()
-
-#: The same by NumPy's numbers of the types, in native byte order: of several that are one type here, of each.
-_OF_NUMPYS = {np.dtype(c).num: _NUMBERS[np.dtype(c).str] for c in np.typecodes["All"] if np.dtype(c).str in _NUMBERS}
 
 
 def dtype_number(dtype: Any) -> int:
@@ -39,34 +26,14 @@ def dtype_number(dtype: Any) -> int:
     except (TypeError, ValueError, SyntaxError) as error:
         hint = "; several extents are one argument, such as (2, 3)" if isinstance(dtype, int) else ""
         raise InvalidArgumentError(f"unknown dtype {dtype!r}: {error}{hint}") from None
-    number = _NUMBERS.get(resolved.str)
+    number = NUMBERS.get(resolved.str)
     if number is None:
         raise InvalidArgumentError(f"dtype {resolved} is not held; the dtypes are {_names()}")
     return number
 
 
-#: NumPy's kinds of elements that the core moves and does not know: dates, spans of time, bytes, str and records.
-_MOVED = "mMSUV"
-#: As which type of the core elements of so many bytes are moved; of other sizes, as bytes.
-_CARRIERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
-#: The core's number of elements of no bytes, to which it adds their size, and the most that one may have.
-_OPAQUE, _LARGEST = 256, 2**24
-
-
-def computed_number(dtype: np.dtype[Any]) -> int:
-    """Return the core's number of a dtype that it computes with, in this machine's byte order; 0 of any other."""
-    return _OF_NUMPYS.get(dtype.num, 0) if dtype.isnative else 0
-
-
-def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the type as which the core moves elements that it does not compute with; None for all other types."""
-    if dtype.num in _OF_NUMPYS or dtype.hasobject or dtype.subdtype is not None:
-        return None
-    if dtype.kind not in _MOVED and dtype.type is not np.float16:
-        return None
-    if not 1 <= dtype.itemsize <= _LARGEST:
-        return None
-    return np.dtype(_CARRIERS.get(dtype.itemsize, f"S{dtype.itemsize}"))
+#: The core's number of elements of no bytes, to which it adds their size.
+_OPAQUE = 256
 
 
 def sent_as(dtype: np.dtype[Any], known: bool = False) -> np.dtype[Any] | None:
@@ -101,17 +68,14 @@ def stored_number(dtype: Any) -> int:
         resolved = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         return dtype_number(dtype)
-    number = _OF_NUMPYS.get(resolved.num)
+    number = COMPUTED.get(resolved.num)
     if number is not None and resolved.isnative:
         return number
     moved = carrier(resolved)
     if moved is not None and is_native(resolved):
-        return _NUMBERS[moved.str] if moved.kind != "S" else _OPAQUE + resolved.itemsize
-    if moved is None and resolved.kind in _MOVED and resolved.num not in _OF_NUMPYS:
-        raise InvalidArgumentError(
-            f"dtype {resolved} has {resolved.itemsize} bytes: bytes, str and records are held that have 1 to "
-            f"{_LARGEST} bytes and no objects in them"
-        )
+        return NUMBERS.get(moved.str) or _OPAQUE + resolved.itemsize
+    if moved is None:
+        kind_of(resolved).check_held(resolved)
     return dtype_number(resolved)
 
 
@@ -146,10 +110,10 @@ def stored_array(name: str, value: Any) -> np.ndarray[Any, Any]:
             listed_there = np.asarray(value)
         except (TypeError, ValueError, OverflowError):
             return input_array(name, value)  # which says what is wrong with it
-        value = listed_there if listed_there.dtype.kind in "mMSU" else value
+        value = listed_there if kind_of(listed_there.dtype).is_listed else value
     elif is_foreign(value):
         elements = _array_of(name, value)
-        value = value if elements.dtype.kind == "O" else elements  # by whose type it is refused
+        value = value if elements.dtype == object else elements  # by whose type it is refused
     elif isinstance(value, np.ndarray) and value.dtype.kind == "T":
         value = _text_of(name, value)
     if isinstance(value, (np.ndarray, np.generic)) and not np.ma.is_masked(value):
@@ -176,7 +140,7 @@ def as_bytes(array: Any) -> Any:
 
 def element_types() -> list[np.dtype[Any]]:
     """Return the dtypes that elements have."""
-    return [np.dtype(key) for key in _NUMBERS]
+    return [np.dtype(key) for key in NUMBERS]
 
 
 def _names() -> str:
@@ -278,9 +242,9 @@ def input_array(name: str, value: Any) -> np.ndarray[Any, Any]:
     if is_record(array.dtype):
         return array
     native = native_of(array.dtype)
-    if native.str in _NUMBERS and not array.dtype.isnative:
+    if native.str in NUMBERS and not array.dtype.isnative:
         return array.astype(native, order="C")
-    if native.str not in _NUMBERS:
+    if native.str not in NUMBERS:
         if value is IN_PLACE:
             raise InvalidTypeError(f"{name} cannot be IN_PLACE here: this call does not take the elements from out")
         raise InvalidTypeError(
@@ -305,12 +269,12 @@ def check_output(out: Any) -> None:
     if not isinstance(out, np.ndarray):
         raise InvalidTypeError(f"out must be a NumPy array, not {type(out).__name__}")
     native = native_of(out.dtype)
-    if not is_native(out.dtype) and (native.str in _NUMBERS or carrier(native) is not None):
+    if not is_native(out.dtype) and (native.str in NUMBERS or carrier(native) is not None):
         raise InvalidTypeError(
             f"out has dtype {out.dtype}, which is not in this machine's byte order: what is received is not converted; "
             f"use {native}"
         )
-    if out.dtype.str not in _NUMBERS and not is_record(out.dtype):
+    if out.dtype.str not in NUMBERS and not is_record(out.dtype):
         raise InvalidTypeError(f"out has dtype {out.dtype}, which cannot be received; the dtypes are {_names()}")
     if not out.flags.writeable:
         raise InvalidArgumentError(f"out of shape {out.shape} is read-only")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
-from .._native.values import cast, filling, fingerprint
+from .._native.kinds import filling
+from .._native.values import cast, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over
 from ..containers.host_copies import by_host

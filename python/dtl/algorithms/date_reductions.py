@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from ..containers.base import linear_indices
 from ..containers.date_kernels import order_key
@@ -22,7 +23,6 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme
 from .exchange import gathered, share
-from .order_keys import dates_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]

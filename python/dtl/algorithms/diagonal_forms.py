@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import fitting
 from .._native.library import bridge
-from .._native.values import fingerprint, fitting
+from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError

@@ -12,6 +12,7 @@ from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
+from .._native.kinds import kind_of
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
@@ -29,7 +30,6 @@ from .concatenate import stack
 from .exchange import gathered, share
 from .manipulation import dimension, divided_dimensions
 from .operands import together
-from .order_keys import truths
 from .results import written
 from .sort import sort
 
@@ -372,7 +372,7 @@ def flatnonzero(a: Any) -> DistributedVector:
     if a.placement_policy is Placement.DEVICE:
         mine: Any = _true_on_device(a)
     else:
-        mine = linear_indices(a)[truths(a.local_view())]
+        mine = linear_indices(a)[kind_of(a.dtype).truths(a.local_view())]
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
     made = DistributedVector._from_parts(ctx, mine, a.placement_policy)
@@ -386,7 +386,7 @@ def _true_on_device(a: Any) -> Any:
     """Return the indices in C order of this rank's elements that are not zero, on its GPU if they are one range."""
     mask = a if a.dtype == np.bool_ else converted(a, np.dtype(np.bool_))
     if mask is None:  # of elements that are no numbers
-        mask = elementwise("np.nonzero", truths, (a,), np.bool_)
+        mask = elementwise("np.nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
     try:
         if a.partition_policy is Partition.REPLICATED or not parts.is_a_range(a):
             return parts.true_indices(mask)
@@ -427,7 +427,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     if axis is None and not keepdims and a.placement_policy is not Placement.DEVICE:
         return np.int64(folds.fold(a, folds.TRUTHS))
     numbers = a._carrier is None or a.dtype == np.float16
-    true = a != 0 if numbers else elementwise("np.count_nonzero", truths, (a,), np.bool_)
+    true = a != 0 if numbers else elementwise("np.count_nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
     return true.sum(axis, keepdims=keepdims)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from .._native.arguments import carrier
+from .._native.kinds import carrier
 from .._native.library import bridge
 from ..comm.vector_collectives import allgatherv, alltoallv
 from ..containers.base import DistributedContainer

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.values import element, filling
+from .._native.kinds import filling, kind_of
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.indexing import parts
 from ..runtime.array_libraries import LibraryLike
@@ -76,7 +76,7 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
     """
     check_container("c", c)
     c._check_open()
-    wanted, number = element("old", old, c.dtype), filling(new, c.dtype)
+    wanted, number = kind_of(c.dtype).element("old", old, c.dtype), filling(new, c.dtype)
     share(c, "replace", f"{old!r} by {new!r}")
     if wanted is not None:
         view = c.local_view()

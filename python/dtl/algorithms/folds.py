@@ -6,13 +6,13 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from ..containers import expressions
 from ..containers.broadcasting import elementwise as _elementwise
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
 from .date_reductions import folded as _folded_dates
-from .order_keys import truths
 
 SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
 ARGMIN, ARGMAX, MEAN, TRUTHS = bridge.FOLD_ARGMIN, bridge.FOLD_ARGMAX, bridge.FOLD_MEAN, bridge.FOLD_TRUTHS
@@ -106,6 +106,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
 
 def truths_of(name: str, a: Any) -> Any:
     """Return which elements are true, of a type that the core does not know. Collective."""
+    truths = kind_of(a.dtype).truths
     return a.astype(np.bool_) if a._dtype == np.float16 else _elementwise(name, truths, (a,), np.bool_)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Tuple, overload
 
 import numpy as np
 
+from .._native.kinds import compared_in, kind_of
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import BLOCK
@@ -15,7 +16,6 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import share
-from .order_keys import compared_in, differ, equal_to_none
 from .ordered import searchsorted
 from .sort import argsort, check_vector, permute
 
@@ -184,13 +184,13 @@ def _matched(left: Any, right: Any, dtype: np.dtype[Any]) -> _Matches:
         with local_step(ctx, "join"):
             keys = left_sorted.local_view()
             head = np.ones(len(keys), np.bool_)
-            head[1:] = differ(keys[1:], keys[:-1])
+            head[1:] = kind_of(keys.dtype).differ(keys[1:], keys[:-1])
             distinct = keys[head]
         low = searchsorted(right_sorted, distinct)
         high = searchsorted(right_sorted, distinct, "right")
         with local_step(ctx, "join"):
             lengths = np.diff(np.append(np.flatnonzero(head), len(keys)))
-            matching = (high > low) & ~equal_to_none(distinct)
+            matching = (high > low) & ~kind_of(distinct.dtype).unequal(distinct)
             indices = left_order.local_view()[np.repeat(matching, lengths)]
             first, counts = (np.repeat(each[matching], lengths[matching]) for each in (low, high - low))
             before = np.cumsum(counts) - counts
@@ -209,7 +209,7 @@ def _having(left: Any, right: Any, dtype: np.dtype[Any], partners: bool) -> Dist
         keys = left_sorted.local_view()
         low, high = (searchsorted(right_sorted, keys, side) for side in ("left", "right"))
         with local_step(ctx, "join"):
-            chosen = left_order.local_view()[((high > low) & ~equal_to_none(keys)) == partners]
+            chosen = left_order.local_view()[((high > low) & ~kind_of(keys.dtype).unequal(keys)) == partners]
     return DistributedVector._from_parts(ctx, chosen)
 
 

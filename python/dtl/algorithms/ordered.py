@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from .._native.arguments import carrier, flag, stored_array
+from .._native.arguments import flag, stored_array
+from .._native.kinds import carrier, compared_in, fitting, kind_of
 from .._native.library import bridge
-from .._native.values import fingerprint, fitting
+from .._native.values import fingerprint
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
@@ -20,7 +21,6 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import exchanged, gathered, share
-from .order_keys import compared_in, differ, placed
 from .reorder import in_global_order
 from .sort import argsort, check_vector, permute, sort
 
@@ -123,8 +123,9 @@ def _placed_in(table: Any, values: Any, side: Any, descending: int) -> Any:
     if table.ndim != 1:
         raise InvalidArgumentError(f"c of shape {table.shape} must have 1 dimension")
     compared_in("searchsorted", table.dtype, values.dtype)
+    find = kind_of(table.dtype).search
     share(values, "searchsorted", f"in an array with fingerprint {fingerprint(table)}, side {side}, {descending}")
-    return elementwise("np.searchsorted", lambda own: placed(table, own, side, descending), (values,), np.int64)
+    return elementwise("np.searchsorted", lambda own: find(table, own, side, descending), (values,), np.int64)
 
 
 def _placed_among(c: Any, values: Any, side: str, descending: int) -> Any:
@@ -142,15 +143,14 @@ def _placed_among(c: Any, values: Any, side: str, descending: int) -> Any:
         sizes, firsts = collectives.allgather(ctx, len(part)), gathered(ctx, part[:1])
         with local_step(ctx, "searchsorted"):
             # A value belongs to the last rank that has an element before it, or else to the first one.
-            before = placed(firsts, wanted, side, descending)
+            before = kind_of(common).search(firsts, wanted, side, descending)
             owners = np.append(np.flatnonzero(sizes), 0)[np.maximum(before - 1, 0)]
             order, sent = np.argsort(owners, kind="stable"), np.bincount(owners, minlength=ctx.size)
         expected = collectives.alltoall(ctx, sent)
         asked = exchanged(ctx, wanted[order], sent, expected)
         found = np.empty(len(wanted), np.int64)
-        found[order] = exchanged(
-            ctx, int(sizes[: ctx.rank].sum()) + placed(part, asked, side, descending), expected, sent
-        )
+        within = kind_of(common).search(part, asked, side, descending)
+        found[order] = exchanged(ctx, int(sizes[: ctx.rank].sum()) + within, expected, sent)
     return found.reshape(given.shape) if given.ndim else int(found.item())
 
 
@@ -419,7 +419,7 @@ def run_starts(ctx: Any, part: Array) -> Array:
 def changes(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' elements, in any order, differ from the one before, on whatever rank. Collective."""
     first = np.ones(len(part), np.bool_)
-    first[1:] = differ(part[1:], part[:-1])
+    first[1:] = kind_of(part.dtype).differ(part[1:], part[:-1])
     return _after_earlier(ctx, part, first)
 
 
@@ -429,7 +429,7 @@ def _after_earlier(ctx: Any, part: Array, first: Array) -> Array:
     lasts = gathered(ctx, part[-1:] if len(part) else np.zeros(1, part.dtype))
     earlier = np.flatnonzero(counts[: ctx.rank])
     if len(part) and len(earlier):
-        first[0] = differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
+        first[0] = kind_of(part.dtype).differ(part[:1], lasts[earlier[-1] : earlier[-1] + 1])[0]
     return first
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._lazy import late
 from .._native import library
-from .._native.arguments import carrier, dtype_number, operator_number, stored_number
+from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
+from .._native.kinds import carrier
 from .._native.library import bridge
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce

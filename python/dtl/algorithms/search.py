@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
-from .._native.values import element
+from .._native.kinds import kind_of
 from ..containers.base import DistributedContainer, check_container
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
@@ -190,7 +190,7 @@ def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
     check_container("c", c)
     c._check_open()
     c._check_numbers(op)
-    return element("value", value, c.dtype)
+    return kind_of(c.dtype).element("value", value, c.dtype)
 
 
 def _compared(view: Array, value: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 import numpy as np
 
 from .._native.arguments import flag, integer
+from .._native.kinds import fitting, kind_of
+from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from .._native.threads import threads
-from .._native.values import fitting
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
 from ..containers.layout import REPLICATED, Division
@@ -22,7 +23,6 @@ from .exchange import share
 from .half_precision import in_float32
 from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
-from .order_keys import dates_of, order_keys
 from .sort import sort
 from .statistics import mean
 from .weighted_quantiles import nothing, weighted
@@ -420,7 +420,7 @@ def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, boo
     """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
     if c.dtype.kind in "mM":
         with c._like(np.uint64) as keys:
-            keys.local_view()[...] = order_keys(c.local_view(), False)[0]
+            keys.local_view()[...] = kind_of(c.dtype).order_keys(c.local_view(), False)[0]
             last = np.append(places, c.global_size - 1)  # where NaT is, if there is one
             found = dates_of(_selected(keys, last)[:-1], c.dtype)
     else:

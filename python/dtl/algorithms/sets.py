@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -17,7 +18,6 @@ from .elementwise import isin
 from .exchange import share
 from .manipulation import ravel
 from .operands import together
-from .order_keys import equal_to_none, missing
 from .ordered import searchsorted, unique
 from .taking import take
 
@@ -107,7 +107,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> DistributedVec
         return kept
     one, other = _once("setdiff1d", ar1, ar2)
     part = other.local_view()
-    other = DistributedVector._from_parts(other.context, part[~equal_to_none(part)])
+    other = DistributedVector._from_parts(other.context, part[~kind_of(part.dtype).unequal(part)])
     made: DistributedVector = _of_count((one, other, other), 1).astype(one.dtype, copy=False)
     return made
 
@@ -142,6 +142,6 @@ def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
     """Return the elements that occur so often in several containers, of which no two NaNs are one. Collective."""
     found = unique(concat(parts), return_counts=True)
     values, counts = _divided(found.values).local_view(), _divided(found.counts).local_view()
-    times = np.where(missing(values), counts if count == 1 else 0, counts == count)
+    times = np.where(kind_of(values.dtype).missing(values), counts if count == 1 else 0, counts == count)
     made: DistributedVector = DistributedVector._from_parts(found.values.context, np.repeat(values, times))
     return made

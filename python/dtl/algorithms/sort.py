@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lazy import late
 from .._native.arguments import flag, integer
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
@@ -20,7 +21,6 @@ from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
 from .exchange import share
-from .order_keys import order_keys
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
@@ -214,7 +214,7 @@ def check_vector(name: str, c: DistributedContainer) -> None:
 def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort elements that the core does not sort by itself, such as dates."""
     order: Any = None
-    for values in reversed(order_keys(c.local_view(), reverse)):
+    for values in reversed(kind_of(c.dtype).order_keys(c.local_view(), reverse)):
         with c._like(values.dtype) as key:
             key.local_view()[...] = values
             order = refine_order(order, key, reverse)
@@ -231,7 +231,7 @@ def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> 
             f"axis {axis} of a container of {c.ndim} dimensions is divided among ranks; sort along one that is not, or "
             "redistribute it"
         )
-    keys = order_keys(c.local_view(), reverse)
+    keys = kind_of(c.dtype).order_keys(c.local_view(), reverse)
     if reverse:
         keys = [-key if key.dtype.kind == "f" else ~key for key in keys]
     return np.lexsort(keys[::-1], axis=axis)

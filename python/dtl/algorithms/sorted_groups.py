@@ -6,10 +6,9 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from .._native.arguments import carrier
+from .._native.kinds import kind_of
 from ..comm import collectives
 from ..containers.sequences import DistributedVector
-from .order_keys import order_keys
 from .sort import sort
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -83,9 +82,9 @@ def spans_of_runs(begins: Array, lengths: Array) -> Iterator[slice]:
 
 def _sort_values(values: Array, places: Any = slice(None), groups: Any = None) -> None:
     """Sort the values of some places in place, those of each group by themselves."""
-    if groups is None and values.dtype.kind != "c" and carrier(values.dtype) is None:
+    if groups is None and kind_of(values.dtype).is_ordered_by_core:
         values.sort()
         return
     some = values[places]
-    keys = order_keys(some, False)[::-1]
+    keys = kind_of(some.dtype).order_keys(some, False)[::-1]
     values[places] = some[np.lexsort(keys if groups is None else [*keys, groups])]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
 from ..runtime.agreement import local_step
@@ -15,7 +16,6 @@ from .concatenate import concat
 from .creation import full
 from .distinct import unique_all
 from .manipulation import dimension, moveaxis, ravel, reshape
-from .order_keys import is_of_another_library
 from .ordered import unique as distinct
 from .taking import take
 
@@ -41,7 +41,7 @@ def unique(
         return distinct(flat)
     if return_index or not equal_nan:
         found, index, inverse, counts = unique_all(ar)
-        if equal_nan and (ar.dtype.kind in "fcmM" or is_of_another_library(ar.dtype)):
+        if equal_nan and kind_of(ar.dtype).has_missing:
             found, index, inverse, counts = _one_nan(found, index, inverse, counts)
     else:
         found, counts, inverse = distinct(flat, return_counts=return_counts, return_inverse=return_inverse)

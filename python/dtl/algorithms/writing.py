@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._native.keywords import index_mode
+from .._native.kinds import fitting
 from .._native.library import bridge
-from .._native.values import array_from, fingerprint, fitting, spread
+from .._native.values import array_from, fingerprint, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.broadcasting import spread_over
 from ..containers.host_copies import check_placements, to_host

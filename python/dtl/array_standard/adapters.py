@@ -6,11 +6,11 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..algorithms import elementwise, manipulation, numpy_forms, ordered, scan, statistics, taking
 from ..algorithms.concatenate import concat
 from ..algorithms.creation import full
 from ..algorithms.distinct import unique_all
-from ..algorithms.order_keys import is_of_another_library
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
 from ..containers.sequences import DistributedVector
@@ -178,8 +178,8 @@ def unique_inverse(x: Any, /) -> Any:
 
 def _is_special(x: Any) -> bool:
     """Say whether there are elements that are not equal to themselves, or in no order of numbers. Collective."""
-    may_be = x.dtype.kind in "fmM" or is_of_another_library(x.dtype)
-    return x.dtype.kind == "c" or (may_be and bool(np.not_equal(x, x).any()))
+    of = kind_of(x.dtype)
+    return of.is_complex or (of.has_missing and bool(np.not_equal(x, x).any()))
 
 
 # ---- Shapes ----

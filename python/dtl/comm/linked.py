@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._native import library
-from .._native.arguments import (
-    carrier,
-    check_output,
-    dtype_number,
-    input_array,
-    is_on_device,
-    operator_number,
-    received,
-)
+from .._native.arguments import check_output, dtype_number, input_array, is_on_device, operator_number, received
+from .._native.kinds import carrier
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError
 from ..ops import IN_PLACE

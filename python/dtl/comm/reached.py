@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import carrier, integer, is_on_device, received, sent_number
+from .._native.arguments import integer, is_on_device, received, sent_number
+from .._native.kinds import carrier
 from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, computed_number, integer, stored_number
+from .._native.arguments import integer, stored_number
+from .._native.kinds import carrier, computed_number
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement

@@ -24,8 +24,9 @@ from typing import Any, Iterator
 import numpy as np
 
 from .._native import library, variables
-from .._native.arguments import carrier, stored_number
+from .._native.arguments import stored_number
 from .._native.callsite import caller, code_at
+from .._native.kinds import carrier
 from .._native.library import bridge, state
 from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Partition, Placement

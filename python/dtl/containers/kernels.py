@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from .._native import library
-from .._native.arguments import carrier, stored_number
+from .._native.arguments import stored_number
 from .._native.callsite import by_user
+from .._native.kinds import carrier
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import UNSUPPORTED, InvalidArgumentError

@@ -8,10 +8,10 @@ import numpy as np
 
 from .._lazy import extend
 from .._native import library
-from .._native.arguments import carrier, computed_number, integer, is_on_device, stored_array, stored_number
+from .._native.arguments import integer, is_on_device, stored_array, stored_number
+from .._native.kinds import carrier, computed_number, filling
 from .._native.library import bridge
 from .._native.objects import Owner
-from .._native.values import filling
 from ..comm import collectives, objects
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..policies import Execution, ExecutionLike, Partition, Placement, PlacementLike, placement_of

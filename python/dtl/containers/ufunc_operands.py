@@ -9,7 +9,8 @@ from typing import Any, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .._native.arguments import carrier, stored_number
+from .._native.arguments import stored_number
+from .._native.kinds import carrier
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from .base import DistributedContainer
 

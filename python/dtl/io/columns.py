@@ -8,7 +8,7 @@ from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, cast, ov
 import numpy as np
 
 from .._native.arguments import flag, listed
-from .._native.values import fitting
+from .._native.kinds import fitting
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import Pairs, join

@@ -13,9 +13,9 @@ import numpy as np
 
 from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
+from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
-from .._native.values import stays
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
@@ -300,7 +300,7 @@ def _target(name: str, source: Source, options: Options) -> np.dtype[Any]:
     wanted = source.dtype if options.dtype is None else options.dtype
     target: np.dtype[Any] = native_of(wanted)
     stored_number(target)
-    if not stays(source.dtype, target):
+    if not kind_of(target).stays(source.dtype, target):
         raise InvalidTypeError(f"{_what(name)} of {source.dtype} may not be cast to {target}")
     return target
 

@@ -10,8 +10,9 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import integer
 from .._native.keywords import index_mode
+from .._native.kinds import fitting
 from .._native.library import bridge, state
-from .._native.values import fingerprint, fitting, spread
+from .._native.values import fingerprint, spread
 from ..containers import expressions
 from ..containers.base import DistributedContainer
 from ..containers.indexing import assignment, beside_slices, fields, masks, two_steps

@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._native.arguments import computed_number
+from .._native.kinds import computed_number
 from .._native.library import bridge
 from .._native.values import fingerprint
 from ..containers import cached_windows

@@ -16,8 +16,8 @@ from .._native.arguments import (
     operator_number,
     stored_number,
 )
+from .._native.kinds import fitting
 from .._native.library import bridge
-from .._native.values import fitting
 from ..comm.requests import Request, new_request
 from ..comm.tensors import is_tensor, memory_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..._native import library
 from ..._native.arguments import dtype_number, operator_number
+from ..._native.kinds import fitting, kind_of
 from ..._native.library import bridge
 from ..._native.objects import Owner
-from ..._native.values import fitting
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ...ops import SUM, OpLike
 from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
@@ -23,7 +23,7 @@ from ...runtime.staging import to_host
 from .. import shared_devices
 from ..array_conversion import check_caller
 from ..layout import division, execution_policy
-from .keys import Keys
+from .keys import keys_of
 
 #: Arrays on a GPU are copied in each call, of which a trace tells alone.
 _to_host = functools.partial(to_host, logs=False)
@@ -108,14 +108,14 @@ class DistributedMap(Owner):
         self._execution = execution_policy(execution)
         if self._execution is Execution.ASYNC:
             raise InvalidArgumentError("a map has no execution EXEC_ASYNC: its calls return when they are complete")
-        self._keys = Keys(key_dtype)
+        self._keys = keys_of(key_dtype)
         number = dtype_number(value_dtype)
         self._dtype: np.dtype[Any] = np.dtype(value_dtype)
         keys = self._keys.dtype
         if self._keys.unknown:
             agree(ctx, "map", f"keys of {keys}")
-        is_text = keys.kind == "U"
-        self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, is_text, number, placed)
+        text = self._keys.is_text
+        self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, text, number, placed)
         self._context = ctx
         self._placement = Placement(library.map_placement(self._handle))
         if self._placement is not Placement.HOST:
@@ -294,7 +294,7 @@ class DistributedMap(Owner):
         self._check_open()
         prepared = self._keys.many(_to_host("insert", keys))
         given = self._many("values", _to_host("insert", values), len(prepared))
-        bridge.map_insert(self, _plain(prepared), given)
+        bridge.map_insert(self, kind_of(prepared.dtype).plain(prepared), given)
 
     @collective
     def update_many(self, keys: Any, values: Any, op: OpLike = SUM) -> None:
@@ -321,7 +321,7 @@ class DistributedMap(Owner):
         number = operator_number(op)
         prepared = self._keys.many(_to_host("update", keys))
         given = self._many("values", _to_host("update", values), len(prepared))
-        bridge.map_update(self, _plain(prepared), given, number)
+        bridge.map_update(self, kind_of(prepared.dtype).plain(prepared), given, number)
 
     @collective
     def find_many(self, keys: Any, default: Any = 0) -> tuple[Array, Array]:
@@ -354,7 +354,7 @@ class DistributedMap(Owner):
         found = out[n * self._dtype.itemsize :].view(np.bool_)
         default = _to_host("find", default)
         values[:] = self._one("default", default) if np.ndim(default) == 0 else self._many("default", default, n)
-        bridge.map_find(self, _plain(prepared), out)
+        bridge.map_find(self, kind_of(prepared.dtype).plain(prepared), out)
         return values, found
 
     def _which(self, op: str, ask: Callable[..., Any], keys: Any) -> Array:
@@ -362,7 +362,7 @@ class DistributedMap(Owner):
         self._check_open()
         prepared = self._keys.many(_to_host(op, keys))
         found = np.empty(len(prepared), np.bool_)
-        ask(self, _plain(prepared), found)
+        ask(self, kind_of(prepared.dtype).plain(prepared), found)
         return found
 
     @collective
@@ -497,15 +497,6 @@ class DistributedMap(Owner):
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over the keys that are on this rank now, with their values, as NumPy scalars. Not collective."""
         return zip(*self._entries(0))
-
-
-def _plain(keys: Array) -> Array:
-    """Return keys in a type that the bridge knows."""
-    if keys.dtype.kind in "mM":
-        return keys.view(np.int64)
-    if keys.dtype == np.float16:
-        return keys.view(np.uint16)
-    return keys.view(np.uint8) if keys.dtype.kind in "SUV" else keys
 
 
 def _missing(op: str, key: Any) -> KeyNotFoundError:

@@ -1,0 +1,40 @@
+"""Floats of half precision, which the core moves, and NumPy and the GPU compute in float32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .kind import Array, Moved, too_large
+from .numbers import Real
+
+
+class Half(Moved, Real):
+    """float16."""
+
+    is_ordered_by_core = False
+
+    def order_keys(self, part: Array, reverse: bool) -> list[Array]:
+        """Return the numbers as float32."""
+        return [part.astype(np.float32)]
+
+    def truths(self, part: Array) -> Array:
+        """Return which are not zero."""
+        return Moved.truths(self, part)
+
+    def fit(self, name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+        """Return numbers in half precision. A finite number does not become infinite."""
+        array = self.array(name, value, dtype)
+        made = Moved.fit(self, name, array, dtype)
+        if (np.isinf(made) & ~np.isinf(array)).any():
+            raise too_large(name, dtype)
+        return made
+
+    def fill(self, fill: Any, dtype: np.dtype[Any]) -> Array:
+        """Return a number."""
+        return Moved.fill(self, fill, dtype)
+
+    def plain(self, keys: Array) -> Array:
+        """Return the bits."""
+        return keys.view(np.uint16)
