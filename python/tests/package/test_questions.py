@@ -1,0 +1,121 @@
+"""Kinds of elements and places of containers are objects: few lines outside their packages ask which one it is."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+import dtl
+
+pytestmark = pytest.mark.alone("the sources are the same on every rank")
+
+ROOT = Path(dtl.__file__).parent
+
+#: How many lines outside of kinds and places ask for the kind of elements, and for the place of a container. They only
+#: get fewer.
+LIMITS = {"kind": 311, "place": 138}
+
+#: What is asked for the kind: of NumPy's letters, of the type as which the core moves elements, of single dtypes.
+_KIND_CALLS = {"is_half", "_is_moved", "is_moved", "is_of_another_library", "iscomplexobj", "issubdtype", "carrier"}
+_KIND_NAMES = {"_carrier", "carrier", "_HALF", "float16", "hasobject"}
+
+#: What is asked for the place.
+_PLACE_CALLS = {"is_on_device", "on_device", "_on_device"}
+_PLACE_NAMES = {"_DEVICE", "_HOST", "DEVICE", "HOST", "UNIFIED"}
+
+#: Packages that have kinds of their own, of messages between processes, of events, of columns; and the answers.
+_ELSEWHERE = {"launching", "_cli", "monitoring", "executor", "tables", "kinds", "places"}
+_OTHER_KINDS = {"message", "hello", "each", "handle", "self", "record", "parser", "one", "other"}
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the last name of an expression such as a.b or a.b(c)."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def is_letter(node: ast.AST) -> bool:
+    """Say whether an expression is the ``kind`` of a dtype."""
+    if isinstance(node, ast.Name):
+        return node.id == "kind"
+    return isinstance(node, ast.Attribute) and node.attr == "kind" and name_of(node.value) not in _OTHER_KINDS
+
+
+def are_letters(node: ast.AST) -> bool:
+    """Say whether an expression is a text of NumPy's letters of kinds."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and not set(node.value) - set("biufcmMSUVOT")
+
+
+def conditions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions that decide something by themselves: what is compared is not."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+            yield node.test
+        elif isinstance(node, ast.BoolOp):
+            yield from node.values
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield node.operand
+
+
+def questions(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield what is asked, for the kind or for the place, with the lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(is_letter, sides)) and any(are_letters(side) or is_letter(side) for side in sides[1:]):
+                yield "kind", node.lineno
+            if any(name_of(side) in _KIND_NAMES for side in sides):
+                yield "kind", node.lineno
+            if any(name_of(side) in _PLACE_NAMES for side in sides):
+                yield "place", node.lineno
+            if any(isinstance(side, ast.Attribute) and side.attr == "names" for side in sides):
+                yield "kind", node.lineno
+        elif isinstance(node, (ast.Subscript, ast.Call)):
+            given = node.args if isinstance(node, ast.Call) else [node.slice]
+            if any(isinstance(each, ast.Attribute) and is_letter(each) for each in given):
+                yield "kind", node.lineno
+            if isinstance(node, ast.Call) and name_of(node) in _KIND_CALLS - {"carrier"}:
+                yield "kind", node.lineno
+            if isinstance(node, ast.Call) and name_of(node) in _PLACE_CALLS:
+                yield "place", node.lineno
+    for node in conditions(tree):
+        if name_of(node) == "placed" and not isinstance(node, ast.Call):
+            yield "place", node.lineno
+
+
+def lines_that_ask() -> dict[str, list[str]]:
+    """Return the lines that ask for the kind, and those that ask for the place, with their files."""
+    found: dict[str, list[str]] = {"kind": [], "place": []}
+    for path in sorted(ROOT.rglob("*.py")):
+        if _ELSEWHERE.isdisjoint(path.relative_to(ROOT).parts):
+            source = path.read_text(encoding="utf-8")
+            lines = source.splitlines()
+            for what, line in sorted(set(questions(ast.parse(source)))):
+                found[what].append(f"{path.relative_to(ROOT)}:{line}: {lines[line - 1].strip()}")
+    return found
+
+
+def test_questions_are_seen() -> None:
+    asked = 'if c.dtype.kind in "mM" and c._carrier is None:\n    x = c.placement_policy is Placement.DEVICE\n'
+    assert sorted(set(questions(ast.parse(asked)))) == [("kind", 1), ("place", 2)]
+    assert set(questions(ast.parse("if placed and not is_half(c):\n    table[c.dtype.kind]"))) == {
+        ("place", 1),
+        ("kind", 1),
+        ("kind", 2),
+    }
+    assert set(questions(ast.parse('message.kind == channel.HELLO\nf(kind)\nkind == "sum"'))) == set()
+
+
+@pytest.mark.parametrize("what", sorted(LIMITS))
+def test_few_lines_ask(what: str) -> None:
+    found = lines_that_ask()[what]
+    assert len(found) <= LIMITS[what], "\n".join(found)  # whoever has fewer lowers the limit
+
+
+if __name__ == "__main__":
+    for what, lines in lines_that_ask().items():
+        print(*lines, f"{len(lines)} lines ask for the {what}", sep="\n")
