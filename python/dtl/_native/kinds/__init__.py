@@ -5,11 +5,11 @@ Functions ask the object of a dtype, ``kind_of(dtype)``, for what they need. A k
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, Dict
 
 import numpy as np
 
+from ..._lazy import loaded
 from ...exceptions import InvalidTypeError
 from .. import library
 
@@ -59,7 +59,7 @@ class _Kinds(Dict[int, "Kind"]):
         }  # "g" may be "d"
         homes = [home for letters, home in _FILES.items() if names.get(number, " ") in letters]
         (home,) = homes or [_OF_OTHERS if number >= _FIRST_OF_OTHERS else _OF_OBJECTS]
-        made: Kind = getattr(importlib.import_module(home[0], __package__), home[1])()
+        made: Kind = loaded(f"._native.kinds{home[0]}", home[1])()
         made.of = kind_of
         self[number] = made
         return made
