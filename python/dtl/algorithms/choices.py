@@ -11,8 +11,9 @@ from .._native.keywords import check_select_kind, index_mode
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
-from ..containers.host_copies import check_placements
-from ..containers.indexing import masks, parts
+from ..containers.indexing import masks
+from ..containers.places import device
+from ..containers.places.copies import check_placements
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -105,7 +106,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 def _chosen_there(a: Any, condition: Any) -> Any:
     """Return the elements on GPUs where a condition of their shape is true, in C order. Collective."""
     elements, true = masks.in_global_order(a), masks.in_global_order(laid_out_as(condition, a))
-    return DistributedVector._from_parts(a.context, parts.chosen(elements, true))
+    return DistributedVector._from_parts(a.context, device.chosen(elements, true))
 
 
 @algorithm

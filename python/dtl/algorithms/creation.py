@@ -13,8 +13,8 @@ from .._native.kinds import filling
 from .._native.values import cast, fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over
-from ..containers.host_copies import by_host
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
+from ..containers.places.copies import by_host
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError

@@ -17,8 +17,8 @@ from .._native.callsite import warn
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from ..containers.base import linear_indices
-from ..containers.date_kernels import order_key
-from ..containers.host_copies import to_host
+from ..containers.places.copies import to_host
+from ..containers.places.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from .axis_reductions import NO_IDENTITY, Reduction, arg_extreme

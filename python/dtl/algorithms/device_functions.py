@@ -12,9 +12,9 @@ import numpy as np
 from .._native.arguments import is_on_device
 from .._native.callsite import by_user
 from .._native.library import bridge
-from ..containers import kernels
 from ..containers.base import DistributedContainer
-from ..containers.host_copies import check_placements
+from ..containers.places import kernels
+from ..containers.places.copies import check_placements
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
 from ..runtime import array_libraries

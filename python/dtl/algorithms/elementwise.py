@@ -16,8 +16,8 @@ from .._native.kinds import kind_of
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
-from ..containers.indexing import parts
-from ..containers.kernels import chosen, converted
+from ..containers.places import device
+from ..containers.places.kernels import chosen, converted
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError
@@ -388,9 +388,9 @@ def _true_on_device(a: Any) -> Any:
     if mask is None:  # of elements that are no numbers
         mask = elementwise("np.nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
     try:
-        if a.partition_policy is Partition.REPLICATED or not parts.is_a_range(a):
-            return parts.true_indices(mask)
-        return parts.true_places(mask, a.local_offset * (a.global_size // max(a.shape[0], 1)))
+        if a.partition_policy is Partition.REPLICATED or not device.is_a_range(a):
+            return device.true_indices(mask)
+        return device.true_places(mask, a.local_offset * (a.global_size // max(a.shape[0], 1)))
     finally:
         if mask is not a:
             mask.close()

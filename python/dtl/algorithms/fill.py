@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.kinds import filling, kind_of
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.indexing import parts
+from ..containers.places import device
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
 from . import device_functions
@@ -121,7 +121,7 @@ def replace_if(
     if device_functions.on_device("replace_if", c):
         true, words = device_functions.predicate("replace_if", c, f, library, elementwise)
         share(c, "replace_if", f"by {new!r}, {words}", anywhere=True)
-        parts.put_where(c, true, number.reshape(1))
+        device.put_where(c, true, number.reshape(1))
         c._end_write("replace_if")
         return
     with user_code(c.context, "replace_if"):

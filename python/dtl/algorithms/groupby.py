@@ -14,7 +14,7 @@ from .._native.arguments import stored_number
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import check_placements
+from ..containers.places.copies import check_placements
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
@@ -33,7 +33,7 @@ from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-here, taken = (late(".containers.host_copies", name) for name in ("here", "taken"))
+here, taken = (late(".containers.places.copies", name) for name in ("here", "taken"))
 
 _UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "mean": np.add}
 

@@ -11,8 +11,8 @@ from .._native.library import bridge
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import called as by_host_copies
 from ..containers.layout import Division, division
+from ..containers.places.copies import called as by_host_copies
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike

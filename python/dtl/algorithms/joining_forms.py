@@ -11,7 +11,7 @@ import numpy as np
 
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
-from ..containers.host_copies import called as by_host_copies
+from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .concatenate import common_dtype, concat, split
 from .concatenate import stack as stacked

@@ -11,10 +11,10 @@ from .._native.library import bridge
 from ..comm.collectives import allgather
 from ..containers import indices as host_indices
 from ..containers.base import DistributedContainer, linear_indices, own_elements
-from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
 from ..containers.layout import REPLICATED, Division
+from ..containers.places import device
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from .axis_reductions import container_of, redivided
@@ -43,10 +43,10 @@ class Located:
 
     def take(self, made: Any, op: str = "take") -> None:
         """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
-        parts.take_where(made, self._of, self._places, self._here)
+        device.take_where(made, self._of, self._places, self._here)
         if not _whole(self._of):
             got = self._of._elements(bridge.get(self._of, self._elsewhere()))
-            parts.put_where(made, self._away, got)
+            device.put_where(made, self._away, got)
         made._end_write(op)
 
     def put(self, values: Any, op: str = "setitem", *, same: bool = False) -> None:
@@ -56,9 +56,9 @@ class Located:
         """
         if not same and self._row * self._of.dtype.itemsize not in _AT_ONCE:
             self._here = self._last()
-        parts.put_at(self._of, values, self._places, self._here)
+        device.put_at(self._of, values, self._places, self._here)
         if not _whole(self._indices):  # else each rank has written what it has
-            given = self._of._for_core(parts.chosen(values, self._away).to_numpy().reshape(-1))
+            given = self._of._for_core(device.chosen(values, self._away).to_numpy().reshape(-1))
             bridge.put(self._of, self._elsewhere(), given)
         self._of._end_write(op)
 
@@ -70,13 +70,13 @@ class Located:
             one = Division(Partition.EXPLICIT, sizes=tuple(allgather(of.context, of.local_shape[0]).tolist()))
         written = of._like(numbers.dtype) if self._row == 1 else container_of(of, of.shape[:1], numbers.dtype, one)
         seen = self._indices._like(numbers.dtype)
-        parts.put_at(written, numbers, self._places, self._here)
-        parts.take_where(seen, written, self._places, self._here)
+        device.put_at(written, numbers, self._places, self._here)
+        device.take_where(seen, written, self._places, self._here)
         return self._here & (seen == numbers)
 
     def _elsewhere(self) -> Array:
         """Return the indices in C order of the elements that other ranks have."""
-        wanted = parts.chosen(self._indices, self._away).to_numpy()
+        wanted = device.chosen(self._indices, self._away).to_numpy()
         if self._row == 1:
             return wanted
         return (wanted[:, np.newaxis] * self._row + np.arange(self._row)).reshape(-1)
@@ -116,7 +116,7 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
 
 def indices_of(like: Any) -> Any:
     """Return a container on the GPU of the index in C order of each element of another one. Not collective."""
-    if _whole(like) or parts.is_a_range(like):
+    if _whole(like) or device.is_a_range(like):
         return _numbered(like, _first(like))
     made = like._like(np.dtype(np.int64))
     made._set_part(linear_indices(like))
@@ -132,7 +132,7 @@ def _numbered(like: Any, first: int) -> Any:
     """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
     true, made = like._like(np.dtype(np.bool_)), like._like(np.dtype(np.int64))
     true._fill_part(np.ones(1, np.bool_))
-    made.device_view()._memory.copy(parts.true_places(true, first)._memory, True)
+    made.device_view()._memory.copy(device.true_places(true, first)._memory, True)
     return made
 
 
@@ -188,7 +188,7 @@ def put_rows(of: Any, indices: Any, value: Any) -> bool:
 
 def _has_rows(made: Any, indices: Any) -> bool:
     """Say whether each rank has whole rows of a container, which lie side by side, for indices on a GPU."""
-    return indices.placement_policy is Placement.DEVICE and (_whole(made) or parts.is_a_range(made))
+    return indices.placement_policy is Placement.DEVICE and (_whole(made) or device.is_a_range(made))
 
 
 def _rows_at(of: Any, indices: Any) -> Located:
@@ -205,12 +205,12 @@ def _whole(c: Any) -> bool:
 
 def takes(a: Any) -> bool:
     """Say whether kernels find where elements are of which a container has the indices."""
-    return a.placement_policy is Placement.DEVICE and (_whole(a) or parts.is_a_range(a))
+    return a.placement_policy is Placement.DEVICE and (_whole(a) or device.is_a_range(a))
 
 
 def lines(a: Any, indices: Any) -> bool:
     """Say whether kernels find where elements are of which a container there has the indices along a dimension."""
-    return takes(a) and (_whole(indices) or parts.is_a_range(indices))
+    return takes(a) and (_whole(indices) or device.is_a_range(indices))
 
 
 def puts(a: Any) -> bool:

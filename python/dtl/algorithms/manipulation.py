@@ -18,10 +18,10 @@ from .._native.library import bridge
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
-from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
+from ..containers.places.copies import called as by_host_copies
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed

@@ -10,8 +10,8 @@ from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
 from .._native.library import dtype_name
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import called as by_host_copies
-from ..containers.host_copies import to_host
+from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
 from ..policies import Partition, Placement

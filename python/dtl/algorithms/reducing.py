@@ -13,8 +13,8 @@ from .._native.callsite import warn
 from ..comm.reductions import allreduce
 from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import moved_beside
 from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.places.copies import moved_beside
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, MAX

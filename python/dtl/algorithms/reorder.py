@@ -10,8 +10,8 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.library import bridge
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing import parts
 from ..containers.indexing.regions import Axis, Region, move, move_all
+from ..containers.places import device
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -146,7 +146,7 @@ def partition_by(
     with in_global_order(c) as line:
         if there:
             mask, words = device_functions.predicate("partition_by", line, f, library, elementwise)
-            groups: Any = (parts.chosen(line, mask), parts.chosen(line, np.logical_not(mask)))
+            groups: Any = (device.chosen(line, mask), device.chosen(line, np.logical_not(mask)))
         else:
             groups, words = _groups(line, f, elementwise), named(f)
         held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=there)[:, 0].sum())

@@ -16,9 +16,9 @@ from .._native.library import bridge
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK
+from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition

@@ -13,10 +13,10 @@ from .._native.library import bridge
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
-from ..containers.host_copies import called as by_host_copies
-from ..containers.host_copies import check_placements
-from ..containers.indexing import parts
 from ..containers.indexing.regions import move_all
+from ..containers.places import device
+from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import check_placements
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 take = late(".algorithms.taking", "take")
 
-_convert = late(".containers.kernels", "convert")
-_from_keys = late(".containers.date_kernels", "from_keys")
-_order_key = late(".containers.date_kernels", "order_key")
+_convert = late(".containers.places.kernels", "convert")
+_from_keys = late(".containers.places.date_kernels", "from_keys")
+_order_key = late(".containers.places.date_kernels", "order_key")
 
 
 @algorithm
@@ -307,7 +307,7 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
 def _ordered_there(keys: Sequence[DistributedContainer]) -> bool:
     """Say whether GPUs find the order of keys, and put elements in it, of which each has one range, or all."""
     whole = keys[0].partition_policy is Partition.REPLICATED
-    return all(_by_kernel(key) for key in keys) and (whole or parts.is_a_range(keys[0]))
+    return all(_by_kernel(key) for key in keys) and (whole or device.is_a_range(keys[0]))
 
 
 @writes("keys", "values")

@@ -11,7 +11,7 @@ import numpy as np
 from .._lazy import late
 from .._native.callsite import warn
 from .._native.library import bridge
-from ..containers.host_copies import called as by_host_copies
+from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidTypeError
 from ..runtime.scheduler import computed_on_devices, placed
 from ..runtime.short_calls import short

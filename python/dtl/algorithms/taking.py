@@ -12,11 +12,11 @@ from .._native.library import bridge
 from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
-from ..containers.host_copies import called as by_host_copies
-from ..containers.host_copies import check_placements, to_host
-from ..containers.indexing import parts
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.layout import Division, integers
+from ..containers.places import device
+from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import check_placements, to_host
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
@@ -187,7 +187,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
         if a.placement_policy is Placement.DEVICE:
-            parts.take_places(made, a, parts.local_places(a).take(chosen, axis=dim))
+            device.take_places(made, a, device.local_places(a).take(chosen, axis=dim))
             made._end_write("take")
         else:
             made.local_view()[...] = a.local_view().take(chosen, axis=dim)

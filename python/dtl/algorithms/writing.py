@@ -13,9 +13,10 @@ from .._native.library import bridge
 from .._native.values import array_from, fingerprint, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.broadcasting import spread_over
-from ..containers.host_copies import check_placements, to_host
-from ..containers.indexing import masks, parts
+from ..containers.indexing import masks
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
+from ..containers.places import device
+from ..containers.places.copies import check_placements, to_host
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
@@ -143,14 +144,14 @@ def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> 
         chosen = _mask_of(a, mask).reshape(-1)
         indices = linear_indices(a).reshape(-1)[chosen]
         numbers = np.cumsum(np.asarray(mask, np.bool_))[indices] - 1 if in_turn else indices
-        parts.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers))
+        device.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers))
     a._end_write(op)
 
 
 def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
     """Write where a mask is true that is on the GPU, too, laid out alike. Collective."""
     if not isinstance(values, DistributedContainer) and np.size(values) == 1:
-        parts.put_where(a, mask, _again(a, values, np.zeros(1, np.int64)))
+        device.put_where(a, mask, _again(a, values, np.zeros(1, np.int64)))
         return
     indices, counts = masks.selected(mask)
     numbers = indices
@@ -158,7 +159,7 @@ def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
         numbers = sum(counts[: a.context.rank]) + np.arange(len(indices))
     given = _again(a, values, numbers)
     if masks.by_kernel(a, mask):
-        parts.put_where(a, mask, given)
+        device.put_where(a, mask, given)
     else:
         bridge.put(a, indices, a._for_core(given))
 

@@ -21,9 +21,9 @@ from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
-from .host_copies import by_host, called, on_device
 from .indexing.regions import move_all
 from .layout import BLOCK, REPLICATED, Division
+from .places.copies import by_host, called, on_device
 from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

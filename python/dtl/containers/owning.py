@@ -23,9 +23,10 @@ from .base import DistributedContainer
 
 # isort: split
 # After base, whose last line has packages above give the class its methods: these import what is here.
-from . import cached_windows, host_copies, shared_devices
+from . import cached_windows, shared_devices
 from .expressions import handle_to_read
 from .layout import BLOCK, Division, division, execution_policy
+from .places import copies
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
@@ -103,7 +104,7 @@ class OwningContainer(DistributedContainer):
             placement = Placement(library.container_placement(handle))
         if placement is not _HOST:
             if placement is Placement.DEVICE:
-                scheduler.placed[:] = [host_copies.called]
+                scheduler.placed[:] = [copies.called]
             shared_devices.look_for(ctx)
         return placement
 

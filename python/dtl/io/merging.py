@@ -12,9 +12,9 @@ from ..algorithms.join import after, join
 from ..algorithms.taking import take
 from ..comm import collectives
 from ..containers.base import DistributedContainer
-from ..containers.host_copies import to_host
 from ..containers.indices import check_integers
 from ..containers.layout import BLOCK
+from ..containers.places.copies import to_host
 from ..containers.sequences import DistributedVector
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import local_step

@@ -16,8 +16,8 @@ from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.manipulation import ravel
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import called as by_host_copies
 from ..containers.indexing.regions import moved_to
+from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed

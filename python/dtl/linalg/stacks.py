@@ -12,8 +12,8 @@ import numpy as np
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
-from ..containers.host_copies import called as by_host_copies
 from ..containers.layout import BLOCK, Division
+from ..containers.places.copies import called as by_host_copies
 from ..policies import Partition
 from .errors import LinAlgError
 from .operands import inexact, local_parts

@@ -20,8 +20,8 @@ from .._native.named_types import native_of
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
-from ..containers.host_copies import by_host
 from ..containers.operators import Operators
+from ..containers.places.copies import by_host
 from ..containers.ufunc_operands import (
     LEAST_MAXIMUM,
     WEAK,
@@ -206,10 +206,10 @@ _PRODUCTS: Any = {
     },
 }
 
-_ufunc_at_once = late(".containers.kernels", "ufunc_at_once")
-_ufunc_by_kernel = late(".containers.kernels", "ufunc_by_kernel")
-_converted = late(".containers.kernels", "converted")
-_dates_by_kernel = late(".containers.date_kernels", "dates_by_kernel")
+_ufunc_at_once = late(".containers.places.kernels", "ufunc_at_once")
+_ufunc_by_kernel = late(".containers.places.kernels", "ufunc_by_kernel")
+_converted = late(".containers.places.kernels", "converted")
+_dates_by_kernel = late(".containers.places.date_kernels", "dates_by_kernel")
 
 _product = late(".linalg.ufunc_forms", "called")
 

@@ -31,7 +31,7 @@ _ASYNC, _PAR = Execution.ASYNC, Execution.PAR
 #: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
 
-#: What makes a call with copies on the host where a GPU does not compute it: called(f, args, kwargs) of host_copies.
+#: What makes a call with copies on the host where a GPU does not compute it: called(f, args, kwargs) of places.copies.
 #: It is here once this process has made a container on a GPU. Before, no call looks for one.
 placed: list[Callable[..., Any]] = []
 

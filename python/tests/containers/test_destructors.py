@@ -130,7 +130,7 @@ def asked(drop: Callable[[], Any]) -> set[str]:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_each_class_with_a_destructor_is_made_here(ctx: dtl.Context) -> None:
-    kernels: Any = importlib.import_module("dtl.containers.kernels")
+    kernels: Any = importlib.import_module("dtl.containers.places.kernels")
     known: set[type] = {dtl.PersistentRequest, kernels._Whole}  # which is on a GPU, for the time of a call
     with ctx.dup() as other:
         for name, maker in MAKERS.items():

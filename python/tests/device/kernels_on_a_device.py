@@ -13,7 +13,7 @@ from on_a_device import holds, made
 from oracle import DTYPES, values
 
 import dtl
-from dtl.containers import kernels
+from dtl.containers.places import kernels
 
 #: As they may with a real driver; and what NumPy says of the same elements on the host.
 pytestmark = [

@@ -12,9 +12,10 @@ from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..broadcasting import spread_over
-from ..host_copies import to_host
 from ..indices import from_start, last_occurrences
-from . import beside_slices, masks, parts
+from ..places import device
+from ..places.copies import to_host
+from . import beside_slices, masks
 from .beside_slices import Mixed
 from .regions import Region, assign, move
 from .subscript import Gathered, Mask, Points, Selection, Where
@@ -87,5 +88,5 @@ def _scatter(to: DistributedContainer, indices: Array, value: DistributedContain
         return
     mine = linear_indices(value).reshape(-1)
     mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
-    chosen, values = indices[mine][mine_last], parts.own_elements(value, mine_last.reshape(value.local_shape))
+    chosen, values = indices[mine][mine_last], device.own_elements(value, mine_last.reshape(value.local_shape))
     bridge.put(to, chosen, to._for_core(values))

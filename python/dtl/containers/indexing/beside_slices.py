@@ -16,9 +16,9 @@ from ...exceptions import BoundsError
 from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer
-from ..host_copies import to_host
 from ..indices import last_occurrences
-from . import parts
+from ..places import device
+from ..places.copies import to_host
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -109,7 +109,7 @@ def select(of: Any, chosen: Mixed) -> Any:
     kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
     made = kind._created(of.context, chosen.shape, of.dtype, divided, of.placement_policy)
     if stays and of.placement_policy is Placement.DEVICE:
-        parts.take_places(made, of, parts.local_places(of)[chosen.entries])
+        device.take_places(made, of, device.local_places(of)[chosen.entries])
     elif stays:
         made.local_view()[...] = of.local_view()[chosen.entries]
     else:
@@ -129,8 +129,8 @@ def assign(of: Any, chosen: Mixed, values: Array) -> None:
     to, selected = _own(of, chosen)
     own = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
     if of.placement_policy is Placement.DEVICE:
-        places = parts.local_places(of)[to]
-        parts.put_places(of, places, own if own.size == 1 else np.broadcast_to(own, places.shape))
+        places = device.local_places(of)[to]
+        device.put_places(of, places, own if own.size == 1 else np.broadcast_to(own, places.shape))
         agree(of.context, "setitem", f"{chosen} was assigned")
     else:
         of.local_view()[to] = own
@@ -148,7 +148,7 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     rest = len(chosen.axes) - chosen.place
     linear = chosen.linear(value.local_indices)
     written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
-    values = parts.own_elements(value, written)
+    values = device.own_elements(value, written)
     bridge.put(of, linear[written], of._for_core(values))
 
 

@@ -19,9 +19,9 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
-from ..host_copies import to_host
 from ..layout import BLOCK, Division
-from . import parts
+from ..places import device
+from ..places.copies import to_host
 from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -39,7 +39,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     if of.placement_policy is Placement.HOST:
         return rows_of(of, elements.local_view()[chosen.local_view()], "a container as a mask")
     on_device = of.placement_policy is Placement.DEVICE
-    part: Any = parts.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
+    part: Any = device.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
     kind = of._owning_class() if part.ndim == 1 else of._tensor_class
     made = kind._from_parts(ctx, part, of.placement_policy)
@@ -68,7 +68,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         fitted = kind._created(of.context, value.shape, of.dtype, divided, of.placement_policy, True)
         move_all(fitted, value)
         if by_kernel(of, mask):
-            parts.put_where(of, mask, fitted)
+            device.put_where(of, mask, fitted)
             agree(of.context, "setitem", "a container was assigned")
             return
         bridge.put(of, _rows(indices, rest), of._for_core(to_host("setitem", fitted)).reshape(-1))
@@ -92,7 +92,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
     start = sum(counts[: of.context.rank])
     given = np.ascontiguousarray(value[start : start + len(indices)])
     if by_kernel(of, mask):
-        parts.put_where(of, mask, given)
+        device.put_where(of, mask, given)
         agree(of.context, "setitem", "values were assigned")
         return
     bridge.put(of, _rows(indices, rest), of._for_core(given).reshape(-1))
@@ -100,7 +100,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
 
 def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
     """Say whether each rank's GPU has, in rank order, the elements that its part of the mask chooses."""
-    return of.placement_policy is Placement.DEVICE and mask.ndim == of.ndim and parts.is_a_range(of)
+    return of.placement_policy is Placement.DEVICE and mask.ndim == of.ndim and device.is_a_range(of)
 
 
 def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Array) -> None:
@@ -109,10 +109,10 @@ def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Arr
         of.local_view()[_own(of, mask)] = value
         return
     if mask.ndim == of.ndim:
-        parts.put_where(of, mask, value.reshape(1))
+        device.put_where(of, mask, value.reshape(1))
     else:
-        places = parts.local_places(of)[_own(of, mask)]
-        parts.put_places(of, places, value if value.size == 1 else np.broadcast_to(value, places.shape))
+        places = device.local_places(of)[_own(of, mask)]
+        device.put_places(of, places, value if value.size == 1 else np.broadcast_to(value, places.shape))
     agree(of.context, "setitem", "a value was assigned")
 
 
@@ -150,7 +150,7 @@ def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
     chosen = in_global_order(mask)
     on_device = chosen.placement_policy is Placement.DEVICE
-    indices = parts.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
+    indices = device.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
-from ..host_copies import check_placements
 from ..indices import check_inside, from_start
+from ..places.copies import check_placements
 from .beside_slices import Mixed, arranged
 from .regions import NEW_AXIS, Axis, Region, moved_to
 from .two_steps import with_arrays

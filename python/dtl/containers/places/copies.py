@@ -10,15 +10,15 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from .._native import library
-from .._native.arguments import stored_number
-from .._native.library import bridge
-from ..policies import Placement
-from ..runtime.array_libraries import is_numpy
-from ..runtime.scheduler import DEPTH, containers_in
-from ..runtime.staging import Staging
-from .base import DistributedContainer
-from .ufunc_operands import refusal
+from ..._native import library
+from ..._native.arguments import stored_number
+from ..._native.library import bridge
+from ...policies import Placement
+from ...runtime.array_libraries import is_numpy
+from ...runtime.scheduler import DEPTH, containers_in
+from ...runtime.staging import Staging
+from ..base import DistributedContainer
+from ..ufunc_operands import refusal
 
 _DEVICE = Placement.DEVICE
 

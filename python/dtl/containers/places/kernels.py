@@ -1,6 +1,6 @@
 """What a GPU computes of each element: ufuncs, conversions, and choices.
 
-A function here returns None where a GPU has no kernel for what it is asked; then the host computes it (host_copies.py).
+A function here returns None where a GPU has no kernel for what it is asked; then the host computes it (copies.py).
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
-from .._native import library
-from .._native.arguments import stored_number
-from .._native.callsite import by_user
-from .._native.kinds import carrier
-from .._native.library import bridge
-from .._native.objects import Owner
-from ..exceptions import UNSUPPORTED, InvalidArgumentError
-from ..policies import Placement
-from .base import DistributedContainer
-from .broadcasting import Placed, checked_shape, cut, own_indices, owns, place
-from .host_copies import to_host
-from .indexing.parts import true_places
-from .ufunc_operands import LEAST_MAXIMUM, WEAK, are_alike, refusal, result_dtypes
+from ..._native import library
+from ..._native.arguments import stored_number
+from ..._native.callsite import by_user
+from ..._native.kinds import carrier
+from ..._native.library import bridge
+from ..._native.objects import Owner
+from ...exceptions import UNSUPPORTED, InvalidArgumentError
+from ...policies import Placement
+from ..base import DistributedContainer
+from ..broadcasting import Placed, checked_shape, cut, own_indices, owns, place
+from ..ufunc_operands import LEAST_MAXIMUM, WEAK, are_alike, refusal, result_dtypes
+from .copies import to_host
+from .device import true_places
 
 _DEVICE = Placement.DEVICE
 

@@ -11,11 +11,11 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ..policies import Placement
-from .base import DistributedContainer
-from .broadcasting import checked_shape
+from ...policies import Placement
+from ..base import DistributedContainer
+from ..broadcasting import checked_shape
+from ..ufunc_operands import result_dtypes
 from .kernels import bring, compute
-from .ufunc_operands import result_dtypes
 
 _BITS: np.dtype[Any] = np.dtype(np.uint64)
 _TRUTHS: np.dtype[Any] = np.dtype(np.bool_)
