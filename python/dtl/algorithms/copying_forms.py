@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._native.objects import refuse_closed
 from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
-from ..containers.interior import fill_part
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .creation import zeros_like
 from .elementwise import where as choose
@@ -33,7 +31,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Write elements to a container, cast by a rule. Collective."""
     check_container("dst", dst)
-    refuse_closed(dst)
+    dst._check_open()
     if not isinstance(src, DistributedContainer):
         values = cast("np.copyto", src, dst.dtype, casting)
     else:
@@ -106,5 +104,5 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) 
     if np.ndim(fill_value):
         copyto(made, fill_value, "unsafe")
     else:
-        fill_part(made, np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
+        made._fill_part(np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
     return made

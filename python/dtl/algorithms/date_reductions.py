@@ -16,9 +16,7 @@ import numpy as np
 from .._native.callsite import warn
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
-from .._native.objects import refuse_closed
 from ..containers.base import linear_indices
-from ..containers.interior import check_numbers
 from ..containers.places.copies import to_host
 from ..containers.places.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
@@ -127,9 +125,9 @@ def folded(a: Any, kind: int, op: str) -> Any:
     """Return what a fold makes of all elements, in a function that users know as op. Collective."""
     name = _NAMES.get(kind, "")
     if not has(name, a.dtype):
-        check_numbers(a, op)
+        a._check_numbers(op)
         raise InvalidTypeError(f"{name} of {a.dtype}")
-    refuse_closed(a)
+    a._check_open()
     if not a.global_size and name in NO_IDENTITY:
         raise InvalidArgumentError(NO_IDENTITY[name])
     by = reduction(name, a.dtype)

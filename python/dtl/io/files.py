@@ -16,14 +16,11 @@ from .._native.arguments import flag, integer, stored_number
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
-from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
-from ..containers.interior import check_numbers, division_of
 from ..containers.layout import Division, division, integers
-from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
@@ -192,7 +189,7 @@ def _placed(vectors: dict[str, Any], placement: Placement) -> dict[str, Any]:
     made: dict[str, Any] = {}
     try:
         for name, vec in vectors.items():
-            made[name] = created(DistributedVector, vec.context, vec.shape, vec.dtype, division_of(vec), placement)
+            made[name] = DistributedVector._created(vec.context, vec.shape, vec.dtype, vec._division, placement)
             move_all(made[name], vec)
     except BaseException:
         for vec in made.values():
@@ -327,7 +324,7 @@ def _read(
     """Return a container of an array. Collective."""
     verb = f"read {name!r} of" if name else "read"
     kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
-    made = created(kind, ctx, source.shape, dtype, divided, placement)
+    made = kind._created(ctx, source.shape, dtype, divided, placement)
     try:
 
         def read(at: tuple[int, ...], out: Array) -> None:
@@ -522,9 +519,9 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
     first = next(iter(arrays.values())).context
     for name, value in arrays.items():
         check_container(name or "c", value)
-        refuse_closed(value)
+        value._check_open()
         if not (of.of_any_dtype or (of.tabular and value.dtype.kind == "U")):
-            check_numbers(value, f"save in the format {of.name}")
+            value._check_numbers(f"save in the format {of.name}")
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
     return arrays

@@ -11,9 +11,10 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import changes, display, reductions, selection
+from . import changes, display, selection
 from .column import Column
 from .gathering import gathered
+from .grouping import TableGroupBy
 from .making import rows_of_arrow, rows_of_columns, rows_of_dict, table_of
 from .rows import Rows, arrow, column_names, makers, unknown_column
 
@@ -335,61 +336,6 @@ class Table:
         """
         return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, seed))
 
-    @collective
-    def dropna(self, subset: Any = None, *, how: str = "any") -> Table:
-        """Return the rows without nulls. They stay on their ranks. Collective.
-
-        Parameters
-        ----------
-        subset
-            The names of the columns to look at; None for all.
-        how
-            "any" leaves out rows with a null in one of these columns, "all" those with nulls in all of them.
-
-        Raises
-        ------
-        KeyNotFoundError
-            If there is no such column.
-        InvalidArgumentError
-            If how is neither, or if subset names no column.
-        """
-        return Table.of(selection.without_null(self._rows, "dropna", subset, how))
-
-    @collective
-    def fillna(self, value: Any) -> Table:
-        """Return the table with other values in the places of nulls. Collective.
-
-        Parameters
-        ----------
-        value
-            A value for every column, or a mapping of names to values.
-
-        Raises
-        ------
-        KeyNotFoundError
-            If there is no such column.
-        InvalidTypeError, InvalidArgumentError
-            If a column cannot have the value. On every rank.
-        """
-        return Table.of(changes.filled(self._rows, "fillna", value))
-
-    @collective
-    def describe(self) -> Table:
-        """Return statistics of the columns of numbers: count, mean, std, min, quartiles and max. Collective.
-
-        Returns
-        -------
-        Table
-            A column ``statistic`` with their names, and a column of float64 for each column of numbers. All rows are on
-            rank 0.
-
-        Raises
-        ------
-        InvalidTypeError
-            If no column is of numbers.
-        """
-        return Table.of(reductions.described(self._rows, "describe"))
-
     def items(self) -> list[tuple[str, Column]]:
         """Return the names and columns. Not collective."""
         return [(name, self[name]) for name in self._rows.names]
@@ -423,6 +369,36 @@ class Table:
             If root is outside [0, size).
         """
         display.info(self._rows, "info", root)
+
+    def group_by(self, by: Any, *, dropna: bool = True) -> TableGroupBy:
+        """Return the groups of rows with equal keys, to make aggregates of. Not collective.
+
+        Parameters
+        ----------
+        by
+            The name of a column, or a list of names. Two rows are of one group if all of these are equal; NaNs are
+            equal to each other, and so are 0.0 and -0.0.
+        dropna
+            Whether rows with null among the keys belong to no group; else nulls are equal, and come last.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If no column is named, or one is twice.
+        InvalidTypeError
+            If a column is of lists or structs.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", None, "b"], "price": [5, 3, 1]})
+        ...     table.group_by("shop").agg(paid=("price", "sum"), median=("price", "median")).to_arrow().to_pydict()
+        {'shop': ['b'], 'paid': [6], 'median': [3.0]}
+        """
+        return TableGroupBy(self._rows, by, dropna)
 
     def to_arrow(self, root: int = 0, *, local: bool = False) -> Any:
         """Return rows as a pyarrow.Table: all of them on one rank, or those of each rank. Collective, unless local.

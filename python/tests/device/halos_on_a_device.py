@@ -13,7 +13,6 @@ from on_a_device import failing, fake, holds, made
 from oracle import DTYPES
 
 import dtl
-from dtl.containers.interior import set_part
 
 #: As they may with a real driver.
 pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
@@ -160,7 +159,7 @@ def test_a_stencil(ctx: dtl.Context) -> None:
         for _ in range(5):
             halo.exchange()
             around_it = halo.view().to_numpy()
-            set_part(vec, around_it[2:] + around_it[:-2] - 2 * around_it[1:-1])
+            vec._set_part(around_it[2:] + around_it[:-2] - 2 * around_it[1:-1])
             u = np.roll(u, -1) + np.roll(u, 1) - 2 * u
             holds(vec, u)
 

@@ -1,0 +1,238 @@
+"""Numbers of keys: equal rows have the same number, and the numbers are in the order of the keys.
+
+Keys that are integers of a small range, categories and booleans are numbered without a look into a hash table; the
+others by Arrow's, and their distinct values are sorted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from ..exceptions import InvalidTypeError
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: So many numbers are given out, of which some are of no row, for each row; and in any case.
+_SPARSE, _ANYWAY = 2, 1 << 12
+
+#: Numbers of several keys are put together below this.
+_LARGEST = 1 << 62
+
+#: Numbers of 16 bits, which NumPy sorts by radix.
+_RADIX = 1 << 16
+
+
+class Codes(NamedTuple):
+    """The numbers of the rows of one or more columns.
+
+    Parameters
+    ----------
+    of_row
+        A number for each row, an array of int64 (np.intp), at least 0.
+    width
+        All numbers are below it. Some may be of no row.
+    values
+        What returns the values that numbers stand for: a list of pyarrow arrays, one of each column.
+    """
+
+    of_row: Array
+    width: int
+    values: Callable[[Array], list[Any]]
+
+
+def numbered(names: list[str], columns: list[Any]) -> Codes:
+    """Return the numbers of rows by several columns, the first of which comes first in their order.
+
+    Null comes last, NaN before it; 0.0 and -0.0 are equal, and every NaN is.
+
+    Raises
+    ------
+    InvalidTypeError
+        If a column is of lists or structs.
+    """
+    made = _of_column(names[0], columns[0])
+    for name, column in zip(names[1:], columns[1:]):
+        other = _of_column(name, column)
+        if made.width * other.width >= _LARGEST:
+            made, other = dense(made), dense(other)
+        made = _together(made, other)
+    return dense(made) if made.width > max(_SPARSE * len(made.of_row), _ANYWAY) else made
+
+
+def dense(codes: Codes) -> Codes:
+    """Return numbers in the same order, each of which is of a row."""
+    present, of_row = distinct(codes.of_row, codes.width)
+    return Codes(of_row, len(present), lambda wanted: codes.values(present[wanted]))
+
+
+def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
+    """Return the numbers that there are, below a width, in order, and the place of each number among them."""
+    if width <= max(_SPARSE * len(numbers), _ANYWAY):
+        there = np.zeros(width, np.bool_)
+        there[numbers] = True
+        present = np.flatnonzero(there)
+        places = np.zeros(width, np.int64)
+        places[present] = np.arange(len(present))
+        return present, places[numbers]
+    coded = arrow().array(numbers).dictionary_encode()
+    found = coded.dictionary.to_numpy()
+    order = np.argsort(found)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return found[order], places[coded.indices.to_numpy()]
+
+
+def in_order(codes: Array, width: int) -> Array:
+    """Return the indices that sort numbers below a width, equal ones in their order."""
+    if width <= _RADIX:
+        return np.argsort(codes.astype(np.uint16), kind="stable")
+    if width <= _RADIX**2:
+        order = np.argsort(codes.astype(np.uint16), kind="stable")
+        high = (codes >> 16).astype(np.uint16)
+        return order[np.argsort(high[order], kind="stable")]
+    return np.argsort(codes, kind="stable")
+
+
+def _together(one: Codes, other: Codes) -> Codes:
+    """Return the numbers of rows by two sets of columns."""
+    width = other.width
+    of_row = one.of_row * width
+    of_row += other.of_row
+
+    def values(wanted: Array) -> list[Any]:
+        first, second = np.divmod(wanted, max(width, 1))
+        return one.values(first) + other.values(second)
+
+    return Codes(of_row, one.width * width, values)
+
+
+def _of_column(name: str, column: Any) -> Codes:
+    """Return the numbers of the values of one column, null as the last."""
+    pa = arrow()
+    kind, rows = column.type, len(column)
+    if pa.types.is_null(kind):
+        return Codes(np.zeros(rows, np.int64), 1, lambda wanted: [pa.nulls(len(wanted))])
+    if pa.types.is_nested(kind):
+        raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
+    missing = column.is_null().to_numpy() if column.null_count else None
+    if pa.types.is_dictionary(kind):
+        return _of_categories(name, column, missing)
+    if pa.types.is_floating(kind):
+        return _of_floats(column, missing)
+    if pa.types.is_boolean(kind):
+        return _of_integers(column.cast(pa.uint8()), kind, missing)
+    if pa.types.is_primitive(kind) and not pa.types.is_decimal(kind):
+        return _of_integers(column, kind, missing)
+    return _of_hashes(column, missing)
+
+
+def integers_of(column: Any) -> Array:
+    """Return the values of a column of integers, dates, times or floats as NumPy's, whatever where one is null."""
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+    if column.null_count:
+        column = column.fill_null(0)
+    return column.to_numpy()
+
+
+def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
+    pa = arrow()
+    numbers = integers_of(column)
+    known = numbers if missing is None else numbers[~missing]
+    low, high = (int(known.min()), int(known.max())) if len(known) else (0, 0)
+    width = high - low + 1
+    if width < _LARGEST and (missing is None or width <= max(_SPARSE * len(numbers), _ANYWAY)):
+        least = np.array(low).astype(np.int64)  # of uint64, those that are too large wrap around
+        of_row = numbers.astype(np.int64)
+        of_row -= least
+
+        def values(wanted: Array) -> list[Any]:
+            found = (wanted + least).astype(numbers.dtype)
+            return [typed(found, kind, None if missing is None else wanted == width)]
+
+        if missing is not None:
+            of_row[missing] = width
+        return Codes(of_row, width + (missing is not None), values)
+    coded = pa.array(numbers, mask=missing).dictionary_encode()
+    return _of_dictionary(coded, lambda found: typed(found.to_numpy(), kind, None), missing)
+
+
+def _of_floats(column: Any, missing: Array) -> Codes:
+    pa = arrow()
+    kind = column.type
+    numbers = integers_of(column) + np.zeros(1, f"f{kind.bit_width // 8}")  # of -0.0 becomes 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    coded = pa.array(numbers.view(f"i{kind.bit_width // 8}"), mask=missing).dictionary_encode()
+    return _of_dictionary(coded, lambda found: pa.array(found.to_numpy().view(numbers.dtype), kind), missing)
+
+
+def _of_categories(name: str, column: Any, missing: Array) -> Codes:
+    pa = arrow()
+    whole = _one_array(column.unify_dictionaries())
+    texts, indices = whole.dictionary, whole.indices
+    if pa.types.is_floating(texts.type) or pa.types.is_nested(texts.type):
+        return _of_column(name, pa.chunked_array([texts.take(indices)]))
+    of_row = (indices.fill_null(0) if missing is not None else indices).to_numpy().astype(np.int64)
+    order = None if column.type.ordered else pa.compute.sort_indices(texts).to_numpy()
+    if order is not None and len(of_row):
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        of_row = places[of_row] if len(places) else of_row
+    width = len(texts)
+    if missing is not None:
+        of_row[missing] = width
+
+    def values(wanted: Array) -> list[Any]:
+        found = wanted if order is None else np.append(order, width)[wanted]
+        index = pa.array(found, pa.int32(), mask=found == width)
+        return [pa.DictionaryArray.from_arrays(index, texts, ordered=column.type.ordered)]
+
+    return Codes(of_row, width + (missing is not None), values)
+
+
+def _of_hashes(column: Any, missing: Array) -> Codes:
+    return _of_dictionary(_one_array(column.dictionary_encode()), lambda found: found, missing)
+
+
+def _one_array(column: Any) -> Any:
+    """Return categories, of one dictionary, as one array."""
+    pa = arrow()
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if column.num_chunks:
+        return column.combine_chunks()
+    none = pa.array([], column.type.value_type)
+    return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), none, ordered=column.type.ordered)
+
+
+def _of_dictionary(coded: Any, values_of: Callable[[Any], Any], missing: Array) -> Codes:
+    """Return the numbers of values that Arrow has numbered in the order in which they come."""
+    found = values_of(coded.dictionary)
+    order = arrow().compute.sort_indices(found).to_numpy()
+    width = len(order)
+    places = np.empty(width + 1, np.int64)
+    places[order] = np.arange(width)
+    places[width] = width
+    indices = coded.indices.fill_null(width) if coded.indices.null_count else coded.indices
+    in_sequence = found.take(arrow().array(order))
+
+    def values(wanted: Array) -> list[Any]:
+        if missing is None:
+            return [in_sequence.take(arrow().array(wanted))]
+        return [in_sequence.take(arrow().array(wanted, mask=wanted == width))]
+
+    return Codes(places[indices.to_numpy()], width + (missing is not None), values)
+
+
+def typed(numbers: Array, kind: Any, missing: Array) -> Any:
+    """Return integers as an array of a type: of integers, dates, times or booleans."""
+    pa = arrow()
+    if pa.types.is_boolean(kind):
+        return pa.array(numbers != 0, mask=missing)
+    made = pa.array(numbers, mask=missing)
+    return made if made.type == kind else made.view(kind) if made.type.bit_width == kind.bit_width else made.cast(kind)

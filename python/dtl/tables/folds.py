@@ -1,0 +1,262 @@
+"""What is made of the values of each group on one rank, and of what several ranks have made of theirs.
+
+A fold takes a column and the number of the group of each row, and returns one value a group. What a fold returns is
+folded again where the parts of a group on several ranks come together: by the fold that ``MERGE`` names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..exceptions import OverflowError
+from .codes import integers_of, numbered, typed
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: What makes one of the folds of several parts.
+MERGE = {
+    "count": "sum",
+    "trues": "sum",
+    "sum": "sum",
+    "total": "sum",
+    "prod": "prod",
+    "min": "min",
+    "max": "max",
+    "first": "first",
+    "last": "last",
+}
+
+#: The parts of the sum of decimals: four numbers of 32 bits, whose sums have room in 64.
+_LIMBS = 4
+
+
+class Groups:
+    """The number of the group of each row, below a width."""
+
+    __slots__ = ("of_row", "width")
+
+    def __init__(self, of_row: Array, width: int) -> None:
+        self.of_row = of_row
+        self.width = width
+
+    def sizes(self) -> Array:
+        """Return how many rows each group has."""
+        return np.bincount(self.of_row, minlength=self.width)
+
+
+def fold(name: str, groups: Groups, column: Any) -> Any:
+    """Return what is made of a column's values that are not null, as an array of pyarrow with one value a group."""
+    return _FOLDS[name](groups, column)
+
+
+def valid(groups: Groups, column: Any) -> tuple[Array, Any]:
+    """Return the groups of the rows that are not null, and these rows' values."""
+    if not column.null_count:
+        return groups.of_row, column
+    there = column.is_valid()
+    return groups.of_row[there.to_numpy(zero_copy_only=False)], column.filter(there)
+
+
+def _count(groups: Groups, column: Any) -> Any:
+    of_row = groups.of_row if not column.null_count else valid(groups, column)[0]
+    return arrow().array(np.bincount(of_row, minlength=groups.width))
+
+
+def _numbers(column: Any) -> Array:
+    """Return a column of numbers, booleans or spans of time without nulls as NumPy's."""
+    pa = arrow()
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.uint8()).to_numpy()
+    return integers_of(column)
+
+
+def _trues(groups: Groups, column: Any) -> Any:
+    of_row, values = valid(groups, column)
+    return arrow().array(np.bincount(of_row[_numbers(values) != 0], minlength=groups.width))
+
+
+def _total(groups: Groups, column: Any) -> Any:
+    """Add up in float64."""
+    of_row, values = valid(groups, column)
+    sums = np.bincount(of_row, _numbers(values), groups.width)
+    return arrow().array(sums.astype(np.float64, copy=False))  # of no rows, they are integers
+
+
+def _sum(groups: Groups, column: Any) -> Any:
+    pa, kind = arrow(), column.type
+    if pa.types.is_floating(kind):
+        return _total(groups, column)
+    of_row, values = valid(groups, column)
+    numbers = _numbers(values)
+    sums = np.zeros(groups.width, np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64)
+    np.add.at(sums, of_row, numbers.astype(sums.dtype, copy=False))
+    made = pa.array(sums)
+    return made.view(kind) if pa.types.is_duration(kind) else made
+
+
+def _prod(groups: Groups, column: Any) -> Any:
+    pa, kind = arrow(), column.type
+    of_row, values = valid(groups, column)
+    dtype = np.float64 if pa.types.is_floating(kind) else np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64
+    products = np.ones(groups.width, dtype)
+    np.multiply.at(products, of_row, _numbers(values).astype(dtype, copy=False))
+    return pa.array(products)
+
+
+def _least(groups: Groups, column: Any) -> Any:
+    return _extreme(groups, column, np.minimum, np.fmin)
+
+
+def _greatest(groups: Groups, column: Any) -> Any:
+    return _extreme(groups, column, np.maximum, np.fmax)
+
+
+def _extreme(groups: Groups, column: Any, ufunc: Any, of_floats: Any) -> Any:
+    """Return the least or greatest value of each group: NaN only where there is no other."""
+    pa, kind = arrow(), column.type
+    of_row, values = valid(groups, column)
+    if pa.types.is_floating(kind):
+        made = np.full(groups.width, np.nan, f"f{kind.bit_width // 8}")
+        of_floats.at(made, of_row, _numbers(values))
+        return pa.array(made, mask=_none(groups, column, of_row))
+    if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
+        numbers = integers_of(values)
+        limits = np.iinfo(numbers.dtype)
+        made = np.full(groups.width, limits.max if ufunc is np.minimum else limits.min, numbers.dtype)
+        ufunc.at(made, of_row, numbers)
+        return typed(made, kind, _none(groups, column, of_row))
+    codes = numbered(["a value"], [values])
+    made = np.full(groups.width, codes.width if ufunc is np.minimum else -1, np.int64)
+    ufunc.at(made, of_row, codes.of_row)
+    empty = (made < 0) | (made == codes.width)
+    made[empty] = 0
+    if not len(values):
+        return pa.nulls(groups.width, kind)
+    found = codes.values(made)[0]
+    return pa.compute.if_else(pa.array(empty), pa.scalar(None, found.type), found) if empty.any() else found
+
+
+def _none(groups: Groups, column: Any, of_row: Array) -> Array:
+    """Return a mask of the groups that have no value, or None."""
+    there = np.bincount(of_row, minlength=groups.width) > 0
+    return None if there.all() else ~there
+
+
+def _first(groups: Groups, column: Any) -> Any:
+    of_row, _ = valid(groups, column)
+    return _at(groups, column, of_row[::-1], _rows(column)[::-1])
+
+
+def _last(groups: Groups, column: Any) -> Any:
+    of_row, _ = valid(groups, column)
+    return _at(groups, column, of_row, _rows(column))
+
+
+def _rows(column: Any) -> Array:
+    """Return the indices of the values that are not null."""
+    if not column.null_count:
+        return np.arange(len(column))
+    return np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _at(groups: Groups, column: Any, of_row: Array, rows: Array) -> Any:
+    """Return the value of the last of the rows that each group has."""
+    pa = arrow()
+    place = np.full(groups.width, -1, np.int64)
+    place[of_row] = rows
+    made = column.take(pa.array(place, mask=place < 0))
+    return made if not isinstance(made, pa.ChunkedArray) else _one_array(made)
+
+
+def _one_array(column: Any) -> Any:
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.nulls(0, column.type) if not column.num_chunks else column.combine_chunks()
+
+
+_FOLDS: dict[str, Callable[[Groups, Any], Any]] = {
+    "count": _count,
+    "trues": _trues,
+    "total": _total,
+    "sum": _sum,
+    "prod": _prod,
+    "min": _least,
+    "max": _greatest,
+    "first": _first,
+    "last": _last,
+}
+
+
+def moments(groups: Groups, column: Any) -> list[Any]:
+    """Return how many values each group has, their mean, and the sum of squares about it."""
+    of_row, values = valid(groups, column)
+    numbers = _numbers(values)
+    counts = np.bincount(of_row, minlength=groups.width)
+    means = np.bincount(of_row, numbers, groups.width) / np.maximum(counts, 1)
+    away = numbers - means[of_row]
+    rest = np.bincount(of_row, away, groups.width)  # which rounding has left
+    squares = np.bincount(of_row, away * away, groups.width) - rest * rest / np.maximum(counts, 1)
+    return [arrow().array(each) for each in (counts, means, np.maximum(squares, 0))]
+
+
+def merged_moments(groups: Groups, parts: list[Any]) -> list[Any]:
+    """Return the moments of groups of which several ranks have some values (Chan, Golub and LeVeque, 1983)."""
+    counts, means, squares = (np.asarray(part) for part in parts)
+    of_row, width = groups.of_row, groups.width
+    whole = np.bincount(of_row, counts, width)
+    mean = np.bincount(of_row, counts * means, width) / np.maximum(whole, 1)
+    away = means - mean[of_row]
+    made = np.bincount(of_row, squares, width) + np.bincount(of_row, counts * away * away, width)
+    return [arrow().array(each) for each in (whole.astype(np.int64), mean, made)]
+
+
+def limbs(groups: Groups, column: Any) -> list[Any]:
+    """Return the sums of decimals of 128 bits in four parts, which cannot overflow."""
+    of_row, values = valid(groups, column)
+    sums = np.zeros((_LIMBS, groups.width), np.int64)
+    first = 0
+    for chunk in values.chunks if isinstance(values, arrow().ChunkedArray) else [values]:
+        if len(chunk):
+            words = np.frombuffer(chunk.buffers()[1], "<u4").reshape(-1, _LIMBS)
+            words = words[chunk.offset : chunk.offset + len(chunk)]
+            rows = of_row[first : first + len(chunk)]
+            for limb in range(_LIMBS - 1):
+                np.add.at(sums[limb], rows, words[:, limb].astype(np.int64))
+            np.add.at(sums[-1], rows, words[:, -1].astype(np.int32).astype(np.int64))
+            first += len(chunk)
+    return [arrow().array(each) for each in sums]
+
+
+def whole_decimals(parts: list[Any], scale: int) -> Any:
+    """Return decimals of their four parts.
+
+    Raises
+    ------
+    OverflowError
+        If one has more than 38 digits.
+    """
+    pa = arrow()
+    words = np.empty((len(parts[0]), _LIMBS), "<u4")
+    carry = np.zeros(len(words), np.int64)
+    for limb, part in enumerate(parts):
+        found = np.asarray(part) + carry
+        words[:, limb] = (found & 0xFFFFFFFF).astype(np.uint32)
+        carry = found >> 32
+    high = words[:, -1].astype(np.int32)
+    if (carry != (high >> 31)).any() or _too_many_digits(words):
+        raise OverflowError(f"a sum has more than 38 digits, of which decimal128(38, {scale}) has room")
+    return pa.Array.from_buffers(pa.decimal128(38, scale), len(words), [None, pa.py_buffer(words)])
+
+
+def _too_many_digits(words: Array) -> bool:
+    """Say whether a number of 128 bits is not between -10**38 and 10**38."""
+    high = words[:, 2:].copy().view("<i8")[:, 0]
+    border = 10**38 >> 64
+    near = words[(high >= border) | (high <= -border)]
+    return any(abs(int.from_bytes(row.tobytes(), "little", signed=True)) >= 10**38 for row in near)

@@ -1,0 +1,113 @@
+"""What is made of all values of a group at once: quantiles, numbers of different values, lists, users' functions."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..exceptions import InvalidTypeError
+from .codes import distinct, in_order, integers_of, numbered
+from .folds import Groups, valid
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Groups of so many values, on average, are sorted one by one.
+_LONG = 16
+
+
+def quantiles(groups: Groups, column: Any, fraction: float) -> Any:
+    """Return a quantile of each group, between two values in proportion, as NumPy's: null of none, NaN if one is."""
+    pa, kind = arrow(), column.type
+    if pa.types.is_null(kind):
+        return pa.nulls(groups.width, pa.float64())
+    of_row, values = valid(groups, column)
+    timed = pa.types.is_temporal(kind)
+    numbers = _numbers(values)
+    ordered, ends = _sorted_by_group(Groups(of_row, groups.width), numbers)
+    counts = np.diff(ends, prepend=0)
+    first, none = ends - counts, counts == 0
+    place = np.maximum(counts - 1, 0) * fraction
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, np.maximum(counts - 1, 0))
+    if not len(ordered):
+        made = pa.nulls(groups.width, pa.int64() if timed else pa.float64())
+        return made.cast(kind) if timed else made
+    at = np.where(none, 0, first)
+    below, above = ordered[at + low], ordered[at + np.where(none, 0, high)]
+    part = place - low
+    if timed:
+        return pa.array(below + ((above - below) * part).astype(np.int64), mask=none).view(kind)
+    with np.errstate(invalid="ignore"):
+        found = np.where((part == 0) | (below == above), below, below + (above - below) * part)
+    last = ordered[at + np.maximum(counts - 1, 0)]
+    return pa.array(np.where(np.isnan(last), last, found), mask=none)
+
+
+def _numbers(column: Any) -> Array:
+    """Return values whose quantiles are taken: dates and times as integers, numbers as floats."""
+    pa = arrow()
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    numbers = integers_of(column)
+    return numbers if pa.types.is_temporal(column.type) else numbers.astype(np.float64)
+
+
+def _sorted_by_group(groups: Groups, values: Array) -> tuple[Array, Array]:
+    """Return the values of each group in ascending order, one group's after the other's, and where each group ends."""
+    ends = np.cumsum(groups.sizes())
+    if len(values) >= _LONG * groups.width:
+        ordered = values[in_order(groups.of_row, groups.width)]
+        begin = 0
+        for end in ends.tolist():
+            ordered[begin:end].sort()
+            begin = end
+        return ordered, ends
+    order = np.argsort(values)
+    ordered = values[order]
+    return ordered[in_order(groups.of_row[order], groups.width)], ends
+
+
+def distinct_values(groups: Groups, column: Any) -> Any:
+    """Return how many different values each group has, null not counted."""
+    pa = arrow()
+    if pa.types.is_null(column.type):
+        return pa.array(np.zeros(groups.width, np.int64))
+    of_row, values = valid(groups, column)
+    codes = numbered(["a value"], [values])
+    present, _ = distinct(of_row * codes.width + codes.of_row, groups.width * codes.width)
+    return pa.array(np.bincount(present // max(codes.width, 1), minlength=groups.width))
+
+
+def collected(groups: Groups, column: Any) -> Any:
+    """Return the list of each group's values, null among them, in their order."""
+    pa = arrow()
+    order = in_order(groups.of_row, groups.width)
+    values = column.take(pa.array(order))
+    if isinstance(values, pa.ChunkedArray):
+        if pa.types.is_dictionary(column.type):
+            values = values.unify_dictionaries()
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    ends = np.cumsum(groups.sizes())
+    if len(values) > np.iinfo(np.int32).max:
+        raise InvalidTypeError(f"lists of {len(values)} values on one rank; there is room for 2**31 - 1")
+    return pa.ListArray.from_arrays(pa.array(np.append(0, ends).astype(np.int32)), values)
+
+
+def called(groups: Groups, column: Any, function: Callable[[Any], Any]) -> list[Any]:
+    """Return what a function makes of the values of each group that are not null, an array of NumPy."""
+    of_row, values = valid(groups, column)
+    order = in_order(of_row, groups.width)
+    ends = np.cumsum(np.bincount(of_row, minlength=groups.width))
+    return [function(group) for group in np.split(values.to_numpy()[order], ends[:-1])] if groups.width else []
+
+
+def of_function(made: list[Any]) -> Any:
+    """Return what a function has returned for each group as an array of pyarrow."""
+    pa = arrow()
+    scalars = [each.item() if isinstance(each, np.generic) and each.dtype.kind not in "mM" else each for each in made]
+    array = pa.array(scalars) if scalars else pa.nulls(0)
+    if pa.types.is_nested(array.type):
+        raise InvalidTypeError(f"the function gave values of {array.type}; it must give one value a group")
+    return array

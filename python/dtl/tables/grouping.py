@@ -1,0 +1,275 @@
+"""Rows of a table by their keys: aggregates of each group, and what is made of each row within its group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import listed
+from ..algorithms.user_functions import user_code
+from ..comm.objects import allgather_object
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, collective, local_step
+from .aggregates import Aggregate, Parts, aggregate, check, of_values
+from .codes import numbered
+from .folds import Groups
+from .group_values import called, of_function
+from .owners import Owners, Route
+from .rows import Rows, arrow, arrows_errors, as_table, column_names, unknown_column
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class TableGroupBy:
+    """The groups of a table's rows that have equal keys, as ``Table.group_by`` returns them.
+
+    It keeps the table, and computes nothing until it is asked for an aggregate.
+    """
+
+    __module__ = "dtl"
+    __slots__ = ("_dropna", "_keys", "_rows")
+
+    def __init__(self, rows: Rows, keys: Any, dropna: bool) -> None:
+        self._rows = rows
+        self._keys = column_names(rows, "by", keys)
+        self._dropna = dropna
+        if not self._keys:
+            raise InvalidArgumentError("by names no column")
+        for name in self._keys:
+            kind = rows.schema.field(name).type
+            if arrow().types.is_nested(kind):
+                raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
+        if not isinstance(dropna, (bool, np.bool_)):
+            raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")
+
+    @property
+    def _context(self) -> Any:
+        """The ranks, which hear of a call that fails here."""
+        return self._rows.context
+
+    def __repr__(self) -> str:
+        return f"<dtl.TableGroupBy of {self._rows.total} rows by {', '.join(self._keys)}>"
+
+    @collective
+    def agg(self, how: Any = None, **named: Any) -> Any:
+        """Return a table with a row for each group: its keys, and aggregates of its other columns. Collective.
+
+        Parameters
+        ----------
+        how
+            An aggregate of each column, by the column's name: a name, such as ``"sum"``, whose result has the name of
+            the column, or a list of names, such as ``["sum", "mean"]``, whose results are called ``x_sum`` and
+            ``x_mean``. Or one name or list, for every column that is no key.
+        **named
+            Results by their names, each as the pair of a column and an aggregate: ``total=("x", "sum")``.
+
+        Returns
+        -------
+        Table
+            The keys in ascending order, in columns of their own types, and the aggregates. Its rows are divided among
+            the ranks in this order.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If there is no such aggregate, if nothing is asked for, or if two columns would have the same name.
+        InvalidTypeError
+            If a column's type has no such aggregate.
+        OverflowError
+            If a sum of decimals has more than 38 digits. On every rank.
+        CommunicationError
+            On the ranks where a function does not raise that raises on another one.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+
+        Notes
+        -----
+        The aggregates are ``sum``, ``mean``, ``min``, ``max``, ``count``, ``size``, ``var``, ``std``, ``first``,
+        ``last``, ``any``, ``all``, ``prod``, ``median``, ``quantile(q)``, ``nunique`` and ``list``, and functions. A
+        function gets the group's values that are not null, as an array of NumPy, and returns one value.
+
+        Null is left out of every aggregate but ``size`` and ``list``. Where a group has no value, ``sum`` and
+        ``count`` are 0, ``prod`` is 1, ``any`` is False, ``all`` is True, and the others are null. NaN is a value: it
+        makes sums NaN; ``min`` and ``max`` leave it out if there is another. ``var`` and ``std`` divide by one less
+        than the number of values. Sums of integers are of 64 bits, and wrap around as NumPy's; those of floats are of
+        float64, and their last bits may depend on the number of ranks; those of decimals are exact.
+
+        Each rank aggregates its own rows by a hash of the keys, and only these parts travel. For ``median``,
+        ``quantile``, ``nunique``, ``list`` and functions, the values of the column travel to the rank that owns their
+        group, which has to have room for all values of its groups.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop").agg({"price": ["sum", "mean"]}).to_arrow().to_pydict())
+        ...     print(table.group_by("shop").agg(dearest=("price", "max")).to_arrow().to_pydict())
+        {'shop': ['a', 'b'], 'price_sum': [3, 6], 'price_mean': [3.0, 3.0]}
+        {'shop': ['a', 'b'], 'dearest': [3, 5]}
+        """
+        wanted = self._wanted(how, named)
+        words = ", ".join(f"{name!r}: {each.name} of {each.column!r}" for name, each in wanted.items())
+        return as_table(self._aggregated("agg", wanted, words))
+
+    @collective
+    def size(self) -> Any:
+        """Return a table with the keys of each group, and how many rows it has, as ``size``. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"]})
+        ...     print(table.group_by("shop").size().to_arrow().to_pydict())
+        {'shop': ['a', 'b'], 'size': [1, 2]}
+        """
+        wanted = {"size": Aggregate(self._keys[0], "size")}
+        self._check_names(list(wanted))
+        return as_table(self._aggregated("size", wanted, ""))
+
+    def _wanted(self, how: Any, named: Mapping[str, Any]) -> dict[str, Aggregate]:
+        """Return the aggregates by the names of their columns."""
+        pairs: list[tuple[str, str, Any]] = []
+        if how is not None:
+            if not isinstance(how, Mapping):
+                how = {name: how for name in self._rows.names if name not in self._keys}
+            for column, each in how.items():
+                if isinstance(each, str) or callable(each):
+                    pairs.append((column, column, each))
+                else:
+                    pairs += [(f"{column}_{_name(one)}", column, one) for one in _listed(column, each)]
+        for name, pair in named.items():
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InvalidTypeError(f"{name} must be a pair of a column and an aggregate, not {pair!r}")
+            pairs.append((name, *pair))
+        if not pairs:
+            raise InvalidArgumentError("no aggregate is asked for")
+        self._check_names([name for name, _, _ in pairs])
+        wanted = {}
+        for name, column, each in pairs:
+            if column not in self._rows.names:
+                raise unknown_column(column, self._rows.names)
+            wanted[name] = aggregate(column, each)
+            check(wanted[name], self._rows.schema.field(column).type)
+        return wanted
+
+    def _check_names(self, names: list[str]) -> None:
+        for number, name in enumerate(names):
+            if name in self._keys or name in names[:number]:
+                raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+
+    def _aggregated(self, op: str, wanted: dict[str, Aggregate], words: str) -> Rows:
+        """Return the rows of an aggregate. Collective."""
+        ctx = self._rows.context
+        kinds = dict(zip(self._rows.names, self._rows.schema.types))
+        parts = Parts([each for each in wanted.values() if each.of_parts], kinds)
+        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+            local = LocalGroups(self._rows, self._keys, self._dropna)
+            mine = parts.made(local.groups, local.column, local.present)
+        agree(ctx, op, f"by {', '.join(map(repr, self._keys))}{', null too' * (not self._dropna)}: {words}")
+        owners = Owners(ctx, op, local.keys, mine)
+        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+            merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
+            columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
+        if len(columns) < len(wanted):
+            route = owners.routed(local.places())
+            for name, each in wanted.items():
+                if not each.of_parts:
+                    columns[name] = self._of_values(op, each, local, route)
+        agree(ctx, op)
+        made = owners.keys
+        for name in wanted:
+            made = made.append_column(name, columns[name])
+        return Rows(ctx, made, owners.counts)
+
+    def _of_values(self, op: str, wanted: Aggregate, local: LocalGroups, route: Route) -> Any:
+        """Return an aggregate for which the values of each group come together on its owner. Collective."""
+        ctx = self._rows.context
+        there = route.there(arrow().table({"": local.column(wanted.column)})).column(0)
+        if wanted.function is None:
+            with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+                return of_values(wanted, route.groups, there)
+        with user_code(ctx, op):
+            made = called(route.groups, there, wanted.function)
+        with local_step(ctx, op), arrows_errors(op):
+            array = of_function(made)
+        return _of_one_type(op, ctx, array)
+
+
+class LocalGroups:
+    """The groups of one rank's rows.
+
+    Parameters
+    ----------
+    rows, keys, dropna
+        The table, the names of its keys, and whether rows with null among these belong to no group.
+    """
+
+    def __init__(self, rows: Rows, keys: list[str], dropna: bool) -> None:
+        self._local = rows.local
+        #: Which rows belong to a group, as an array of pyarrow; None for all.
+        self.kept: Any = None
+        if dropna:
+            self.kept = _without_null([rows.local.column(name) for name in keys])
+        codes = numbered(keys, [self.column(name) for name in keys])
+        self.groups = Groups(codes.of_row, codes.width)
+        there = np.zeros(codes.width, np.bool_)
+        there[codes.of_row] = True
+        #: The numbers that are of a row, in order.
+        self.present = np.flatnonzero(there)
+        schema = arrow().schema([rows.schema.field(name) for name in keys])
+        #: The distinct keys, in order.
+        self.keys = arrow().table(codes.values(self.present), schema=schema)
+
+    def column(self, name: str) -> Any:
+        """Return the values of the rows that belong to a group."""
+        column = self._local.column(name)
+        return column if self.kept is None else column.filter(self.kept)
+
+    def places(self) -> Array:
+        """Return the place of each row's group among the distinct keys."""
+        if len(self.present) == self.groups.width:
+            return self.groups.of_row
+        places = np.zeros(self.groups.width, np.int64)
+        places[self.present] = np.arange(len(self.present))
+        return places[self.groups.of_row]
+
+
+def _without_null(columns: list[Any]) -> Any:
+    """Return which rows have no null in columns; None if all have none."""
+    pa, kept = arrow(), None
+    for column in columns:
+        if column.null_count:
+            there = column.is_valid()
+            kept = there if kept is None else pa.compute.and_(kept, there)
+    return kept
+
+
+def _of_one_type(op: str, ctx: Any, made: Any) -> Any:
+    """Return values of one type on every rank, of which some ranks may have none. Collective."""
+    pa = arrow()
+    kinds = [kind for kind in allgather_object(ctx, made.type) if not pa.types.is_null(kind)]
+    with local_step(ctx, op), arrows_errors(op):
+        kind = kinds[0] if kinds else made.type
+        for other in kinds[1:]:
+            if other != kind:
+                if not all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in (kind, other)):
+                    raise InvalidTypeError(f"the function gave values of {kind} and of {other}")
+                kind = pa.float64()
+        return made.cast(kind)
+
+
+def _name(how: Any) -> str:
+    return how if isinstance(how, str) else getattr(how, "__name__", type(how).__name__)
+
+
+def _listed(column: Any, each: Any) -> list[Any]:
+    try:
+        return list(listed(each))
+    except TypeError:
+        raise InvalidTypeError(f"the aggregates of {column!r} must be a name or a list, not {each!r}") from None

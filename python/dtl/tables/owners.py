@@ -1,0 +1,164 @@
+"""The groups of all ranks, each of which one rank owns: where their parts, and their rows, come together."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..comm.collectives import allgather
+from ..runtime.agreement import local_step
+from ..runtime.context import Context
+from .codes import in_order, numbered
+from .exchange import gathered_everywhere, sent
+from .folds import Groups
+from .rows import arrow, block_counts, counted
+from .splitters import cuts
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Up to so many parts of groups, of all ranks together, go to every rank.
+FEW = 1 << 15
+
+
+class Owners:
+    """The groups of all ranks in the order of their keys, of which each rank owns some that follow each other.
+
+    Making one is collective. Every rank passes its own groups in the order of their keys, with what it knows of each;
+    what comes to the owner of a group is in the order of the ranks.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call that errors show.
+    keys
+        The distinct keys of this rank's groups, sorted; their columns' names are none of those of parts.
+    parts
+        Further columns with one row for each.
+    """
+
+    def __init__(self, ctx: Context, op: str, keys: Any, parts: Any) -> None:
+        self.context = ctx
+        self._op = op
+        names = keys.column_names
+        both = keys
+        for name, column in zip(parts.column_names, parts.columns):
+            both = both.append_column(name, column)
+        lengths = counted(ctx, len(keys))
+        if sum(lengths) <= FEW or ctx.size == 1:
+            self._meet_everywhere(both, names, lengths)
+        else:
+            self._meet_in_ranges(both, names)
+        #: What ranks know of the groups that this rank owns, and of which group each is.
+        self.parts = self._arrived.select(parts.column_names)
+
+    def _meet_everywhere(self, both: Any, names: list[str], lengths: Sequence[int]) -> None:
+        """Have every rank know all parts of all groups, and own a share of the groups."""
+        ctx = self.context
+        whole = gathered_everywhere(ctx, self._op, both)
+        with local_step(ctx, self._op):
+            of_part, width, keys = _merged(whole.select(names), ctx.size == 1)
+            shares = block_counts(ctx, width)
+            first = np.cumsum([0, *shares])
+            begin = sum(lengths[: ctx.rank])
+            mine = of_part[begin : begin + len(both)]
+            owner = np.searchsorted(first, mine, "right") - 1
+            #: The rank that owns each of this rank's groups, and the number by which it knows it.
+            self._owner, self._number = owner, mine - first[owner]
+            self._translation: Array = None
+            lo, hi = int(first[ctx.rank]), int(first[ctx.rank + 1])
+            here = np.flatnonzero((of_part >= lo) & (of_part < hi)) if ctx.size > 1 else None
+            self._arrived = whole if here is None else whole.take(arrow().array(here))
+            of_owned = of_part if here is None else of_part[here] - lo
+            self.groups = Groups(of_owned, hi - lo)
+            self.keys = keys.slice(lo, hi - lo)
+            self.counts = tuple(shares)
+            self._everything = (whole, of_part, width, begin)
+
+    def _meet_in_ranges(self, both: Any, names: list[str]) -> None:
+        """Have each rank know the groups of a range of keys."""
+        ctx = self.context
+        keys = both.select(names)
+        bounds = cuts(ctx, self._op, keys)
+        begins, lengths = np.array(bounds[:-1]), np.diff(bounds)
+        matrix = allgather(ctx, lengths.astype(np.int64)).reshape(ctx.size, ctx.size)
+        self._arrived = sent(ctx, self._op, [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])])
+        with local_step(ctx, self._op):
+            self._owner = np.repeat(np.arange(ctx.size), lengths)
+            before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
+            self._number = np.arange(len(both)) - np.repeat(begins, lengths)
+            self._number += np.repeat(before[ctx.rank], lengths)
+            of_part, width, self.keys = _merged(self._arrived.select(names), False)
+            self._translation = of_part
+            self.groups = Groups(of_part, width)
+        self.counts = counted(ctx, width)
+
+    def routed(self, places: Array) -> Route:
+        """Return the way of rows to the owners of their groups, given the place of each row's group here.
+
+        Collective.
+        """
+        return Route(self.context, self._op, self._owner, self._number, places, self._translation, self.groups.width)
+
+
+class Route:
+    """The way of rows to the owners of their groups, and of what is made of them back to where the rows are.
+
+    Making one is collective.
+    """
+
+    def __init__(
+        self, ctx: Context, op: str, owner: Array, number: Array, places: Array, translation: Array, width: int
+    ) -> None:
+        self.context = ctx
+        self._op = op
+        pa = arrow()
+        if ctx.size == 1:
+            self._order = None
+            #: The group of each row that has arrived, in the order of the ranks and of their rows.
+            self.groups = Groups(number[places], width)
+            return
+        with local_step(ctx, op):
+            destinations = owner[places]
+            self._order = in_order(destinations, ctx.size)
+            self._counts = np.bincount(destinations, minlength=ctx.size).astype(np.int64)
+            numbers = pa.table({"": number[places][self._order]})
+        self._arriving = allgather(ctx, self._counts).reshape(ctx.size, ctx.size)[:, ctx.rank]
+        of_row = sent(ctx, op, self._slices(numbers, self._counts)).column(0).to_numpy()
+        self.groups = Groups(of_row if translation is None else translation[of_row], width)
+
+    @staticmethod
+    def _slices(table: Any, counts: Array) -> list[Any]:
+        ends = np.cumsum(counts).tolist()
+        return [table.slice(hi - count, count) for hi, count in zip(ends, counts.tolist())]
+
+    def there(self, table: Any) -> Any:
+        """Return the rows that arrive. Collective."""
+        if self._order is None:
+            return table
+        with local_step(self.context, self._op):
+            parts = self._slices(table.take(arrow().array(self._order)), self._counts)
+        return sent(self.context, self._op, parts)
+
+    def back(self, table: Any) -> Any:
+        """Return what the owners have made of the rows, in these rows' order. Collective."""
+        if self._order is None:
+            return table
+        arrived = sent(self.context, self._op, self._slices(table, self._arriving))
+        with local_step(self.context, self._op):
+            places = np.empty(len(self._order), np.int64)
+            places[self._order] = np.arange(len(self._order))
+            return arrived.take(arrow().array(places))
+
+
+def _merged(keys: Any, distinct: bool) -> tuple[Array, int, Any]:
+    """Return the number of each row among the distinct keys in order, how many there are, and these."""
+    if distinct:
+        return np.arange(len(keys)), len(keys), keys
+    codes = numbered(keys.column_names, keys.columns)
+    there = np.zeros(codes.width, np.bool_)
+    there[codes.of_row] = True
+    present = np.flatnonzero(there)
+    places = np.cumsum(there) - 1
+    merged = arrow().table(codes.values(present), schema=keys.schema)
+    return places[codes.of_row], len(present), merged

@@ -1,0 +1,110 @@
+"""Where sorted rows are cut, so that each rank gets those of a range of keys, about as many as the others."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..runtime.agreement import local_step
+from ..runtime.context import Context
+from .exchange import gathered_everywhere
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: So many rows of each rank say where the others are, for each rank there is.
+_SAMPLE = 32
+
+_VALUE, _NAN, _NULL = 0, 1, 2
+
+
+class _Descending:
+    """A value that comes before those that are less."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Descending) -> bool:
+        return bool(other.value < self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Descending) and bool(other.value == self.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Keys(Sequence[Any]):
+    """The rows of sorted columns as tuples that compare as the rows are sorted."""
+
+    def __init__(self, table: Any, ascending: Sequence[bool], nulls_first: bool) -> None:
+        pa = arrow()
+        self._columns: list[Any] = []
+        for column in table.columns:
+            kind = column.type
+            if pa.types.is_temporal(kind):
+                self._columns.append(column.cast(pa.int32() if kind.bit_width == 32 else pa.int64()))
+            elif pa.types.is_dictionary(kind) and kind.ordered:  # the same dictionary on every rank
+                self._columns.append(pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32()))
+            else:
+                self._columns.append(column)
+        self._ascending, self._sign = ascending, -1 if nulls_first else 1
+        self._rows = len(table)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __getitem__(self, row: Any) -> Any:
+        return tuple(self._value(column[row], up) for column, up in zip(self._columns, self._ascending))
+
+    def _value(self, scalar: Any, up: bool) -> tuple[int, Any]:
+        value = scalar.as_py()
+        if value is None:
+            return _NULL * self._sign, 0
+        if isinstance(value, float) and math.isnan(value):
+            return _NAN * self._sign, 0
+        return _VALUE, value if up else _Descending(value)
+
+
+def cuts(
+    ctx: Context, op: str, table: Any, ascending: Sequence[bool] | None = None, nulls_first: bool = False
+) -> list[int]:
+    """Return where each rank's range of keys begins in this rank's sorted rows, and their number. Collective.
+
+    Rows with equal keys go to one rank.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call that errors show.
+    table
+        This rank's keys, sorted; at least one column.
+    ascending
+        Whether each column is in ascending order; None for all.
+    nulls_first
+        Whether null comes first, then NaN; else NaN comes behind all numbers, and null behind it.
+    """
+    directions = [True] * table.num_columns if ascending is None else ascending
+    with local_step(ctx, op):
+        most = _SAMPLE * ctx.size
+        places = np.arange(len(table))
+        if len(table) > most:
+            places = ((np.arange(most) + 0.5) * (len(table) / most)).astype(np.int64)
+        sample = table.take(arrow().array(places))
+        weight = np.full(len(sample), len(table) / max(len(sample), 1))
+        sample = sample.append_column("", arrow().array(weight))
+    sample = gathered_everywhere(ctx, op, sample)
+    with local_step(ctx, op):
+        weights = sample.column(sample.num_columns - 1).to_numpy()
+        known = _Keys(sample.select(range(table.num_columns)), directions, nulls_first)
+        order = sorted(range(len(known)), key=lambda row: known[row])
+        before = np.cumsum(weights[order])
+        shares = before[-1] * np.arange(1, ctx.size) / ctx.size if len(before) else np.zeros(0)
+        splitters = [known[order[place]] for place in np.searchsorted(before, shares)]
+        mine = _Keys(table, directions, nulls_first)
+        found = [bisect.bisect_left(mine, splitter) for splitter in splitters]
+    return [0, *found, *[len(table)] * (ctx.size - len(found))]

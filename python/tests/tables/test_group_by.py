@@ -1,0 +1,212 @@
+"""Groups of rows and their aggregates, compared with plain lists of all ranks' rows."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from grouped_rows import aggregated, alike, groups_of
+from hypothesis import strategies as st
+
+import dtl
+from dtl.tables import owners
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+
+NAN = float("nan")
+D = decimal.Decimal
+DAY = datetime.date(2020, 2, 29)
+
+#: Values of each type, of which random tables are made.
+VALUES: dict[Any, list[Any]] = {
+    pa.int64(): [3, 1, None, -2, 2**40],
+    pa.int8(): [-128, 127, 0, None],
+    pa.uint64(): [2**64 - 1, 2**63, 0, None],
+    pa.float64(): [1.5, NAN, None, 0.0, -0.0, -2.25],
+    pa.float32(): [1.5, NAN, None, 0.25],
+    pa.bool_(): [True, False, None],
+    pa.string(): ["b", "", None, "a", "\u00e9"],
+    pa.binary(): [b"\xff", b"", None],
+    pa.dictionary(pa.int32(), pa.string()): ["b", "a", None],
+    pa.date32(): [DAY, datetime.date(1969, 1, 1), None],
+    pa.timestamp("us", "UTC"): [datetime.datetime(2020, 1, day, tzinfo=datetime.timezone.utc) for day in (1, 2)],
+    pa.duration("ms"): [datetime.timedelta(1), datetime.timedelta(-3), None],
+    pa.decimal128(20, 2): [D("1.50"), D("-3.25"), D("100000000000000000.01"), None],
+    pa.null(): [None],
+}
+
+NUMBERS = ("sum", "mean", "var", "std", "any", "all", "prod", "median", "quantile(0.3)")
+ALL_TYPES = ("min", "max", "count", "size", "first", "last", "nunique", "list")
+
+#: The aggregates of each type; all have ALL_TYPES.
+MORE: dict[Any, tuple[str, ...]] = {
+    pa.int64(): NUMBERS,
+    pa.int8(): NUMBERS,
+    pa.float64(): NUMBERS,
+    pa.float32(): ("sum", "mean", "median"),
+    pa.bool_(): ("sum", "mean", "any", "all"),
+    pa.duration("ms"): ("sum",),
+    pa.decimal128(20, 2): ("sum",),
+}
+
+
+@pytest.fixture(params=["everywhere", "in ranges"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few groups go to every rank; or none, as if there were many."""
+    monkeypatch.setattr(owners, "FEW", owners.FEW if request.param == "everywhere" else 0)
+
+
+def table_of(ctx: dtl.Context, rows: list[dict[str, Any]], schema: Any, ends: list[int]) -> dtl.Table:
+    """Return a table of rows that every rank has, of which each rank has those up to its end."""
+    whole = pa.Table.from_pylist(rows, schema=pa.schema([(f.name, _plain(f.type)) for f in schema])).cast(schema)
+    begin, end = [0, *ends][ctx.rank], ends[ctx.rank]
+    return dtl.Table.from_arrow(ctx, whole.slice(begin, end - begin))
+
+
+def _plain(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def compare(ctx: dtl.Context, made: dtl.Table, want: list[list[Any]]) -> None:
+    """Compare the rows of a table with lists, on every rank."""
+    whole = dtl.broadcast_object(ctx, made.to_arrow())
+    assert sum(made.rows.counts) == len(want) == len(whole)
+    for name, column, values in zip(whole.column_names, whole.columns, zip(*want) if want else [[]] * 99):
+        got = column.to_pylist()
+        assert all(map(alike, got, values)), (name, got, list(values))
+
+
+@st.composite
+def tables(draw: Any) -> tuple[list[dict[str, Any]], Any, list[int], bool]:
+    """Draw rows with two keys and a value, where each rank's end, and whether null keys belong to no group."""
+    kinds = {name: draw(st.sampled_from(list(VALUES))) for name in ("a", "b", "x")}
+    count = draw(st.integers(0, 30))
+    drawn = {
+        name: draw(st.lists(st.sampled_from(VALUES[kind]), min_size=count, max_size=count))
+        for name, kind in kinds.items()
+    }
+    rows = [dict(zip(drawn, each)) for each in zip(*drawn.values())]
+    cuts = sorted(draw(st.lists(st.integers(0, count), min_size=3, max_size=3)))
+    return rows, pa.schema(list(kinds.items())), cuts, draw(st.booleans())
+
+
+@hypothesis.settings(max_examples=12)
+@hypothesis.given(case=tables(), two=st.booleans())
+@pytest.mark.usefixtures("few")
+def test_random_tables(ctx: dtl.Context, case: Any, two: bool) -> None:
+    rows, schema, cuts, dropna = case
+    ends = [*cuts[: ctx.size - 1], len(rows)] if ctx.size <= 4 else [0] * (ctx.size - 1) + [len(rows)]
+    table = table_of(ctx, rows, schema, ends)
+    keys = ["a", "b"] if two else ["a"]
+    names = [*ALL_TYPES, *MORE.get(schema.field("x").type, ())]
+    made = table.group_by(keys, dropna=dropna).agg({"x": names})
+    assert made.columns == [*keys, *[f"x_{name}" for name in names]]
+    assert [made.dtypes[key] for key in keys] == [schema.field(key).type for key in keys]
+    want = []
+    for key, group in groups_of(rows, keys, dropna):
+        want.append([*key, *[aggregated([row["x"] for row in group], name) for name in names]])
+    compare(ctx, made, want)
+
+
+def test_results_are_named_as_asked(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"k": [2, 1, 2], "x": [1, 2, 3], "y": [0.5, 1.5, 2.5]})
+    groups = table.group_by("k")
+    assert groups.agg({"x": ["sum", "mean"], "y": "median"}).columns == ["k", "x_sum", "x_mean", "y"]
+    assert groups.agg(total=("x", "sum"), y=("y", "max")).columns == ["k", "total", "y"]
+    assert groups.agg({"x": "sum"}, more=("x", "count")).columns == ["k", "x", "more"]
+    assert groups.agg("sum").columns == ["k", "x", "y"]
+    assert groups.agg({"x": [np.ptp, "quantile(0.25)"]}).columns == ["k", "x_ptp", "x_quantile(0.25)"]
+    compare(ctx, groups.size(), [[1, 1], [2, 2]])
+
+
+@pytest.mark.usefixtures("few")
+def test_functions_of_ones_own(ctx: dtl.Context) -> None:
+    rows = [{"k": i % 3, "x": None if i == 4 else float(i)} for i in range(11)]
+    table = table_of(ctx, rows, pa.schema([("k", pa.int64()), ("x", pa.float64())]), [11] * ctx.size)
+    made = table.group_by("k").agg(
+        ptp=("x", np.ptp), half=("x", lambda x: len(x) / 2), word=("x", lambda x: "many" if len(x) > 3 else "few")
+    )
+    compare(ctx, made, [[0, 9.0, 2.0, "many"], [1, 9.0, 1.5, "few"], [2, 6.0, 1.5, "few"]])
+
+
+def test_sums_are_exact_or_wrap(ctx: dtl.Context) -> None:
+    large = D(10) ** 37
+    table = dtl.Table(
+        ctx,
+        {
+            "k": [0, 0, 1, 1],
+            "big": [2**62, 2**62, 1, 2],
+            "unsigned": np.array([2**63, 2**63, 1, 2], np.uint64),
+            "decimal": pa.array([large, -large, large, large], pa.decimal128(38, 0)),
+        },
+    )
+    made = table.group_by("k").agg("sum")
+    assert [str(kind) for kind in made.dtypes.values()] == ["int64", "int64", "uint64", "decimal128(38, 0)"]
+    compare(ctx, made, [[0, -(2**63), 0, D(0)], [1, 3, 3, 2 * large]])
+    many = dtl.Table(ctx, {"k": [0] * 10, "x": pa.array([large] * 10, pa.decimal128(38, 0))})
+    with pytest.raises(dtl.OverflowError, match="more than 38 digits"):
+        many.group_by("k").agg({"x": "sum"})
+
+
+def test_many_groups_and_long_ones(ctx: dtl.Context) -> None:
+    draw = np.random.default_rng(5)
+    keys = draw.integers(-(2**60), 2**60, 4000)
+    x = draw.random(8000)
+    table = dtl.Table(ctx, {"k": np.append(keys, keys), "g": np.arange(8000) % 2, "x": x})
+    made = dtl.broadcast_object(ctx, table.group_by("k").agg({"x": ["sum", "median"]}).to_arrow())
+    order = np.argsort(keys)
+    assert made["k"].to_pylist() == keys[order].tolist()
+    np.testing.assert_allclose(made["x_sum"], (x[:4000] + x[4000:])[order])
+    np.testing.assert_allclose(made["x_median"], (x[:4000] + x[4000:])[order] / 2)
+    long = dtl.broadcast_object(ctx, table.group_by("g").agg({"x": ["median", "var"]}).to_arrow())
+    np.testing.assert_allclose(long["x_median"], [np.median(x[::2]), np.median(x[1::2])])
+    np.testing.assert_allclose(long["x_var"], [np.var(x[::2], ddof=1), np.var(x[1::2], ddof=1)])
+
+
+def test_ordered_categories_keep_their_order(ctx: dtl.Context) -> None:
+    sizes = pa.DictionaryArray.from_arrays([2, 0, 1, 2], ["small", "medium", "large"], ordered=True)
+    table = dtl.Table(ctx, {"size": sizes, "x": [1, 2, 3, 4]})
+    made = table.group_by("size").agg({"x": "sum"})
+    assert made.dtypes["size"].ordered
+    compare(ctx, made, [["small", 2], ["medium", 3], ["large", 5]])
+
+
+BAD: dict[str, tuple[type[Exception], str, Any]] = {
+    "no such key": (dtl.KeyNotFoundError, "did you mean 'key'", lambda t: t.group_by("kay")),
+    "no key": (dtl.InvalidArgumentError, "names no column", lambda t: t.group_by([])),
+    "key twice": (dtl.InvalidArgumentError, "'key' twice", lambda t: t.group_by(["key", "key"])),
+    "lists as keys": (dtl.InvalidTypeError, "'list' is of list", lambda t: t.group_by("list")),
+    "no such column": (dtl.KeyNotFoundError, "no column 'y'", lambda t: t.group_by("key").agg({"y": "sum"})),
+    "no such aggregate": (dtl.InvalidArgumentError, "'summ'; the", lambda t: t.group_by("key").agg({"x": "summ"})),
+    "fraction": (
+        dtl.InvalidArgumentError,
+        r"1.5 of a quantile is outside \[0, 1\]",
+        lambda t: t.group_by("key").agg({"x": "quantile(1.5)"}),
+    ),
+    "no sum of text": (dtl.InvalidTypeError, "'text' of string has no sum", lambda t: t.group_by("key").agg("sum")),
+    "nothing": (dtl.InvalidArgumentError, "no aggregate is asked for", lambda t: t.group_by("key").agg()),
+    "names twice": (dtl.InvalidArgumentError, "'key'", lambda t: t.group_by("key").agg(key=("x", "sum"))),
+    "no pair": (dtl.InvalidTypeError, "a pair of a column", lambda t: t.group_by("key").agg(total="sum")),
+    "no name": (dtl.InvalidTypeError, "must be a name", lambda t: t.group_by("key").agg({"x": 3})),
+    "lists of a function": (dtl.InvalidTypeError, "one value a group", lambda t: t.group_by("key").agg({"x": list})),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(ctx: dtl.Context, case: str) -> None:
+    error, text, call = BAD[case]
+    table = dtl.Table(ctx, {"key": [1, 2], "x": [1, 2], "text": ["a", "b"], "list": pa.array([[1], [2]])})
+    with pytest.raises(error, match=text):
+        call(table)
+    assert len(table.group_by("key").size()) == 2
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_ask_for_different_things(ctx: dtl.Context) -> None:
+    groups = dtl.Table(ctx, {"key": [1, 2], "x": [1, 2]}).group_by("key")
+    with pytest.raises(dtl.CollectiveMismatchError):
+        groups.agg({"x": "sum" if ctx.is_root else "mean"})
