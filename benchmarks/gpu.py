@@ -37,12 +37,17 @@ except ImportError as error:
         f"{sys.executable}, Python {sys.version.split()[0]}: {error}. It needs NumPy, and DTL's wheel for this Python"
     )
 
-_TESTS = Path(__file__).resolve().parents[1] / "python" / "tests" / "device"
+_TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 _FILES = (  # the longest first
     *("functions_on_a_device", "kernels_on_a_device", "operands_on_a_device", "axes_on_a_device", "on_a_device"),
     *("indexing_on_a_device", "moves_on_a_device", "halos_on_a_device", "windows_on_a_device", "computing_on_a_device"),
     *("groups_on_a_device", "files_on_a_device", "maps_on_a_device", "moved_on_a_device"),
     *("libraries_on_a_device", "nccl_on_devices", "moves_by_nccl"),
+)
+#: The host's tests that run with containers on a GPU, too.
+_PLACED = (
+    *("arrays/test_grouping", "containers/test_index_arrays", "containers/test_access", "containers/test_map"),
+    *("containers/test_span", "containers/test_redistribute"),
 )
 #: Those that the tests need. What else the machine has may give warnings, which the tests take for errors.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "pytest_timeout", "--timeout=60")
@@ -92,7 +97,7 @@ class Report:
         self.say(f"## Tests on {ranks} rank{'s' * (ranks > 1)}, {at_once} files at once\n")
         end = time.monotonic() + self.left(limit)
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            list(pool.map(lambda name: self._tested(name, ranks, end), _FILES))
+            list(pool.map(lambda name: self._tested(name, ranks, end), (*_FILES, *_PLACED)))
         self.say()
 
     def _tested(self, name: str, ranks: int, end: float) -> None:
@@ -100,10 +105,12 @@ class Report:
         if limit < 5:
             self.say(f"{name}: no time is left")
             return
-        tests = ["-m", "pytest", *_PLUGINS, "-q", "--color=no", "-rfEs", str(_TESTS / f"{name}.py")]
+        file = _TESTS / (f"{name}.py" if name in _PLACED else f"device/{name}.py")
+        tests = ["-m", "pytest", *_PLUGINS, "-q", "--color=no", "-rfEs", str(file)]
         if ranks > 1:
             tests = ["-m", "dtl", "run", "-n", str(ranks), *tests]
         variables = {"DTL_TEST_RANKS": str(ranks), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        variables["DTL_TEST_PLACES"] = "device,unified"
         lines: list[str] = []
         begun, code = time.monotonic(), _run([sys.executable, *tests], limit, lines.append, variables)
         self.failures += code != 0

@@ -32,6 +32,7 @@ import destructors
 import hypothesis
 import numpy as np
 import pytest
+from places import PLACES
 from time_limit import pytest_timeout_set_timer
 
 import dtl
@@ -74,6 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "few(reason): the same on any number of ranks; runs in those on one and two")
     config.addinivalue_line("markers", "jobs(reason): starts programs of its own; runs in the run on one rank only")
     config.addinivalue_line("markers", "matrix(reason): runs with DTL_TEST_TABLES=whole, as in make test-matrix")
+    config.addinivalue_line("filterwarnings", "ignore:ranks .* share GPU:RuntimeWarning")  # as they may with a real one
     config.addinivalue_line("markers", "mpi(min_size): of pytest-mpi, which need not be there")
     if RANK > 0:
         config.option.reportchars = "fE"
@@ -154,6 +156,8 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 def _runs_elsewhere(item: pytest.Item) -> bool:
     """Say whether a test is of other runs. Its mark has the reason."""
     elsewhere = {"alone": RANKS > 1, "jobs": RANKS > 1, "few": RANKS > 2 and not WHOLE, "matrix": not MATRIX}
+    if PLACES != ("host",) and item.path.parent.name != "device" and "place" not in getattr(item, "fixturenames", ()):
+        return True  # the host's alone
     marks = [mark for mark in item.iter_markers() if elsewhere.get(mark.name)]
     for mark in marks:
         assert mark.args, f"{item.nodeid}: its mark {mark.name} has no reason"

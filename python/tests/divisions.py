@@ -23,9 +23,11 @@ def division(name: str, size: int, ranks: int) -> dict[str, Any]:
     return {"partition": getattr(dtl, f"PARTITION_{name.upper()}")}
 
 
-def vector(ctx: dtl.Context, elements: Any, name: str = "block") -> dtl.DistributedVector:
-    """Return a vector of these elements, each rank having written its own."""
+def vector(ctx: dtl.Context, elements: Any, name: str = "block", place: str = "host") -> dtl.DistributedVector:
+    """Return a vector of these elements, each rank having written its own, if they are on the host."""
     array = np.asarray(elements)
+    if place != "host":
+        return dtl.DistributedVector.from_numpy(ctx, array, placement=place, **division(name, len(array), ctx.size))
     made = dtl.DistributedVector(ctx, len(array), dtype=array.dtype, **division(name, len(array), ctx.size))
     made.local_view()[:] = array[made.local_indices()]
     return made
@@ -43,5 +45,7 @@ def assert_holds(container: Any, whole: Any) -> None:
     assert container.dtype == whole.dtype
     assert container.shape == whole.shape
     view = container.local_view()
+    if isinstance(view, dtl.DeviceArray):
+        view = view.to_numpy()
     assert view.dtype == whole.dtype
     np.testing.assert_array_equal(view, part(container, whole))

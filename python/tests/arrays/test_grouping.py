@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from older_numpy import VERSION, unique
 from oracle import DTYPES
+from places import everywhere
 from test_joining import keys, whole
 
 import dtl
@@ -47,8 +48,9 @@ def aggregate(group: Array, op: str) -> Any:
         return getattr(np, op)(group)
 
 
-def check(ctx: dtl.Context, of: Array, values: Array, name: str = "block", ops: Any = OPS) -> None:
-    with vector(ctx, of, name) as a, vector(ctx, values, name) as b, dtl.group_by(a) as groups:
+def check(ctx: dtl.Context, place: str, of: Array, values: Array, name: str = "block", ops: Any = OPS) -> None:
+    a, b = vector(ctx, of, name, place), vector(ctx, values, name, place)
+    with a, b, dtl.group_by(a) as groups:
         for op in ops:
             found, made = groups.agg(b, op)
             distinct, expected = naive(of, values, op)
@@ -75,26 +77,30 @@ def ops_of(dtype: Any) -> list[str]:
     return [op for op in OPS if np.dtype(dtype).kind != "c" or op not in ("min", "max", "median")]
 
 
+@everywhere
 @every_division
 @pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "uint8"])
-def test_keys(ctx: dtl.Context, dtype: str, name: str) -> None:
+def test_keys(ctx: dtl.Context, place: str, dtype: str, name: str) -> None:
     for size in SIZES:
-        check(ctx, keys(dtype, size, 1), numbers("int64", size), name)
+        check(ctx, place, keys(dtype, size, 1), numbers("int64", size), name)
 
 
+@everywhere
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_values(ctx: dtl.Context, dtype: str) -> None:
+def test_values(ctx: dtl.Context, place: str, dtype: str) -> None:
     for size in (0, 1, 200):
-        check(ctx, np.arange(size) * 7 % 23, numbers(dtype, size), "cyclic", ops_of(dtype))
+        check(ctx, place, np.arange(size) * 7 % 23, numbers(dtype, size), "cyclic", ops_of(dtype))
 
 
-def test_complex_keys(ctx: dtl.Context) -> None:
+@everywhere
+def test_complex_keys(ctx: dtl.Context, place: str) -> None:
     of = np.array([2 + 1j, 1j, 2 + 1j, -1, complex(np.nan, 1), 1j, complex(0, np.nan)])
-    found, made = dtl.group_by(vector(ctx, of)).agg(vector(ctx, np.arange(7)), "sum")
+    found, made = dtl.group_by(vector(ctx, of, place=place)).agg(vector(ctx, np.arange(7), place=place), "sum")
     np.testing.assert_array_equal(whole(found)[:3], np.unique(of)[:3])
     np.testing.assert_array_equal(whole(made), [3, 6, 2, 10])
 
 
+@everywhere
 @pytest.mark.parametrize(
     "of",
     [
@@ -108,17 +114,18 @@ def test_complex_keys(ctx: dtl.Context) -> None:
     ],
     ids=["one key", "skew at the end", "skew at the start", "NaN", "distinct", "two keys", "zeros"],
 )
-def test_what_is_hard_to_group(ctx: dtl.Context, of: Array) -> None:
+def test_what_is_hard_to_group(ctx: dtl.Context, place: str, of: Array) -> None:
     for dtype in ("int32", "float64"):
-        check(ctx, of, np.arange(len(of)).astype(dtype), "block", [op for op in OPS if op != "prod"])
+        check(ctx, place, of, np.arange(len(of)).astype(dtype), "block", [op for op in OPS if op != "prod"])
 
 
-def test_nans_and_integers_as_numpy(ctx: dtl.Context) -> None:
+@everywhere
+def test_nans_and_integers_as_numpy(ctx: dtl.Context, place: str) -> None:
     of = np.array([1, 0, 1, 0, 2])
-    check(ctx, of, np.array([np.nan, 1, 2, np.inf, -0.0]))
-    check(ctx, of, np.array([2**62, 2**63 - 1, 2**62, 2**63 - 2, -(2**63)]), ops=("sum", "prod", "min", "max"))
-    check(ctx, of, np.array([100, 200, 200, 255, 1], np.uint8))
-    check(ctx, of, np.array([True, False, True, True, False]))
+    check(ctx, place, of, np.array([np.nan, 1, 2, np.inf, -0.0]))
+    check(ctx, place, of, np.array([2**62, 2**63 - 1, 2**62, 2**63 - 2, -(2**63)]), ops=("sum", "prod", "min", "max"))
+    check(ctx, place, of, np.array([100, 200, 200, 255, 1], np.uint8))
+    check(ctx, place, of, np.array([True, False, True, True, False]))
 
 
 def test_operators_and_names(ctx: dtl.Context) -> None:
@@ -134,18 +141,20 @@ def test_operators_and_names(ctx: dtl.Context) -> None:
         groups.agg(values, "sum")
 
 
-def test_functions(ctx: dtl.Context) -> None:
+@everywhere
+def test_functions(ctx: dtl.Context, place: str) -> None:
     """Each group's values come to one rank, in the order of their indices, whatever the division."""
     for name, size in itertools.product(("block", "cyclic"), (0, 1, 2, 300)):
         of, values = np.arange(size) * 7 % 5, np.arange(size) ** 2 % 31
-        with vector(ctx, of, name) as a, vector(ctx, values, name) as b, dtl.group_by(a) as groups:
+        a, b = vector(ctx, of, name, place), vector(ctx, values, name, place)
+        with a, b, dtl.group_by(a) as groups:
             for f in (np.ptp, lambda x: x[-1] - x[0] / 2, lambda x: bool(x.all()), lambda x: x[0] + 1j):
                 found, made = groups.agg(b, f)
                 expected = np.array([f(values[of == key]) for key in np.unique(of)])
                 np.testing.assert_array_equal(whole(found), np.unique(of))
                 np.testing.assert_array_equal(whole(made), expected)
                 assert made.dtype == expected.dtype
-    with vector(ctx, np.arange(9)) as a, dtl.group_by(a) as groups:
+    with vector(ctx, np.arange(9), place=place) as a, dtl.group_by(a) as groups:
         # A rank whose values look like integers has the dtype of them all.
         assert groups.agg(a, lambda x: 0.5 if x[0] == 8 else int(x[0]))[1].dtype == np.float64
         for f, text in ((lambda x: None, "gave values of object"), (lambda x: x, r"of shape \(1,\)")):
@@ -163,7 +172,7 @@ def test_functions(ctx: dtl.Context) -> None:
 def test_drawn_groups(rows: list[tuple[float, int]], name: str) -> None:
     with dtl.Context() as ctx:
         of, values = (np.array([row[i] for row in rows], dtype) for i, dtype in enumerate(("float64", "int32")))
-        check(ctx, of, values, name)
+        check(ctx, "host", of, values, name)
 
 
 def test_against_pandas(ctx: dtl.Context) -> None:
@@ -180,8 +189,9 @@ def test_against_pandas(ctx: dtl.Context) -> None:
             np.testing.assert_allclose(whole(made), expected, rtol=1e-11)
 
 
-def test_later_changes_of_the_keys_change_nothing(ctx: dtl.Context) -> None:
-    of, values = vector(ctx, np.arange(9) % 2), vector(ctx, np.arange(9))
+@everywhere
+def test_later_changes_of_the_keys_change_nothing(ctx: dtl.Context, place: str) -> None:
+    of, values = vector(ctx, np.arange(9) % 2, place=place), vector(ctx, np.arange(9), place=place)
     groups = dtl.group_by(of)
     dtl.fill(of, 5)
     of.close()
@@ -192,9 +202,10 @@ def test_later_changes_of_the_keys_change_nothing(ctx: dtl.Context) -> None:
     assert (whole(found).tolist(), whole(made).tolist()) == ([0, 1], [20, 16])
 
 
-def test_spans(ctx: dtl.Context) -> None:
+@everywhere
+def test_spans(ctx: dtl.Context, place: str) -> None:
     elements = np.arange(40) % 7
-    span = dtl.DistributedSpan(vector(ctx, elements)).subspan(7, 20)
+    span = dtl.DistributedSpan(vector(ctx, elements, place=place)).subspan(7, 20)
     found, made = dtl.group_by(span).agg(span, dtl.SUM)
     distinct, expected = naive(elements[7:27], elements[7:27], "sum")
     assert (whole(found).tolist(), whole(made).tolist()) == (distinct.tolist(), expected.tolist())
@@ -211,23 +222,28 @@ def test_sorted_values_of_groups_on_several_ranks(
         for of in (np.zeros(size, int), np.arange(size) // 3, rng.zipf(1.5, size), np.minimum(rng.zipf(1.2, size), 3)):
             floats = rng.integers(0, 5, size).astype(float)
             floats[rng.random(size) < 0.1] = np.nan
-            check(ctx, of, floats, ops=("median", "nunique"))
+            check(ctx, "host", of, floats, ops=("median", "nunique"))
             if VERSION >= "1.21.0":  # before, each NaT was another for NumPy
-                check(ctx, of, floats.astype("m8[s]"), ops=("nunique",))
-            check(ctx, of, rng.integers(-3, 3, size).astype(np.int8), ops=("median", "nunique"))
-            check(ctx, of, rng.integers(0, 3, size) * 1j, ops=("nunique",))
-            check(ctx, of, rng.integers(0, 12, size).astype("U2"), ops=("nunique",))
+                check(ctx, "host", of, floats.astype("m8[s]"), ops=("nunique",))
+            check(ctx, "host", of, rng.integers(-3, 3, size).astype(np.int8), ops=("median", "nunique"))
+            check(ctx, "host", of, rng.integers(0, 3, size) * 1j, ops=("nunique",))
+            check(ctx, "host", of, rng.integers(0, 12, size).astype("U2"), ops=("nunique",))
 
 
-def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context) -> None:
+@everywhere
+def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context, place: str) -> None:
     values = np.append(np.full(6, np.finfo(np.float32).max), np.arange(30)).astype(np.float32)
-    made = dtl.group_by(vector(ctx, np.arange(36) // 6)).agg(vector(ctx, values), "sum")[1]
+    made = dtl.group_by(vector(ctx, np.arange(36) // 6, place=place)).agg(vector(ctx, values, place=place), "sum")[1]
     np.testing.assert_array_equal(whole(made)[:2], np.array([np.inf, 15], np.float32))
 
 
-def test_sums_are_the_same_again(ctx: dtl.Context) -> None:
+@everywhere
+def test_sums_are_the_same_again(ctx: dtl.Context, place: str) -> None:
     rng = np.random.default_rng(4)
-    of, values = vector(ctx, rng.integers(0, 3, 5000)), vector(ctx, rng.standard_normal(5000) * 1e9)
+    of, values = (
+        vector(ctx, rng.integers(0, 3, 5000), place=place),
+        vector(ctx, rng.standard_normal(5000) * 1e9, place=place),
+    )
     first, again = (whole(dtl.group_by(of).agg(values, "sum")[1]) for _ in range(2))
     assert first.tobytes() == again.tobytes()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from divisions import DIVISIONS, assert_holds, division, vector
 from oracle import DTYPES, assert_same, values
+from places import everywhere
 
 import dtl
 
@@ -44,50 +45,54 @@ POINTS: tuple[Any, ...] = (
 )
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVISIONS)
 @pytest.mark.parametrize("family", [dtl.DistributedVector, dtl.DistributedArray, dtl.DistributedTensor])
-def test_slices(ctx: dtl.Context, family: Any, name: str) -> None:
+def test_slices(ctx: dtl.Context, place: str, family: Any, name: str) -> None:
     whole = np.arange(SIZE) * 10
-    of = family.from_numpy(ctx, whole, **division(name, SIZE, ctx.size))
+    of = family.from_numpy(ctx, whole, **division(name, SIZE, ctx.size), placement=place)
     for key in SLICES:
         got = of[key]
         assert type(got) is family
         assert_holds(got, whole[key])
         assert got.partition_policy is (dtl.PARTITION_BLOCK if name == "explicit" else of.partition_policy)
         assert got.block_size == of.block_size
-        got.local_view()[:] = -1
+        dtl.fill(got, -1)
     assert_holds(of, whole)
 
 
+@everywhere
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_elements(ctx: dtl.Context, dtype: str, name: str) -> None:
+def test_elements(ctx: dtl.Context, place: str, dtype: str, name: str) -> None:
     whole = values(dtype, (SIZE,), 3)
-    vec = vector(ctx, whole, name)
+    vec = vector(ctx, whole, name, place=place)
     for index in (0, 22, -1, -23, np.int16(7), np.uint8(7), np.array(7), True + 3):
         assert_same(vec[index], whole[index])
     for key in POINTS:
         assert_same(vec[key], whole[key] if not isinstance(key, list) or key else whole[:0])
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_masks(ctx: dtl.Context, name: str) -> None:
+def test_masks(ctx: dtl.Context, place: str, name: str) -> None:
     whole = np.arange(SIZE, dtype=np.float32)
-    vec = vector(ctx, whole, name)
+    vec = vector(ctx, whole, name, place=place)
     for mask in (whole % 3 == 0, whole < 0, whole >= 0, whole == 22, whole < 2):
-        for given in (mask, mask.tolist(), vector(ctx, mask, name)):
+        for given in (mask, mask.tolist(), vector(ctx, mask, name, place=place)):
             got = vec[given]
             assert type(got) is dtl.DistributedVector
             assert_holds(got, whole[mask])
             assert got.partition_policy is (dtl.PARTITION_BLOCK if name == "explicit" else vec.partition_policy)
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_assignments(ctx: dtl.Context, name: str) -> None:
+def test_assignments(ctx: dtl.Context, place: str, name: str) -> None:
     whole = np.arange(SIZE, dtype=np.int32)
-    vec = vector(ctx, whole, name)
+    vec = vector(ctx, whole, name, place=place)
     mask = whole % 4 == 1
-    chosen = vector(ctx, mask, name)
+    chosen = vector(ctx, mask, name, place=place)
     for key, value in (
         (3, 7),
         (-1, np.int8(-9)),
@@ -113,27 +118,29 @@ def test_assignments(ctx: dtl.Context, name: str) -> None:
         assert_holds(vec, whole)
 
 
+@everywhere
 @pytest.mark.parametrize("other", DIVISIONS)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_assignments_of_containers(ctx: dtl.Context, name: str, other: str) -> None:
+def test_assignments_of_containers(ctx: dtl.Context, place: str, name: str, other: str) -> None:
     whole = np.arange(SIZE, dtype=np.int64)
-    vec = vector(ctx, whole, name)
+    vec = vector(ctx, whole, name, place=place)
     mask = whole % 3 == 1
-    chosen = vector(ctx, mask, name)
+    chosen = vector(ctx, mask, name, place=place)
     none = np.zeros(0, np.int64)
     keys: list[Any] = [slice(2, 9), slice(None, None, -3), ..., [4, -1, 4, 0, 4], none, mask, chosen, slice(6, 2)]
     for start, key in enumerate(keys):
         given = mask if key is chosen else key
         part = np.arange(len(whole[given])) + 1000 * start
-        vec[key] = vector(ctx, part.astype(np.int64), other)
+        vec[key] = vector(ctx, part.astype(np.int64), other, place=place)
         whole[given] = part
         assert_holds(vec, whole)
 
 
-def test_a_container_in_place_of_itself(ctx: dtl.Context) -> None:
+@everywhere
+def test_a_container_in_place_of_itself(ctx: dtl.Context, place: str) -> None:
     """The source and the destination are the same memory."""
     for name in DIVISIONS:
-        vec = vector(ctx, np.arange(SIZE), name)
+        vec = vector(ctx, np.arange(SIZE), name, place=place)
         vec[::-1] = vec
         assert_holds(vec, np.arange(SIZE)[::-1])
         span = dtl.DistributedSpan(vec)
@@ -142,8 +149,9 @@ def test_a_container_in_place_of_itself(ctx: dtl.Context) -> None:
         assert_holds(vec, np.concatenate([expected[:1], expected[:-1]]))
 
 
-def test_assignment_with_an_operator(ctx: dtl.Context) -> None:
-    vec = vector(ctx, np.arange(10.0), "cyclic")
+@everywhere
+def test_assignment_with_an_operator(ctx: dtl.Context, place: str) -> None:
+    vec = vector(ctx, np.arange(10.0), "cyclic", place=place)
     vec[2:8] *= 10
     vec[[0, 1]] += 5
     vec[9] -= 1
@@ -198,9 +206,10 @@ CASTS = (
 )
 
 
+@everywhere
 @pytest.mark.parametrize(("dtype", "value", "verdict"), CASTS)
-def test_casts(ctx: dtl.Context, dtype: str, value: Any, verdict: Any) -> None:
-    vec = dtl.DistributedVector(ctx, 5, dtype=dtype, fill=1)
+def test_casts(ctx: dtl.Context, place: str, dtype: str, value: Any, verdict: Any) -> None:
+    vec = dtl.DistributedVector(ctx, 5, dtype=dtype, fill=1, placement=place)
     expected = np.ones(5, dtype)
     if verdict is True:
         vec[1:4] = value
@@ -215,16 +224,17 @@ def test_casts(ctx: dtl.Context, dtype: str, value: Any, verdict: Any) -> None:
     assert_holds(vec, expected)
 
 
-def test_containers_are_cast_alike(ctx: dtl.Context) -> None:
-    vec = dtl.DistributedVector(ctx, 8, dtype=np.int8)
-    vec[...] = dtl.DistributedVector(ctx, 8, dtype=np.int64, fill=100, partition=dtl.PARTITION_CYCLIC)
+@everywhere
+def test_containers_are_cast_alike(ctx: dtl.Context, place: str) -> None:
+    vec = dtl.DistributedVector(ctx, 8, dtype=np.int8, placement=place)
+    vec[...] = dtl.DistributedVector(ctx, 8, dtype=np.int64, fill=100, partition=dtl.PARTITION_CYCLIC, placement=place)
     assert_holds(vec, np.full(8, 100, np.int8))
-    wide = dtl.DistributedVector(ctx, 8, dtype=np.int64)
+    wide = dtl.DistributedVector(ctx, 8, dtype=np.int64, placement=place)
     wide[5] = 128
     with pytest.raises(dtl.OverflowError, match="128 does not fit int8"):
         vec[...] = wide
     with pytest.raises(dtl.InvalidTypeError, match="float64"):
-        vec[...] = dtl.DistributedVector(ctx, 8)
+        vec[...] = dtl.DistributedVector(ctx, 8, placement=place)
     assert_holds(vec, np.full(8, 100, np.int8))
 
 

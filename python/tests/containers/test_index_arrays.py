@@ -7,7 +7,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from divisions import assert_holds
+from divisions import DIVISIONS, assert_holds, division
+from places import everywhere, stays
 
 import dtl
 
@@ -15,7 +16,7 @@ CUBE = np.arange(7 * 5 * 3).reshape(7, 5, 3)
 TABLE = CUBE[:, :, 0].copy()
 ROWS, CELLS = TABLE[:, 0] > 20, TABLE % 2 == 0
 
-DIVIDED: tuple[Any, ...] = ("block", "cyclic", "replicated", "columns")
+DIVIDED: tuple[Any, ...] = (*DIVISIONS, "columns")
 
 KEYS: tuple[tuple[Any, Any], ...] = (
     (TABLE, [3, 1, 1, -1]),
@@ -41,62 +42,74 @@ KEYS: tuple[tuple[Any, Any], ...] = (
 )
 
 
-def tensor(ctx: dtl.Context, whole: Any, name: str) -> dtl.DistributedTensor:
+def tensor(ctx: dtl.Context, whole: Any, name: str, place: str = "host") -> dtl.DistributedTensor:
+    divided: Any = division(name, len(whole), ctx.size) if name != "columns" else {}
     if name == "columns":
-        return dtl.DistributedTensor.from_numpy(ctx, whole, grid=(1, ctx.size, *[1] * (whole.ndim - 2)))
-    return dtl.DistributedTensor.from_numpy(ctx, whole, partition=name)
+        divided["grid"] = (1, ctx.size, *[1] * (whole.ndim - 2))
+    return dtl.DistributedTensor.from_numpy(ctx, whole, placement=place, **divided)
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVIDED)
-def test_selected_and_assigned(ctx: dtl.Context, name: str) -> None:
+def test_selected_and_assigned(ctx: dtl.Context, place: str, name: str) -> None:
     for whole, key in KEYS:
         expected = whole.copy()
-        with tensor(ctx, whole, name) as of:
-            got = of[key]
+        with tensor(ctx, whole, name, place) as of:
+            with stays(place):
+                got = of[key]
+            assert got.placement_policy is of.placement_policy
             selected = whole[key]
             assert isinstance(got, dtl.DistributedVector if selected.ndim == 1 else dtl.DistributedTensor)
             assert_holds(got, selected)
             values = np.arange(selected.size).reshape(selected.shape) + 1000
             for value in (-7, values):
-                of[key] = expected[key] = value
+                with stays(place):
+                    of[key] = expected[key] = value
                 assert_holds(of, expected)
             expected[key] = values[::-1]
-            of[key] = tensor(ctx, values[::-1], "columns" if values.ndim > 1 else "cyclic")
+            of[key] = tensor(ctx, values[::-1], "columns" if values.ndim > 1 else "cyclic", place)
             assert_holds(of, expected)
 
 
+@everywhere
 @pytest.mark.parametrize("of_mask", DIVIDED)
 @pytest.mark.parametrize("name", DIVIDED)
-def test_masks_that_are_divided_differently(ctx: dtl.Context, name: str, of_mask: str) -> None:
+def test_masks_that_are_divided_differently(ctx: dtl.Context, place: str, name: str, of_mask: str) -> None:
     """Masks of rows, of which the elements beside one are chosen, and masks of all elements."""
     for chosen in (ROWS, TABLE[:, 0] < 0, CELLS, CUBE % 3 == 0):
         if of_mask == "columns" and chosen.ndim == 1:
             continue
         expected = CUBE.copy()
-        with tensor(ctx, CUBE, name) as of, tensor(ctx, chosen, of_mask) as mask:
-            assert_holds(of[mask], CUBE[chosen])
+        with tensor(ctx, CUBE, name, place) as of, tensor(ctx, chosen, of_mask, place) as mask:
+            with stays(place):
+                got = of[mask]
+            assert got.placement_policy is of.placement_policy
+            assert_holds(got, CUBE[chosen])
             row = np.arange(math.prod(CUBE.shape[chosen.ndim :])).reshape(CUBE.shape[chosen.ndim :])
             for value in (-1, row, row[np.newaxis], CUBE[chosen][::-1]):
                 expected[chosen] = value
-                of[mask] = value
+                with stays(place):
+                    of[mask] = value
                 assert_holds(of, expected)
             expected[chosen] = CUBE[chosen] * 3
-            of[mask] = tensor(ctx, CUBE[chosen] * 3, "cyclic")
+            of[mask] = tensor(ctx, CUBE[chosen] * 3, "cyclic", place)
             assert_holds(of, expected)
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVIDED)
-def test_rows_of_a_container_of_indices(ctx: dtl.Context, name: str) -> None:
+def test_rows_of_a_container_of_indices(ctx: dtl.Context, place: str, name: str) -> None:
     for whole in (TABLE, CUBE):
-        with tensor(ctx, whole, name) as of:
+        with tensor(ctx, whole, name, place) as of:
             for indices in (np.array([3, -1, 3, 0]), np.array([], np.int64), np.array([[1, 2], [6, 0]])):
-                given = dtl.asarray(ctx, indices)
+                given = dtl.asarray(ctx, indices, placement=place)
                 for got in (of[given], of[given, ...], of[(given, *[slice(None)] * (whole.ndim - 1))]):
                     assert_holds(got, whole[indices])
 
 
-def test_a_mask_beside_an_integer(ctx: dtl.Context) -> None:
-    of = tensor(ctx, TABLE, "block")
+@everywhere
+def test_a_mask_beside_an_integer(ctx: dtl.Context, place: str) -> None:
+    of = tensor(ctx, TABLE, "block", place)
     assert of[ROWS, 0].tolist() == TABLE[ROWS, 0].tolist()
     expected = TABLE.copy()
     of[ROWS, 0] = expected[ROWS, 0] = -1
@@ -118,32 +131,34 @@ BESIDE: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
+@everywhere
 @pytest.mark.parametrize("name", BESIDE)
-def test_containers_beside_slices(ctx: dtl.Context, name: str) -> None:
+def test_containers_beside_slices(ctx: dtl.Context, place: str, name: str) -> None:
     columns = np.array([2, 0, 1])
     for partition in DIVIDED:
-        of = tensor(ctx, TABLE, partition)
-        mask, indices = dtl.asarray(ctx, ROWS), dtl.asarray(ctx, columns)
+        of = tensor(ctx, TABLE, partition, place)
+        mask, indices = dtl.asarray(ctx, ROWS, placement=place), dtl.asarray(ctx, columns, placement=place)
         key, expected = BESIDE[name](of, mask, indices), BESIDE[name](TABLE, ROWS, columns)
         assert_holds(of[key], TABLE[expected])
         for value in (7, TABLE[expected] * 2):
             written = TABLE.copy()
             written[expected] = value
-            of[key] = value if np.ndim(value) == 0 else dtl.asarray(ctx, value)
+            of[key] = value if np.ndim(value) == 0 else dtl.asarray(ctx, value, placement=place)
             assert_holds(of, written)
             of[...] = TABLE
     assert_holds(np.take(of, indices, axis=1), TABLE[:, columns])
     assert_holds(dtl.take(of, indices, axis=0), TABLE[columns])
 
 
-def test_the_same_index_more_than_once(ctx: dtl.Context) -> None:
+@everywhere
+def test_the_same_index_more_than_once(ctx: dtl.Context, place: str) -> None:
     """The last value stays, as in NumPy, whoever has it."""
     expected = np.zeros((4, 3), np.int64)
-    of = dtl.DistributedTensor(ctx, (4, 3), dtype=np.int64)
+    of = dtl.DistributedTensor(ctx, (4, 3), dtype=np.int64, placement=place)
     key = np.s_[[2, 0, 2, 2], 1:]
     values = np.arange(8).reshape(4, 2)
     expected[key] = values
-    of[key] = tensor(ctx, values, "block")
+    of[key] = tensor(ctx, values, "block", place)
     assert_holds(of, expected)
     of[...] = 0
     of[key] = values
@@ -184,13 +199,14 @@ def test_values_that_do_not_fit(ctx: dtl.Context) -> None:
     assert_holds(of, TABLE)
 
 
+@everywhere
 @pytest.mark.parametrize(
     "key", [True, False, np.bool_(True), np.array(False), np.zeros(0, bool), np.zeros((0, 3), bool)]
 )
-def test_masks_without_dimensions_or_elements(ctx: dtl.Context, key: Any) -> None:
+def test_masks_without_dimensions_or_elements(ctx: dtl.Context, place: str, key: Any) -> None:
     table = np.arange(12.0).reshape(4, 3)
-    c = dtl.asarray(ctx, table)
-    for mask in (key, dtl.asarray(ctx, key)) if np.ndim(key) else (key,):
+    c = dtl.asarray(ctx, table, placement=place)
+    for mask in (key, dtl.asarray(ctx, key, placement=place)) if np.ndim(key) else (key,):
         assert_holds(c[mask], table[key])
         c[mask] = 5.0
         table[key] = 5.0

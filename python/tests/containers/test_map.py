@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from oracle import DTYPES, OPS, has, reduced
+from places import everywhere
 
 import dtl
 
@@ -71,10 +72,11 @@ def contents(m: dtl.DistributedMap) -> dict[Any, Any]:
 
 
 @pytest.mark.parametrize("key_dtype", KEYS)
-def test_every_type_of_keys(ctx: dtl.Context, key_dtype: str) -> None:
+@everywhere
+def test_every_type_of_keys(ctx: dtl.Context, key_dtype: str, place: str) -> None:
     everyones = [some_keys(key_dtype, range(rank, 60, rank + 1)) for rank in range(ctx.size)]
     mine = everyones[ctx.rank]
-    with dtl.DistributedMap(ctx, key_dtype, np.int32) as m:
+    with dtl.DistributedMap(ctx, key_dtype, np.int32, placement=place) as m:
         m.insert_many(mine, np.full(len(mine), ctx.rank))
         want = {key: rank for rank, keys in enumerate(everyones) for key in listed(keys)}
         assert contents(m) == want
@@ -90,11 +92,12 @@ def test_every_type_of_keys(ctx: dtl.Context, key_dtype: str) -> None:
 
 
 @pytest.mark.parametrize("value_dtype", DTYPES)
-def test_every_type_of_values(ctx: dtl.Context, value_dtype: str) -> None:
+@everywhere
+def test_every_type_of_values(ctx: dtl.Context, value_dtype: str, place: str) -> None:
     values = np.arange(100).astype(value_dtype)
     if values.dtype.kind == "c":
         values = values + np.array(1j, value_dtype) * 3
-    with dtl.DistributedMap(ctx, "i4", value_dtype) as m:
+    with dtl.DistributedMap(ctx, "i4", value_dtype, placement=place) as m:
         m.insert_many(np.arange(ctx.rank, 100, ctx.size), values[ctx.rank :: ctx.size])
         found_values, found = m.find_many(np.arange(120), default=1)
         assert found_values.dtype == m.value_dtype == values.dtype
@@ -102,12 +105,16 @@ def test_every_type_of_values(ctx: dtl.Context, value_dtype: str) -> None:
         np.testing.assert_array_equal(found, np.arange(120) < 100)
         np.testing.assert_array_equal(found_values, np.concatenate([values, np.ones(20, value_dtype)]))
         assert type(m[7]) is values.dtype.type
+        assert m.erase_many([7, 8, 7, 500]).tolist() == [True, True, True, False]
+        m.insert(8, values[9])  # where 7 or 8 was
+        assert (8 in m, 7 in m, m[8]) == (True, False, values[9])
 
 
 @pytest.mark.parametrize("value_dtype", DTYPES)
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_every_operator(ctx: dtl.Context, op: dtl.ops.Op, value_dtype: str) -> None:
-    with dtl.DistributedMap(ctx, "U3", value_dtype) as m:
+@everywhere
+def test_every_operator(ctx: dtl.Context, op: dtl.ops.Op, value_dtype: str, place: str) -> None:
+    with dtl.DistributedMap(ctx, "U3", value_dtype, placement=place) as m:
         keys = np.array(["a", "b", "a", "c", "b", "a"])
         values = np.array([3, 1, 2, 0, 1, 1]).astype(value_dtype)
         if not has(op, value_dtype):
@@ -115,23 +122,25 @@ def test_every_operator(ctx: dtl.Context, op: dtl.ops.Op, value_dtype: str) -> N
                 m.update_many(keys, values, op)
             assert len(m) == 0
             return
-        m.update_many(keys, values, op)
-        for key in "abc":
-            same = np.tile(values[keys == key], ctx.size)
-            assert m[key] == reduced(op, same)
+        for times in (1, 2):
+            m.update_many(keys, values, op)
+            for key in "abc":
+                assert m[key] == reduced(op, np.tile(values[keys == key], times * ctx.size))
         m.update_many(["c"], 1, op.name.lower())
         assert len(m) == 3
 
 
-def test_update_starts_with_the_value(ctx: dtl.Context) -> None:
+@everywhere
+def test_update_starts_with_the_value(ctx: dtl.Context, place: str) -> None:
     for op in filter(lambda op: has(op, np.float64), OPS):
-        with dtl.DistributedMap(ctx, np.int64, np.float64) as m:
+        with dtl.DistributedMap(ctx, np.int64, np.float64, placement=place) as m:
             m.update_many([ctx.rank], [-2.5], op)
             assert m[ctx.rank] == -2.5
 
 
-def test_a_key_of_several_ranks(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+@everywhere
+def test_a_key_of_several_ranks(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, np.int64, np.int64, placement=place) as m:
         m.insert_many([5, 6, 5], [100 + ctx.rank, ctx.rank, 200 + ctx.rank])
         assert m[5] == 199 + ctx.size
         assert m[6] == ctx.size - 1
@@ -141,8 +150,9 @@ def test_a_key_of_several_ranks(ctx: dtl.Context) -> None:
         assert len(m) == 1
 
 
-def test_single_keys(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, "S4", np.float64) as m:
+@everywhere
+def test_single_keys(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, "S4", np.float64, placement=place) as m:
         mine = b"r%d" % ctx.rank
         m.insert(mine, ctx.rank / 2)
         m[b"all"] = 1.5
@@ -174,8 +184,9 @@ def test_missing_key_is_the_own_rank_s(ctx: dtl.Context) -> None:
         assert len(m) == 1
 
 
-def test_a_rank_without_keys(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, "U4", np.int64) as m:
+@everywhere
+def test_a_rank_without_keys(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, "U4", np.int64, placement=place) as m:
         if ctx.rank == 0:
             m["a"] = 1
             assert m["a"] == 1
@@ -188,8 +199,9 @@ def test_a_rank_without_keys(ctx: dtl.Context) -> None:
         assert m.empty
 
 
-def test_sizes(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, np.uint16, np.int8) as m:
+@everywhere
+def test_sizes(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, np.uint16, np.int8, placement=place) as m:
         assert (len(m), m.size, m.global_size, m.local_size, m.empty) == (0, 0, 0, 0, True)
         m.insert_many(np.arange(1000), 1)
         if ctx.is_root:  # a rank may look at it alone
@@ -205,8 +217,9 @@ def test_sizes(ctx: dtl.Context) -> None:
         assert not m
 
 
-def test_local_part(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+@everywhere
+def test_local_part(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, np.int64, np.int64, placement=place) as m:
         m.insert_many(np.arange(100), np.arange(100) ** 2)
         keys, values = m.to_numpy()
         assert len(keys) == m.local_size
@@ -219,8 +232,9 @@ def test_local_part(ctx: dtl.Context) -> None:
         assert -1 not in m, "it was a copy"
 
 
-def test_floats_that_are_one_key(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, float, np.int64) as m:
+@everywhere
+def test_floats_that_are_one_key(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, float, np.int64, placement=place) as m:
         m.insert_many([-0.0, np.nan, np.inf], [1, 2, 3])
         other_nan = np.array([0xFFF8000000000123], np.uint64).view(float)
         assert m.find_many(np.concatenate([[0.0, np.inf], other_nan]))[0].tolist() == [1, 3, 2]
@@ -229,8 +243,9 @@ def test_floats_that_are_one_key(ctx: dtl.Context) -> None:
         assert not np.signbit(keys[keys == 0]).any()
 
 
-def test_halves_that_are_one_key(ctx: dtl.Context) -> None:
-    with dtl.DistributedMap(ctx, np.float16, np.int64) as m:
+@everywhere
+def test_halves_that_are_one_key(ctx: dtl.Context, place: str) -> None:
+    with dtl.DistributedMap(ctx, np.float16, np.int64, placement=place) as m:
         m.insert_many([-0.0, np.nan, np.inf, 0.5], [1, 2, 3, 4])
         other_nan = np.array([0xFE01, 0x8000], np.uint16).view(np.float16)
         assert m.find_many(other_nan)[0].tolist() == [2, 1]
@@ -248,7 +263,8 @@ def test_halves_that_are_one_key(ctx: dtl.Context) -> None:
             m.insert_many(["a"], 1)
 
 
-def test_records_that_are_one_key(ctx: dtl.Context, folder: str) -> None:
+@everywhere
+def test_records_that_are_one_key(ctx: dtl.Context, folder: str, place: str) -> None:
     """Gaps are no part of a key, nor are signs of zeros and NaNs; nested fields are."""
     inner = np.dtype([("when", "M8[s]"), ("z", "c8")])
     dtype = np.dtype([("flag", "?"), ("x", "f8"), ("h", "f2", (2,)), ("in", inner)], align=True)
@@ -259,7 +275,7 @@ def test_records_that_are_one_key(ctx: dtl.Context, folder: str) -> None:
     keys["h"] = [[1, -0.0], [0, np.nan], [0, 0], [0, 0]]
     keys["in"]["when"] = np.array(["2024-01-01", "NaT", "NaT", "NaT"], "M8[s]")
     keys["in"]["z"] = [complex(-0.0, np.nan), 0, 0, 0]
-    with dtl.DistributedMap(ctx, dtype, np.int64) as m:
+    with dtl.DistributedMap(ctx, dtype, np.int64, placement=place) as m:
         m.insert_many(keys, [1, 2, 3, 4])
         same = np.array(
             [
@@ -278,7 +294,9 @@ def test_records_that_are_one_key(ctx: dtl.Context, folder: str) -> None:
         again = dtl.restore(ctx, folder)["m"]
         assert again.key_dtype.names == dtype.names
         assert again.find_many(keys)[0].tolist() == [1, 2, 3, 4]
-    with dtl.DistributedMap(ctx, [("name", "U3"), ("n", "i1"), ("f", "f4"), ("s", "S2", (2,))], np.int64) as m:
+    with dtl.DistributedMap(
+        ctx, [("name", "U3"), ("n", "i1"), ("f", "f4"), ("s", "S2", (2,))], np.int64, placement=place
+    ) as m:
         m.insert(("abc", 5, 0.5, (b"x", b"y")), 1)
         assert m["abc", np.int64(5), 0.5, [b"x", b"y"]] == 1
         for bad in (
@@ -309,10 +327,11 @@ CALLS = ("insert", "update", "erase", "find")
 LISTS = st.lists(st.tuples(st.integers(-4, 4), st.integers(-100, 100)), max_size=12)
 
 
+@everywhere
 @hypothesis.given(st.lists(st.tuples(st.sampled_from(CALLS), st.lists(LISTS, min_size=4, max_size=4)), max_size=12))
-def test_calls_in_any_order(ctx: dtl.Context, calls: list[Any]) -> None:
+def test_calls_in_any_order(ctx: dtl.Context, place: str, calls: list[Any]) -> None:
     want: dict[int, int] = {}
-    with dtl.DistributedMap(ctx, np.int8, np.int64) as m:
+    with dtl.DistributedMap(ctx, np.int8, np.int64, placement=place) as m:
         for name, lists in calls:
             everyones = lists[: ctx.size]
             keys = [key for key, _ in everyones[ctx.rank]]
@@ -342,10 +361,12 @@ def test_calls_in_any_order(ctx: dtl.Context, calls: list[Any]) -> None:
         assert contents(m) == want
 
 
-def test_growth_and_erasure(ctx: dtl.Context) -> None:
+@everywhere
+def test_growth_and_erasure(ctx: dtl.Context, place: str) -> None:
+    """Many rounds, cells that become free and are taken again, and rehashed tables."""
     count = 60_000
     mine = np.arange(ctx.rank, count, ctx.size)
-    with dtl.DistributedMap(ctx, np.int64, np.int32) as m:
+    with dtl.DistributedMap(ctx, np.int64, np.int32, placement=place) as m:
         for round_ in range(3):
             m.insert_many(mine * 7919, mine)
             assert len(m) == count
@@ -356,12 +377,17 @@ def test_growth_and_erasure(ctx: dtl.Context) -> None:
             assert found.all()
             np.testing.assert_array_equal(values[1::2], mine[1::2])
             np.testing.assert_array_equal(values[::2], round_)
+        m.clear()
+        assert (len(m), len(m.to_numpy()[0])) == (0, 0)
+        m.update_many([1], 5)
+        assert m[1] == 5 * ctx.size
 
 
-def test_hot_key(ctx: dtl.Context) -> None:
+@everywhere
+def test_hot_key(ctx: dtl.Context, place: str) -> None:
     """More of one key than a round takes: they go in parts, and still each counts once."""
     count = 150_000
-    with dtl.DistributedMap(ctx, np.int64, np.int64) as m:
+    with dtl.DistributedMap(ctx, np.int64, np.int64, placement=place) as m:
         m.update_many(np.where(np.arange(count) % 10 == 0, np.arange(count), -1), 1)
         assert m[-1] == count * 9 // 10 * ctx.size
         assert len(m) == count // 10 + 1
@@ -405,9 +431,10 @@ def test_local_view(ctx: dtl.Context) -> None:
         assert len(m.local_view()[0]) == 0
 
 
-def test_dates_are_keys(ctx: dtl.Context, folder: str) -> None:
+@everywhere
+def test_dates_are_keys(ctx: dtl.Context, folder: str, place: str) -> None:
     noon = datetime.datetime(2024, 2, 29, 12)
-    with dtl.DistributedMap(ctx, "M8[s]", np.int64) as m:
+    with dtl.DistributedMap(ctx, "M8[s]", np.int64, placement=place) as m:
         m.insert_many(np.array(["2024-02-29", "NaT", "1969-12-31"], "M8[D]"), [1, 2, 3])
         m.insert(noon, 4)
         assert m[datetime.date(2024, 2, 29)] == m[np.datetime64("2024-02-29T00:00:00.000")] == 1
@@ -426,11 +453,13 @@ def test_dates_are_keys(ctx: dtl.Context, folder: str) -> None:
         again = dtl.restore(ctx, folder)["m"]
         assert again.key_dtype == m.key_dtype
         assert contents(again) == contents(m)
-    with dtl.DistributedMap(ctx, "U5", np.int64) as m, pytest.raises(
+    with dtl.DistributedMap(ctx, "U5", np.int64, placement=place) as m, pytest.raises(
         dtl.InvalidTypeError, match="NoneType is not of U5"
     ):
         m.insert_many(["a", None], 1)
-    with dtl.DistributedMap(ctx, "M8[ns]", np.int64) as m, pytest.raises(dtl.InvalidTypeError, match="is no datetime"):
+    with dtl.DistributedMap(ctx, "M8[ns]", np.int64, placement=place) as m, pytest.raises(
+        dtl.InvalidTypeError, match="is no datetime"
+    ):
         m.insert(np.datetime64("9999-01-01", "D"), 1)
 
 

@@ -11,6 +11,7 @@ from divisions import DIVISIONS, assert_holds, division, vector
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import DTYPES, values
+from places import everywhere, stays
 
 import dtl
 from dtl._native import library
@@ -22,26 +23,38 @@ def bits(array: Any) -> bytes:
     return np.ascontiguousarray(array).tobytes()
 
 
+@everywhere
 @pytest.mark.parametrize("to", DIVISIONS)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_any_partition_to_any_other(ctx: dtl.Context, name: str, to: str) -> None:
+def test_any_partition_to_any_other(ctx: dtl.Context, place: str, name: str, to: str) -> None:
     for size in SIZES:
         for dtype in ("float64", "int8", "complex128"):
             whole = values(dtype, (size,), 5)
-            vec = vector(ctx, whole, name)
-            vec.redistribute(**division(to, size, ctx.size))
+            vec = vector(ctx, whole, name, place=place)
+            with stays(place):
+                vec.redistribute(**division(to, size, ctx.size))
+            assert vec.placement_policy.name == place.upper()
             assert vec.partition_policy is getattr(dtl, f"PARTITION_{to.upper()}")
             assert vec.block_size == (3 if to == "block_cyclic" else None)
             assert_holds(vec, whole)
+    rows = values("float64", (17, 3), 2)
+    tensor = dtl.from_numpy(ctx, rows, placement=place, **division(name, 17, ctx.size))
+    with stays(place):
+        tensor.redistribute(**division(to, 17, ctx.size))
+    assert_holds(tensor, rows)
 
 
+@everywhere
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_dtype(ctx: dtl.Context, dtype: str) -> None:
+def test_every_dtype(ctx: dtl.Context, place: str, dtype: str) -> None:
     whole = values(dtype, (101,), 5)
-    vec = vector(ctx, whole)
+    vec = vector(ctx, whole, place=place)
     for to in (*DIVISIONS, "block"):
-        vec.redistribute(**division(to, 101, ctx.size))
+        with stays(place):
+            vec.redistribute(**division(to, 101, ctx.size))
+            some = vec[90:10:-7]
         assert_holds(vec, whole)
+        assert_holds(some, whole[90:10:-7])
 
 
 @given(st.data(), st.integers(0, 2000), st.sampled_from(("u1", "i2", "f4", "f8", "c16")), st.integers(0, 5000))
@@ -61,10 +74,11 @@ def test_chains_give_the_start_back(ctx: dtl.Context, data: st.DataObject, size:
     assert bits(vec.local_view()) == start
 
 
+@everywhere
 @given(st.data(), st.lists(st.integers(0, 9), min_size=2, max_size=3).map(tuple))
-def test_tensors_over_grids(ctx: dtl.Context, data: st.DataObject, shape: tuple[int, ...]) -> None:
+def test_tensors_over_grids(ctx: dtl.Context, place: str, data: st.DataObject, shape: tuple[int, ...]) -> None:
     whole = np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
-    tensor = dtl.DistributedTensor.from_numpy(ctx, whole)
+    tensor = dtl.DistributedTensor.from_numpy(ctx, whole, placement=place)
     for _ in range(3):
         if data.draw(st.booleans()):
             first = data.draw(st.sampled_from([n for n in range(1, ctx.size + 1) if ctx.size % n == 0]))
@@ -75,10 +89,11 @@ def test_tensors_over_grids(ctx: dtl.Context, data: st.DataObject, shape: tuple[
         assert_holds(tensor, whole)
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_resize(ctx: dtl.Context, name: str) -> None:
+def test_resize(ctx: dtl.Context, place: str, name: str) -> None:
     whole = np.arange(1, 31)
-    vec = vector(ctx, whole, name)
+    vec = vector(ctx, whole, name, place=place)
     for size in (40, 40, 7, 1, 0, 5, 1000):
         vec.resize(size)
         whole = np.concatenate([whole[:size], np.zeros(max(size - len(whole), 0), int)])
@@ -88,9 +103,10 @@ def test_resize(ctx: dtl.Context, name: str) -> None:
             vec[...] = whole = np.arange(5) + 100
 
 
-def test_resize_of_local_sizes_changes_the_end(ctx: dtl.Context) -> None:
+@everywhere
+def test_resize_of_local_sizes_changes_the_end(ctx: dtl.Context, place: str) -> None:
     sizes = [3 * (rank + 1) for rank in range(ctx.size)]
-    vec = dtl.DistributedVector(ctx, sum(sizes), partition=sizes)
+    vec = dtl.DistributedVector(ctx, sum(sizes), partition=sizes, placement=place)
     vec.resize(sum(sizes) + 5)
     assert vec.local_size == sizes[ctx.rank] + 5 * (ctx.rank == ctx.size - 1)
     sizes[-1] += 5
@@ -98,15 +114,17 @@ def test_resize_of_local_sizes_changes_the_end(ctx: dtl.Context) -> None:
     assert vec.local_size == max(0, min(sizes[ctx.rank], 4 - sum(sizes[: ctx.rank])))
 
 
+@everywhere
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_plan_is_made_once_and_executed_often(ctx: dtl.Context, name: str) -> None:
+def test_plan_is_made_once_and_executed_often(ctx: dtl.Context, place: str, name: str) -> None:
     for to in DIVISIONS:
-        src = vector(ctx, np.arange(100.0), name)
-        dst = vector(ctx, np.zeros(100), to)
+        src = vector(ctx, np.arange(100.0), name, place=place)
+        dst = vector(ctx, np.zeros(100), to, place=place)
         with dtl.RedistributionPlan(src, dst) as plan:
             for turn in range(3):
-                src.local_view()[:] = src.local_indices() * 10.0**turn
-                plan.execute()
+                src[...] = np.arange(100) * 10.0**turn
+                with stays(place):
+                    plan.execute()
                 assert_holds(dst, np.arange(100) * 10.0**turn)
             traffic = plan.explain()
         expected = np.zeros((ctx.size, ctx.size), np.int64)
@@ -126,11 +144,12 @@ def test_plan_is_made_once_and_executed_often(ctx: dtl.Context, name: str) -> No
         assert f"{traffic.extra_bytes} bytes" in str(traffic)
 
 
-def test_plan_between_contexts(ctx: dtl.Context) -> None:
+@everywhere
+def test_plan_between_contexts(ctx: dtl.Context, place: str) -> None:
     """The ranks of one are those of the other in the opposite order."""
     with ctx.split(0, key=-ctx.rank) as other:
-        src = vector(ctx, np.arange(50), "cyclic")
-        dst = vector(other, np.zeros(50, np.int64), "block")
+        src = vector(ctx, np.arange(50), "cyclic", place=place)
+        dst = vector(other, np.zeros(50, np.int64), "block", place=place)
         with dtl.RedistributionPlan(src, dst) as plan:
             plan.execute()
         assert_holds(dst, np.arange(50))
@@ -138,15 +157,16 @@ def test_plan_between_contexts(ctx: dtl.Context) -> None:
         assert_holds(src, np.arange(50)[::-1])
 
 
-def test_plan_of_spans_and_tensors(ctx: dtl.Context) -> None:
-    tensor = dtl.DistributedTensor.from_numpy(ctx, np.arange(60).reshape(10, 6))
-    other = dtl.DistributedTensor(ctx, (5, 6), np.int64, grid=(1, ctx.size))
+@everywhere
+def test_plan_of_spans_and_tensors(ctx: dtl.Context, place: str) -> None:
+    tensor = dtl.DistributedTensor.from_numpy(ctx, np.arange(60).reshape(10, 6), placement=place)
+    other = dtl.DistributedTensor(ctx, (5, 6), np.int64, grid=(1, ctx.size), placement=place)
     middle = dtl.DistributedSpan(tensor).subspan(3, 5)
     with dtl.RedistributionPlan(middle, other) as plan:
         plan.execute()
         assert_holds(other, np.arange(60).reshape(10, 6)[3:8])
     with dtl.RedistributionPlan(other, middle) as plan:
-        other.local_view()[...] = -1
+        dtl.fill(other, -1)
         plan.execute()
     whole = np.arange(60).reshape(10, 6)
     whole[3:8] = -1

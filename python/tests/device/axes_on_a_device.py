@@ -12,11 +12,8 @@ from oracle import DTYPES, values
 
 import dtl
 
-#: As they may with a real driver; and what NumPy says of the same elements on the host.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
+#: What NumPy says of the same elements on the host.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 __all__ = ["fake"]
 

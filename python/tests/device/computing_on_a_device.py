@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divisions import part
 from on_a_device import holds, made
 from oracle import DTYPES, values
-from test_span import MADE_ALIKE
 
 import dtl
-
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -182,18 +177,6 @@ def test_functions_of_numpy_that_choose(ctx: dtl.Context) -> None:
                     found += np.diag_indices_from(a)  # the same container twice
                 results.append(found)
         same_results(*results)
-
-
-@pytest.mark.parametrize("name", ["block", "cyclic", "explicit"])
-def test_what_is_made_of_spans_and_of_their_copies(ctx: dtl.Context, name: str) -> None:
-    whole = np.arange(33.0).reshape(11, 3) * 5 % 7
-    with made(ctx, whole, name) as table:
-        span, mine = dtl.DistributedSpan(table).subspan(1, 7), whole[1:8]
-        for of in (span, span.copy()):
-            for f in MADE_ALIKE.values():
-                result, wanted = f(of), f(mine)
-                assert (result.shape, result.placement_policy) == (wanted.shape, dtl.PLACEMENT_DEVICE)
-                np.testing.assert_allclose(result.to_numpy(), part(result, wanted), atol=1e-12)
 
 
 def test_what_is_written_comes_back(ctx: dtl.Context) -> None:

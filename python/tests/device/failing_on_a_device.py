@@ -11,9 +11,6 @@ from on_a_device import failing, fake, holds, made, told_by_all
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 SYMBOLS = ["cuLaunchKernel", "cuMemcpyAsync", "cuMemAlloc_v2", "cuEventRecord", "cuEventSynchronize"]

@@ -14,9 +14,6 @@ from oracle import DTYPES, values
 import dtl
 from dtl.io import blocks
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 OTHERS = ["float16", "M8[s]", "m8[ms]", "U5", "S3", "i2,f8"]

@@ -18,11 +18,8 @@ from oracle import DTYPES
 
 import dtl
 
-#: As they may with a real driver; and what NumPy says of the same elements on the host.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
+#: What NumPy says of the same elements on the host.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -11,9 +11,6 @@ from on_a_device import failing, fails_at, fake, made, told_by_all
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std", "median", "nunique", "first", "last", np.ptp)

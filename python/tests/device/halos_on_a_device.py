@@ -14,9 +14,6 @@ from oracle import DTYPES
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

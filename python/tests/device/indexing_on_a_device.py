@@ -17,9 +17,6 @@ from oracle import DTYPES, values
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -97,39 +94,6 @@ def test_masks(ctx: dtl.Context, name: str, placement: str) -> None:
             holds(vec, expected)
 
 
-@pytest.mark.parametrize("name", DIVISIONS)
-def test_masks_of_two_dimensions(ctx: dtl.Context, name: str) -> None:
-    whole = values("complex128", (17, 3), 3)
-    truth = np.arange(51).reshape(17, 3) % 4 == 1
-    with made(ctx, whole, name) as t, made(ctx, truth, name) as mask, by_kernels():
-        with t[mask] as some:
-            assert some.placement_policy is dtl.PLACEMENT_DEVICE
-            np.testing.assert_array_equal(_gathered(some), whole[truth])
-        t[mask] = 1j
-        whole[truth] = 1j
-        holds(t, whole)
-
-
-@pytest.mark.parametrize("name", DIVISIONS)
-def test_masks_of_rows(ctx: dtl.Context, name: str) -> None:
-    whole = values("float64", (19, 4), 3)
-    truth = whole[:, 0] > 0
-    with made(ctx, whole, name) as t, made(ctx, truth, "block") as mask, by_kernels():
-        with t[mask] as some:
-            assert some.placement_policy is dtl.PLACEMENT_DEVICE
-            np.testing.assert_array_equal(_gathered(some), whole[truth])
-        t[mask] = 7
-        whole[truth] = 7
-        holds(t, whole)
-        t[mask] = [1, 2, 3, 4]
-        whole[truth] = [1, 2, 3, 4]
-        holds(t, whole)
-        rows = np.arange(4.0 * truth.sum()).reshape(-1, 4)
-        t[mask] = rows
-        whole[truth] = rows
-        holds(t, whole)
-
-
 @pytest.mark.parametrize("name", ["block", "cyclic"])
 def test_containers_where_a_mask_is_true(ctx: dtl.Context, name: str) -> None:
     for shape in ((23,), (23, 3)):
@@ -155,32 +119,6 @@ def test_containers_where_a_mask_is_true(ctx: dtl.Context, name: str) -> None:
         with pytest.raises(dtl.InvalidTypeError, match=r"on GPU \d.*another of placement HOST"):
             vec[mask] = 1
         holds(vec, np.zeros(5))
-
-
-@pytest.mark.parametrize("name", DIVISIONS)
-def test_rows_and_columns(ctx: dtl.Context, name: str) -> None:
-    """Index arrays beside slices."""
-    whole = values("int32", (15, 5), 1)
-    with made(ctx, whole, name) as t, by_kernels():
-        for key in (
-            (slice(None), [4, 0, 0]),
-            ([3, -1, 3],),
-            (slice(2, 9, 3), [1, 2]),
-            ([0, 14], slice(None, None, -1)),
-        ):
-            with t[key] as some:
-                assert some.placement_policy is dtl.PLACEMENT_DEVICE
-                holds_whole(some, whole[key])
-        t[:, [3, 0, 3]] = 9
-        whole[:, [3, 0]] = 9
-        holds(t, whole)
-        given = np.arange(45).reshape(15, 3)
-        t[:, [1, 2, 1]] = given
-        whole[:, [1, 2, 1]] = given
-        holds(t, whole)
-        t[[2, 14]] = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
-        whole[[2, 14]] = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
-        holds(t, whole)
 
 
 def test_rows_and_columns_by_containers(ctx: dtl.Context) -> None:

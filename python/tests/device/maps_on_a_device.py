@@ -4,68 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import hypothesis
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from on_a_device import PLACES, failing, fails_at, fake, told_by_all
-from oracle import DTYPES, OPS, has, reduced, values
-from test_map import CALLS, LISTS, contents, listed, some_keys
+from test_map import contents
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
-
-
-@pytest.mark.parametrize("placement", PLACES)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_type_of_values(ctx: dtl.Context, dtype: str, placement: str) -> None:
-    whole = values(dtype, (100,), 1)
-    with dtl.DistributedMap(ctx, "i4", dtype, placement=placement) as m:
-        assert m.placement_policy.name == placement.upper()
-        m.insert_many(np.arange(ctx.rank, 100, ctx.size), whole[ctx.rank :: ctx.size])
-        got, found = m.find_many(np.arange(120), default=1)
-        assert got.dtype == m.value_dtype == whole.dtype
-        np.testing.assert_array_equal(found, np.arange(120) < 100)
-        np.testing.assert_array_equal(got, np.concatenate([whole, np.ones(20, dtype)]))
-        assert type(m[7]) is whole.dtype.type
-        assert m.erase_many([7, 8, 7, 500]).tolist() == [True, True, True, False]
-        m.insert(8, whole[9])  # where 7 or 8 was
-        assert (8 in m, 7 in m, m[8]) == (True, False, whole[9])
-
-
-@pytest.mark.parametrize("key_dtype", ["i1", "f8", "U7", "M8[s]", "f2", "i4,S3"])
-def test_types_of_keys(ctx: dtl.Context, key_dtype: str) -> None:
-    everyones = [some_keys(key_dtype, range(rank, 60, rank + 1)) for rank in range(ctx.size)]
-    mine = everyones[ctx.rank]
-    with dtl.DistributedMap(ctx, key_dtype, np.float32, placement="device") as m:
-        m.insert_many(mine, np.full(len(mine), ctx.rank))
-        want = {key: rank for rank, keys in enumerate(everyones) for key in listed(keys)}
-        assert contents(m) == want
-        got, found = m.find_many(mine)
-        assert found.all()
-        assert got.tolist() == [want[key] for key in listed(mine)]
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool", "complex64"])
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_every_operator(ctx: dtl.Context, op: dtl.ops.Op, dtype: str) -> None:
-    keys = np.array(["a", "b", "a", "c", "b", "a"])
-    given = np.array([3, 1, 2, 0, 1, 1]).astype(dtype)
-    with dtl.DistributedMap(ctx, "U3", dtype, placement="device") as m:
-        if not has(op, dtype):
-            with pytest.raises(dtl.InvalidArgumentError, match=f"{op.name} is not defined for {dtype}"):
-                m.update_many(keys, given, op)
-            assert m.empty
-            return
-        for times in (1, 2):
-            m.update_many(keys, given, op)
-            for key in "abc":
-                assert m[key] == reduced(op, np.tile(given[keys == key], times * ctx.size))
-        assert len(m) == 3
 
 
 def test_floats_are_added_in_the_hosts_order(ctx: dtl.Context) -> None:
@@ -76,59 +22,6 @@ def test_floats_are_added_in_the_hosts_order(ctx: dtl.Context) -> None:
             each.update_many(keys, given)
             each.update_many(keys[:100], given[:100])
         assert contents(m) == contents(host)
-
-
-@hypothesis.settings(max_examples=40)
-@hypothesis.given(st.lists(st.tuples(st.sampled_from(CALLS), st.lists(LISTS, min_size=4, max_size=4)), max_size=12))
-def test_calls_in_any_order(ctx: dtl.Context, calls: list[Any]) -> None:
-    with dtl.DistributedMap(ctx, np.int8, np.int64) as host, dtl.DistributedMap(
-        ctx, np.int8, np.int64, placement="device"
-    ) as m:
-        for name, lists in calls:
-            keys, given = [key for key, _ in lists[ctx.rank]], [value for _, value in lists[ctx.rank]]
-            answers = []
-            for each in (host, m):
-                if name in ("insert", "update"):
-                    answers.append(getattr(each, f"{name}_many")(keys, given))
-                elif name == "erase":
-                    answers.append(each.erase_many(keys).tolist())
-                else:
-                    answers.append([part.tolist() for part in each.find_many(keys, default=1000)])
-            assert answers[0] == answers[1]
-            assert len(m) == len(host)
-        assert contents(m) == contents(host)
-
-
-@pytest.mark.parametrize("placement", PLACES)
-def test_growth_and_erasure(ctx: dtl.Context, placement: str) -> None:
-    """Many rounds, cells that become free and are taken again, and rehashed tables."""
-    count = 60_000
-    mine = np.arange(ctx.rank, count, ctx.size)
-    with dtl.DistributedMap(ctx, np.int64, np.int32, placement=placement) as m:
-        for n in range(3):
-            m.insert_many(mine * 7919, mine)
-            assert len(m) == count
-            assert m.erase_many(mine[::2] * 7919).all()
-            assert m.find_many(mine * 7919)[1].tolist() == [i % 2 == 1 for i in range(len(mine))]
-            m.insert_many(mine[::2] * 7919, n)
-            got, found = m.find_many(mine * 7919)
-            assert found.all()
-            np.testing.assert_array_equal(got[1::2], mine[1::2])
-            np.testing.assert_array_equal(got[::2], n)
-        m.clear()
-        assert (len(m), len(m.to_numpy()[0])) == (0, 0)
-        m.update_many([1], 5)
-        assert m[1] == 5 * ctx.size
-
-
-def test_more_of_one_key_than_a_round_takes(ctx: dtl.Context) -> None:
-    count = 80_000
-    with dtl.DistributedMap(ctx, np.int64, np.int64, placement="device") as m:
-        m.update_many(np.where(np.arange(count) % 10 == 0, np.arange(count), -1), 1)
-        assert m[-1] == count * 9 // 10 * ctx.size
-        assert len(m) == count // 10 + 1
-        m.insert_many(np.full(count, -1), np.arange(count) + ctx.rank)
-        assert m[-1] == count - 1 + ctx.size - 1
 
 
 def test_views(ctx: dtl.Context) -> None:
@@ -180,13 +73,6 @@ def test_where_preferred(ctx: dtl.Context) -> None:
         assert isinstance(there, dtl.DeviceArray)
         assert there.device_id == 0
         assert m[3] == 4
-
-
-def test_checkpoints(ctx: dtl.Context, folder: str) -> None:
-    with dtl.DistributedMap(ctx, "U4", np.int64, placement="device") as m:
-        m.update_many(["red", "blue"], ctx.rank)
-        dtl.checkpoint(folder, {"m": m})
-        assert contents(dtl.restore(ctx, folder)["m"]) == contents(m)
 
 
 def test_arrays_on_gpus_are_values(ctx: dtl.Context) -> None:

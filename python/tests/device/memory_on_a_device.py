@@ -12,9 +12,6 @@ from on_a_device import VENDOR, failing, fake, holds, made, on, vendors, wait_fo
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

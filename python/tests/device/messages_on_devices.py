@@ -11,9 +11,6 @@ from on_a_device import fake
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["fake"]
 
 #: Elements that go by themselves, and some that go with what describes them.

@@ -21,9 +21,6 @@ from test_moved_numbers import *  # noqa: F403
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["array", "failing", "fake"]
 
 del test_ranks_with_other_units_disagree  # noqa: F821  # of which there are several: no test here is skipped

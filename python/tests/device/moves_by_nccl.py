@@ -15,26 +15,24 @@ import kernels_on_a_device as kernels
 import moves_on_a_device as moves
 import numpy as np
 import pytest
+import test_redistribute as redistributions
 from halo_oracle import around
 from on_a_device import LINKERS, VENDOR, failing, fake, holds, linked, made, told_by_all
 
 import dtl
 from dtl._native import library
 
-#: Where a test takes a GPU that all ranks have.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-test_redistributions = moves.test_redistributions
-test_every_size_of_element = moves.test_every_size_of_element
+test_redistributions = redistributions.test_any_partition_to_any_other
+test_every_dtype = redistributions.test_every_dtype
 test_grids = moves.test_grids
 test_more_than_a_message_has = moves.test_more_than_a_message_has
 test_copies_between_divisions_and_places = moves.test_copies_between_divisions_and_places
 test_overlaps = moves.test_overlaps
-test_plans = moves.test_plans
+test_plans = redistributions.test_plan_is_made_once_and_executed_often
 test_shifts_and_reversals = moves.test_shifts_and_reversals
 test_moves_that_fail = moves.test_moves_that_fail
 test_sorts = kernels.test_sorts_what_is_divided_unevenly

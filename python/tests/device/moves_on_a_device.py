@@ -10,47 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, division
+from divisions import DIVISIONS
 from kernels_on_a_device import by_kernels
 from on_a_device import failing, fake, holds, made, told_by_all
-from oracle import DTYPES, values
+from oracle import values
 
 import dtl
-
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
 
 __all__ = ["failing", "fake"]
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-
-@pytest.mark.parametrize("source", DIVISIONS)
-@pytest.mark.parametrize("target", DIVISIONS)
-def test_redistributions(ctx: dtl.Context, source: str, target: str) -> None:
-    for n in (0, 1, 19, 500):
-        whole = values("int32", (n,), 1)
-        with made(ctx, whole, source) as vec, by_kernels():
-            vec.redistribute(**division(target, n, ctx.size))
-            assert vec.placement_policy is dtl.PLACEMENT_DEVICE
-            holds(vec, whole)
-    rows = values("float64", (17, 3), 2)
-    with made(ctx, rows, source) as t, by_kernels():
-        t.redistribute(**division(target, 17, ctx.size))
-        holds(t, rows)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_size_of_element(ctx: dtl.Context, dtype: str) -> None:
-    whole = values(dtype, (101,), 1)
-    with made(ctx, whole) as vec, by_kernels():
-        vec.redistribute("cyclic")
-        holds(vec, whole)
-        vec.redistribute("block_cyclic", block_size=3)
-        holds(vec, whole)
-        with vec[90:10:-7] as some:
-            assert some.placement_policy is dtl.PLACEMENT_DEVICE
-            holds(some, whole[90:10:-7])
 
 
 def test_grids(ctx: dtl.Context) -> None:
@@ -137,17 +106,6 @@ def test_overlaps(ctx: dtl.Context) -> None:
             holds(t, expected)
             t[::-1] = t
             holds(t, expected[::-1])
-
-
-def test_plans(ctx: dtl.Context) -> None:
-    whole = values("float32", (64,), 1)
-    with made(ctx, whole, "cyclic") as a, made(ctx, whole * 0) as b, by_kernels():
-        plan = dtl.RedistributionPlan(a, b)
-        for n in range(3):
-            dtl.fill(a, n)
-            plan.execute()
-            holds(b, np.full(64, n, np.float32))
-        plan.close()
 
 
 def test_contexts(ctx: dtl.Context) -> None:

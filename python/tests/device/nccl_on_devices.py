@@ -21,9 +21,6 @@ from oracle import DTYPES, values
 import dtl
 from dtl._native import library
 
-#: Where a test takes a GPU that all ranks have.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 

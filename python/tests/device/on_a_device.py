@@ -20,9 +20,6 @@ from oracle import DTYPES, values
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 PLACES = ("device", "unified")
 
 #: Whose driver is used, and which names HIP has for CUDA's functions in the driver that test_devices.py compiles.
@@ -363,54 +360,6 @@ def test_unified_memory_beside_another_device(ctx: dtl.Context) -> None:
             vec.local_view()[...] = 3
             holds(vec, np.full(20, 3.0))
         holds(busy, np.ones(50))
-
-
-def test_subscripts(ctx: dtl.Context) -> None:
-    whole = np.arange(17, dtype=np.int32)
-    with made(ctx, whole, "cyclic") as vec:
-        assert vec[5] == 5
-        assert vec[[3, -1]].tolist() == [3, 16]
-        vec[2:9:3] = [7, 8, 9]
-        vec[[0, 1]] = [-1, -2]
-        vec[4] = 44
-        expected = whole.copy()
-        expected[2:9:3], expected[[0, 1]], expected[4] = [7, 8, 9], [-1, -2], 44
-        holds(vec, expected)
-        with vec[3:10] as some:
-            assert some.placement_policy is dtl.PLACEMENT_DEVICE
-            holds(some, expected[3:10])
-        with vec[expected > 5] as some:
-            assert some.placement_policy is dtl.PLACEMENT_DEVICE
-            holds(some, expected[expected > 5])
-        np.testing.assert_array_equal(vec.get([2, ctx.rank]), expected[[2, ctx.rank]])
-        vec.put([ctx.rank], [100 + ctx.rank])
-        expected[: ctx.size] = np.arange(100, 100 + ctx.size)
-        holds(vec, expected)
-
-
-def test_spans(ctx: dtl.Context) -> None:
-    whole = values("float32", (11, 2), 1)
-    with made(ctx, whole) as tensor:
-        span = dtl.DistributedSpan(tensor).subspan(3, 5)
-        assert span.placement_policy is dtl.PLACEMENT_DEVICE
-        holds(span, whole[3:8])
-        dtl.fill(span, 0)
-        whole[3:8] = 0
-        holds(tensor, whole)
-
-
-@pytest.mark.parametrize("name", DIVISIONS)
-@pytest.mark.parametrize("placement", PLACES)
-def test_structure_changes(ctx: dtl.Context, name: str, placement: str) -> None:
-    whole = np.arange(19.0)
-    with made(ctx, whole, "block", placement) as vec:
-        vec.redistribute(**division(name, 19, ctx.size))
-        assert vec.placement_policy.name == placement.upper()
-        holds(vec, whole)
-        vec.resize(30)
-        holds(vec, np.append(whole, np.zeros(11)))
-        vec.resize(4)
-        holds(vec, whole[:4])
 
 
 def test_collectives_by_way_of_the_host(ctx: dtl.Context) -> None:

@@ -13,9 +13,6 @@ from on_a_device import holds, made
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 

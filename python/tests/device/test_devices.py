@@ -35,10 +35,21 @@ ON_A_DEVICE = {
     "keeping": ("failing_", "moved_", "maps_", "files_", "groups_", "windows_"),
 }
 
+#: Where tests with the parameter ``place`` have their containers in these programs.
+ON_GPUS = {"DTL_TEST_PLACES": "device,unified"}
+
+#: The host's files with tests that have the parameter ``place``, by the program that runs those tests, too.
+PLACED = {
+    "computing": ("containers/test_span.py",),
+    "moving": ("containers/test_redistribute.py", "containers/test_access.py", "containers/test_index_arrays.py"),
+    "keeping": ("containers/test_map.py", "arrays/test_grouping.py"),
+}
+
 
 def on_a_device(group: str) -> list[str]:
     """Return the files of a program."""
-    return [str(HERE / f"{name}on_a_device.py") for name in ON_A_DEVICE[group]]
+    here = [str(HERE / f"{name}on_a_device.py") for name in ON_A_DEVICE[group]]
+    return [*here, *(str(HERE.parent / name) for name in PLACED[group])]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
@@ -157,6 +168,7 @@ def test_nccl(nccl: str, tmp_path: Path, count: int) -> None:
         "DTL_FAKE_GPU_COUNT": str(count + 1),
         "DTL_FAKE_NCCL_FOLDER": str(tmp_path),
         "DTL_TEST_RANKS": str(count),
+        **ON_GPUS,
     }
     if count == 2:
         tests.append("--with-mpi")
@@ -175,7 +187,7 @@ def test_nccl_of_amd(rccl: str, tmp_path: Path) -> None:
     tests = ["-m", "dtl", "run", "-n", "2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *BY_NCCL]
     if not os.environ.get("DTL_TEST_HIP"):
         tests += ["-k", "not whichever"]
-    variables = {"LD_LIBRARY_PATH": rccl, "DTL_FAKE_GPU_COUNT": "3", "DTL_FAKE_NCCL_FOLDER": str(tmp_path)}
+    variables = {"LD_LIBRARY_PATH": rccl, "DTL_FAKE_GPU_COUNT": "3", "DTL_FAKE_NCCL_FOLDER": str(tmp_path), **ON_GPUS}
     ended = run([sys.executable, *tests], 300, DTL_BACKEND="local", DTL_TEST_RANKS="2", **variables)
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out
@@ -214,6 +226,7 @@ REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mp
 
 #: What is run with it.
 REACHING = [str(HERE / name) for name in ("moves_on_a_device.py", "halos_on_a_device.py", "messages_on_devices.py")]
+REACHING.append(str(HERE.parent / "containers" / "test_redistribute.py"))
 
 
 #: The ranks of each program; on the first number, ``make test`` runs it.
@@ -239,7 +252,7 @@ def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     files = REACHING if name == "reached" else on_a_device("moving" if name == "staged" else name)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     gpus = 2 if count == 4 else count
-    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count)}
+    variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count), **ON_GPUS}
     if name not in ON_A_DEVICE:
         variables["DTL_SHARED_MEMORY"] = "0"
     if name == "reached":
@@ -264,7 +277,7 @@ def test_containers_on_devices_of_amd(hip: str, count: int) -> None:
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     if count > 1:
         tests = ["-m", "dtl", "run", "-n", str(count), *tests]
-    variables = {"LD_LIBRARY_PATH": hip, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count)}
+    variables = {"LD_LIBRARY_PATH": hip, "DTL_FAKE_GPU_COUNT": str(count), "DTL_TEST_RANKS": str(count), **ON_GPUS}
     ended = run([sys.executable, *tests], 500, DTL_BACKEND="local", **variables, **sanitized())
     assert "passed" in succeeded(ended)
     assert "skipped" not in ended.out, ended.out

@@ -11,7 +11,7 @@ import device_library
 import numpy as np
 import pytest
 from divisions import DIVISIONS, part
-from on_a_device import VENDOR, failing, fake, holds, made, pytestmark, told_by_all  # noqa: F401 - fixtures and the mark
+from on_a_device import VENDOR, failing, fake, holds, made, told_by_all  # noqa: F401 - fixtures
 
 import dtl
 

@@ -16,9 +16,6 @@ from oracle import DTYPES, values
 
 import dtl
 
-#: As they may with a real driver.
-pytestmark = pytest.mark.filterwarnings("ignore:ranks .* share GPU:RuntimeWarning")
-
 __all__ = ["failing", "fake"]
 
 
