@@ -12,7 +12,8 @@ import dtl
 
 #: Calls without an argument that may be wrong, and those of Python's protocols, which have tests of their own.
 WITHOUT = {
-    "Column.__init__", "Column.__len__", "Column.of", "Column.to_arrow",
+    "Column.__init__", "Column.__iter__", "Column.__len__", "Column.count", "Column.dropna", "Column.isna",
+    "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs", "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "Table.of", "TableGroupBy.__init__", "TableGroupBy.size",
 }  # fmt: skip
@@ -29,13 +30,28 @@ def rows(ctx: dtl.Context) -> Rows:
     """Return the collective calls."""
     t = table_of(ctx)
     whole = {"v": [1.0, 2.0], "n": 3}
+    v = t["v"] if isinstance(t, dtl.Table) else t
+    skips = {"skipna": True}
     return {
+        "Column.__getitem__": (v._filter, {"mask": [True, False, True]}),
+        **{f"Column.{name}": (getattr(v, name), skips) for name in ("sum", "prod", "mean", "min", "max", "median")},
+        **{f"Column.{name}": (getattr(v, name), skips) for name in ("any", "all")},
+        **{f"Column.{name}": (getattr(v, name), {"ddof": 1, **skips}) for name in ("var", "std")},
+        "Column.astype": (v.astype, {"dtype": "float32"}),
+        "Column.fillna": (v.fillna, {"value": 0.5}),
+        "Column.head": (v.head, {"n": 2}),
+        "Column.quantile": (v.quantile, {"q": 0.5, **skips}),
+        "Column.tail": (v.tail, {"n": 2}),
+        "Column.to_arrow": (v.to_arrow, {"root": 0}),
+        "Column.to_pandas": (v.to_pandas, {"root": 0}),
         "Table.__init__": (functools.partial(dtl.Table, ctx), {"data": whole}),
         "Table.from_arrow": (functools.partial(dtl.Table.from_arrow, ctx), {"table": t}),
         "Table.__getitem__": (t._filter, {"mask": [True, False, True]}),
         "Table.__setitem__": (lambda value: t.assign(m=0).__setitem__("m", value), {"value": [3, 2, 1]}),
         "Table.assign": (t.assign, {"m": [3, 2, 1]}),
         "Table.astype": (t[["v", "n"]].astype, {"dtype": {"n": "float32"}}),
+        "Table.dropna": (t.dropna, {"subset": ["v"], "how": "any"}),
+        "Table.fillna": (t.fillna, {"value": {"v": 0.5}}),
         "Table.head": (t.head, {"n": 2}),
         "Table.info": (t.info, {"root": 0}),
         "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
@@ -50,7 +66,12 @@ def rows(ctx: dtl.Context) -> Rows:
 def local(ctx: dtl.Context) -> Rows:
     """Return the calls that are not collective."""
     t = table_of(ctx)
+    v = t["v"] if isinstance(t, dtl.Table) else t
     return {
+        "Column.between": (v.between, {"left": 0, "right": 1.5}),
+        "Column.isin": (v.isin, {"values": [1.0, 2.0]}),
+        "Column.rename": (v.rename, {"name": "w"}),
+        "Column.where": (v.where, {"condition": v.isna(), "other": 1.0}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
         "Table.group_by": (t.group_by, {"by": ["n"], "dropna": True}),
         "Table.rename": (t.rename, {"columns": {"v": "w"}}),

@@ -13,6 +13,7 @@ import numpy as np
 from .. import __version__
 from .._native import library
 from .._native.callsite import PACKAGE
+from .._native.objects import handle_of
 from ..runtime import backends
 from ..runtime import mpi as _mpi
 from ..runtime.context import Context
@@ -74,7 +75,7 @@ def _why_not_by_mpi() -> str:
     if library.backend_why_not("mpi"):
         return "there is no MPI"
     if library.mpi_active():
-        return library.context_reaches(Context()._handle)
+        return library.context_reaches(handle_of(Context()))
     command, variables = [sys.executable, "-c", _REACHING], {**os.environ, choice.VARIABLE: "mpi"}
     try:
         asked = subprocess.run(command, check=False, env=variables, capture_output=True, text=True, timeout=60)

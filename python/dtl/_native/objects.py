@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
+from operator import attrgetter, methodcaller
 from types import TracebackType
-from typing import Callable, TypeVar
+from typing import Any, Callable, TypeVar
 
 from . import library
 from .library import bridge
 
 Self = TypeVar("Self", bound="Owner")
+
+#: The handle by which the core knows a native object; 0 once it is closed. What is queued on it is computed first.
+handle_of: Callable[[Any], int] = attrgetter("_handle")
+
+#: Raises InvalidHandleError if an object was closed on this rank. The core cannot: it knows no handle of it any more.
+refuse_closed: Callable[[Any], None] = methodcaller("_check_open")
 
 
 class Owner(bridge.Handle):

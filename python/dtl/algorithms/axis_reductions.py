@@ -12,7 +12,9 @@ from .._native.arguments import integer
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
+from ..containers.interior import is_laid_out_as, run_as
 from ..containers.layout import BLOCK, Division
+from ..containers.making import created, new_like
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import AxisError, InvalidArgumentError
@@ -256,8 +258,8 @@ def container_of(
     """
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
     where = source.placement_policy if placement is None else placement
-    made: DistributedContainer = kind._created(source.context, shape, dtype, divided, where, blank)
-    made._run_as(source.execution_policy)
+    made: DistributedContainer = created(kind, source.context, shape, dtype, divided, where, blank)
+    run_as(made, source.execution_policy)
     return made
 
 
@@ -335,9 +337,9 @@ def _send(ctx: Any, part: Array, chosen: list[Array], dim: int) -> tuple[Array, 
 
 def laid_out_as(result: Any, a: Any) -> Any:
     """Return a result laid out as the container that it is of. Collective if it has to move."""
-    if result.shape != a.shape or a._laid_out_as(result):
+    if result.shape != a.shape or is_laid_out_as(a, result):
         return result
-    made = a._like(result.dtype)
+    made = new_like(a, result.dtype)
     move_all(made, result)
     return made
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..containers.base import check_container
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -71,7 +72,7 @@ def _unpack(rows: Array, dim: int, bitorder: Any, start: int, out: Array) -> Non
 
 def _check(a: Any, kinds: str, expected: str, bitorder: Any) -> None:
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if a.dtype.kind not in kinds:
         raise InvalidTypeError(f"Expected {expected}, not {a.dtype}")
     if bitorder not in ("big", "little"):

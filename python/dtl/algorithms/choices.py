@@ -12,6 +12,8 @@ from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import masks
+from ..containers.interior import is_laid_out_as
+from ..containers.making import from_parts
 from ..containers.places import device
 from ..containers.places.copies import check_placements
 from ..containers.sequences import DistributedVector
@@ -106,7 +108,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 def _chosen_there(a: Any, condition: Any) -> Any:
     """Return the elements on GPUs where a condition of their shape is true, in C order. Collective."""
     elements, true = masks.in_global_order(a), masks.in_global_order(laid_out_as(condition, a))
-    return DistributedVector._from_parts(a.context, device.chosen(elements, true))
+    return from_parts(DistributedVector, a.context, device.chosen(elements, true))
 
 
 @algorithm
@@ -184,7 +186,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 def _moves(key: Any, to: Any) -> bool:
     """Say whether a key has to move to where another one is."""
-    return isinstance(key, DistributedContainer) and key.shape == to.shape and not key._laid_out_as(to)
+    return isinstance(key, DistributedContainer) and key.shape == to.shape and not is_laid_out_as(key, to)
 
 
 @algorithm

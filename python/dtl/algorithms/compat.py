@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..runtime.agreement import collective
 from . import fill, reduce, search, sort, transform
@@ -25,7 +26,7 @@ def _for_each(c: DistributedContainer, func: Any, with_index: bool = False) -> N
         transform.for_each(c, func, elementwise=True)
         return
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     check_function("func", func)
     indices = linear_indices(c)
 

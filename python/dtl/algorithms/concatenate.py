@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Region, move_pieces
+from ..containers.interior import division_of, is_laid_out_as, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -127,18 +129,18 @@ def _joined(given: list[Any], dim: int) -> Any:
 
 def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:
     """Return how containers are divided that are divided alike, and not along a dimension; else None."""
-    if not all(c._is_where_divided and dim not in divided_dimensions(c) for c in given):
+    if not all(is_where_divided(c) and dim not in divided_dimensions(c) for c in given):
         return None
     for c in given:
         if c.partition_policy is not first.partition_policy or c.grid != first.grid:
             return None
-        if first.partition_policy is not Partition.BLOCK and c._division != first._division:
+        if first.partition_policy is not Partition.BLOCK and division_of(c) != division_of(first):
             return None
     if dim == 0 and first.partition_policy is not Partition.BLOCK:
         return None  # on one rank too, where dimension 0 is not divided: the result is the same on any number
     if first.partition_policy is Partition.BLOCK:
         return Division(Partition.BLOCK, grid=first.grid)
-    divided: Division = first._division
+    divided: Division = division_of(first)
     return divided
 
 
@@ -189,12 +191,12 @@ def stack(arrays: Any, axis: int = 0) -> Any:
         made = container_of(first, shape, first.dtype, REPLICATED, blank=True)
         np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
-    if first._is_where_divided and all(first._laid_out_as(c) for c in given):
+    if is_where_divided(first) and all(is_laid_out_as(first, c) for c in given):
         divided = None
         if first.partition_policy is Partition.BLOCK:
             divided = Division(Partition.BLOCK, grid=(*first.grid[:dim], 1, *first.grid[dim:]))
         elif dim > 0:
-            divided = first._division
+            divided = division_of(first)
         if divided is not None:
             made = container_of(first, shape, first.dtype, divided, blank=True)
             np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
@@ -225,7 +227,7 @@ def unstack(a: Any, axis: int = 0) -> tuple[Any, ...]:
     """
     check_container("a", a)
     dim = dimension(axis, a.ndim)
-    a._check_open()
+    refuse_closed(a)
     share(a, "unstack", f"axis {dim}")
     if a.ndim == 1:
         return tuple(a[np.arange(a.shape[0])])
@@ -301,6 +303,6 @@ def array_split(a: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         ends = [0, *np.cumsum(sizes).tolist()]
     else:
         ends = [0, *integers("indices_or_sections", indices_or_sections), extent]
-    a._check_open()
+    refuse_closed(a)
     share(a, "split", f"at {ends[1:-1]} of axis {dim}")
     return [a[(slice(None),) * dim + (slice(lo, hi),)] for lo, hi in zip(ends, ends[1:])]

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
+from ..containers.interior import fill_part
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .creation import zeros_like
 from .elementwise import where as choose
@@ -31,7 +33,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Write elements to a container, cast by a rule. Collective."""
     check_container("dst", dst)
-    dst._check_open()
+    refuse_closed(dst)
     if not isinstance(src, DistributedContainer):
         values = cast("np.copyto", src, dst.dtype, casting)
     else:
@@ -104,5 +106,5 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) 
     if np.ndim(fill_value):
         copyto(made, fill_value, "unsafe")
     else:
-        made._fill_part(np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
+        fill_part(made, np.asarray(cast("full_like", fill_value, made.dtype, "unsafe")))
     return made

@@ -10,10 +10,14 @@ import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
 from .._native.kinds import filling
+from .._native.objects import refuse_closed
 from .._native.values import cast, fingerprint
+from ..containers import interior
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over
+from ..containers.interior import end_write, fill_part, is_where_divided, run_as, set_part
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
+from ..containers.making import created, new_like
 from ..containers.places.copies import by_host
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -104,8 +108,8 @@ def ones(
 ) -> Any:
     """Return a container of ones. Collective. Parameters and errors are those of :func:`zeros`."""
     made = _made(ctx, shape, dtype, (partition, block_size, grid), placement, execution, like)
-    made._fill_part(np.ones((), made.dtype))
-    made._end_write("ones")
+    fill_part(made, np.ones((), made.dtype))
+    end_write(made, "ones")
     return made
 
 
@@ -187,8 +191,8 @@ def full(
     value = filling(fill_value, np.dtype(wanted))
     agree(ctx, "full", f"fill_value {value.item()!r}")
     made = _made(ctx, shape, wanted, (partition, block_size, grid), placement, execution, like)
-    made._fill_part(value)
-    made._end_write("full")
+    fill_part(made, value)
+    end_write(made, "full")
     return made
 
 
@@ -261,10 +265,10 @@ def arange(
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
     at = made.local_indices()
     if wanted.kind == "b":
-        made._set_part((int(first) + at * int(step)).astype(bool))
+        set_part(made, (int(first) + at * int(step)).astype(bool))
     else:
-        made._set_part((first + at.astype(wider) * by).astype(wanted, copy=False))
-    made._end_write("arange")
+        set_part(made, (first + at.astype(wider) * by).astype(wanted, copy=False))
+    end_write(made, "arange")
     return made
 
 
@@ -371,8 +375,8 @@ def linspace(
         values[at == count - 1] = stop
     if wanted.kind in "iu":
         values = np.floor(values)
-    made._set_part(values.astype(wanted, copy=False))
-    made._end_write("linspace")
+    set_part(made, values.astype(wanted, copy=False))
+    end_write(made, "linspace")
     return made
 
 
@@ -417,8 +421,8 @@ def eye(
     rows, columns = made.local_indices(0), made.local_indices(1)
     part = np.zeros(made.local_shape, made.dtype)
     np.copyto(part, np.ones((), made.dtype), where=columns == rows[:, np.newaxis] + offset)
-    made._set_part(part)
-    made._end_write("eye")
+    set_part(made, part)
+    end_write(made, "eye")
     return made
 
 
@@ -487,7 +491,7 @@ def asarray(
     if isinstance(obj, DistributedContainer):
         wanted = obj.dtype if dtype is None else dtype
         stored_number(made_dtype(wanted))
-        obj._check_open()
+        refuse_closed(obj)
         agree(ctx, "asarray", f"a container, as {np.dtype(wanted)}")
         if copy is False and np.dtype(wanted) != obj.dtype:
             raise InvalidArgumentError(f"elements of {obj.dtype} become {wanted} by a copy only")
@@ -506,8 +510,8 @@ def asarray(
         array = array.astype(dtype)
     agree(ctx, "asarray", f"an array with fingerprint {fingerprint(array)}")
     made = _made(ctx, array.shape, array.dtype, (partition, block_size, grid), placement, execution, like)
-    made._set_part(own_elements(made, array))
-    made._end_write("asarray")
+    set_part(made, own_elements(made, array))
+    end_write(made, "asarray")
     return made
 
 
@@ -575,11 +579,11 @@ def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     [0. 0. 0.] [7 7 7]
     """
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     wanted = made_dtype(a.dtype if dtype is None else dtype)
     stored_number(wanted)
     if shape is None:
-        return a._like(wanted)
+        return new_like(a, wanted)
     extents = integers("shape", shape)
     return zeros(a.context, extents, wanted, like=a) if extents else np.zeros((), wanted)[()]
 
@@ -658,10 +662,10 @@ def _of_numbers(name: str, dtype: Any) -> np.dtype[Any]:
 
 def division_for(a: Any, shape: tuple[int, ...]) -> Division:
     """Return how a container of a shape is divided that is made after another: as that one, where it can be."""
-    if not a._is_where_divided:
+    if not is_where_divided(a):
         return BLOCK
     if a.partition_policy is not Partition.BLOCK:
-        divided: Division = a._division
+        divided: Division = interior.division_of(a)
         return divided if shape == a.shape else divided.for_other_size()
     return Division(Partition.BLOCK, grid=a.grid) if shape == a.shape else BLOCK
 
@@ -684,8 +688,8 @@ def _made(
     if divided.grid is None and not extents:
         raise InvalidArgumentError("shape () has no dimensions; a container has 1 or more")
     kind: Any = DistributedVector if len(extents) == 1 else DistributedTensor
-    made = kind._created(ctx, extents, np.dtype(dtype), divided, lies)
-    made._run_as(runs)
+    made = created(kind, ctx, extents, np.dtype(dtype), divided, lies)
+    run_as(made, runs)
     return made
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from .._native.callsite import warn
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from ..containers.base import linear_indices
+from ..containers.interior import check_numbers
 from ..containers.places.copies import to_host
 from ..containers.places.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
@@ -125,9 +127,9 @@ def folded(a: Any, kind: int, op: str) -> Any:
     """Return what a fold makes of all elements, in a function that users know as op. Collective."""
     name = _NAMES.get(kind, "")
     if not has(name, a.dtype):
-        a._check_numbers(op)
+        check_numbers(a, op)
         raise InvalidTypeError(f"{name} of {a.dtype}")
-    a._check_open()
+    refuse_closed(a)
     if not a.global_size and name in NO_IDENTITY:
         raise InvalidArgumentError(NO_IDENTITY[name])
     by = reduction(name, a.dtype)

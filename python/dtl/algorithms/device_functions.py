@@ -12,7 +12,10 @@ import numpy as np
 from .._native.arguments import is_on_device
 from .._native.callsite import by_user
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..containers.base import DistributedContainer
+from ..containers.interior import end_write
+from ..containers.making import new_like
 from ..containers.places import kernels
 from ..containers.places.copies import check_placements
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -95,7 +98,7 @@ class DeviceFunction:
         values = self.values(sources)
         if values is None:
             return None
-        made = sources[0]._like(values.dtype)
+        made = new_like(sources[0], values.dtype)
         self.write(made, values)
         return made
 
@@ -140,7 +143,7 @@ def predicate(op: str, c: DistributedContainer, f: Any, library: Any, elementwis
         made = function.made((c,))
         if made is not None and made.dtype != np.bool_:
             raise InvalidTypeError(f"the predicate gave {made.dtype}; it must give bool")
-    return (c._like(np.bool_) if made is None else made), function.words
+    return (new_like(c, np.bool_) if made is None else made), function.words
 
 
 def for_each(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> None:
@@ -151,7 +154,7 @@ def for_each(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -
         function.call(c)
     share(c, "for_each", function.words, anywhere=True)
     c.device_view()  # which waits for the GPU if other ranks reach the elements
-    c._end_write("for_each")
+    end_write(c, "for_each")
 
 
 def transform(
@@ -169,7 +172,7 @@ def transform(
         by_user(f, sources, {"out": dst})
     elif values is not None:
         function.write(dst, values)
-    dst._end_write(op)
+    end_write(dst, op)
 
 
 def check_cast(given: np.dtype[Any], wanted: np.dtype[Any]) -> None:
@@ -188,10 +191,10 @@ def _write(to: DistributedContainer, values: DeviceArray) -> None:
     if values.dtype == to.dtype and not _overlap(there, values):
         there._memory.copy(values._memory, False)
         return
-    with to._like(values.dtype) as twin:
+    with new_like(to, values.dtype) as twin:
         twin.device_view()._memory.copy(values._memory, False)
         if values.dtype == to.dtype:
-            bridge.copy_part(to, np.array([twin._handle]))
+            bridge.copy_part(to, np.array([handle_of(twin)]))
         elif kernels.convert(twin, to) is None:
             raise InvalidTypeError(f"the function gave {values.dtype}, of which no kernel makes {to.dtype}")
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..containers.base import DistributedContainer
+from ..containers.interior import carrier_of, set_part
 from ..containers.owning import OwningContainer
 from ..exceptions import DTLError
 from ..policies import Placement
@@ -39,19 +41,19 @@ _ROOT, _ALL = 1, 2
 
 def computed(name: str, a: Any, axis: Any, dtype: Any, reproducible: Any) -> bool:
     """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
-    if not isinstance(a, OwningContainer) or a.placement_policy is not Placement.DEVICE or not a._handle:
+    if not isinstance(a, OwningContainer) or a.placement_policy is not Placement.DEVICE or not handle_of(a):
         return False
-    if a._carrier is not None and a._dtype != np.float16:
+    if carrier_of(a) is not None and a.dtype != np.float16:
         return False
-    if a._dtype.kind == "c" or reproducible or name not in _FOLDS:
+    if a.dtype.kind == "c" or reproducible or name not in _FOLDS:
         return False
     if dtype is not None and not _converts(dtype):
         return False
     try:
-        dims = dimensions(axis, a._ndim)
+        dims = dimensions(axis, a.ndim)
     except DTLError:
         return True
-    return len(dims) > 0 and _groups(dims, a._ndim) <= 4
+    return len(dims) > 0 and _groups(dims, a.ndim) <= 4
 
 
 def _converts(dtype: Any) -> bool:
@@ -103,7 +105,7 @@ class DevicePart:
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
         if self._each == 0:
-            made._set_part(np.reshape(self._by.finish(self._of_none(), count), made.local_shape))
+            set_part(made, np.reshape(self._by.finish(self._of_none(), count), made.local_shape))
             return
         divisor = max(count - self._ddof, 0) if self._name in ("var", "std") else count
         self._fold(_FOLDS[self._name], made, divisor, _ROOT * (self._name == "std"))
@@ -134,7 +136,7 @@ class DevicePart:
     def _fold(self, fold: int, to: Any, divisor: float, besides: int) -> None:
         out = to if isinstance(to, np.ndarray) else None
         goes = [d in self._dims for d in range(self._a.ndim)]
-        given = np.array([0 if out is not None else to._handle, *goes], np.int64)
+        given = np.array([0 if out is not None else handle_of(to), *goes], np.int64)
         besides |= _ALL * (self._name == "all")
         (bits,) = struct.unpack("q", struct.pack("d", float(divisor)))
         bridge.fold_lines(self._a, given, out, fold, bits, besides)

@@ -9,8 +9,10 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.kinds import fitting
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.interior import as_elements
 from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -26,7 +28,7 @@ from .manipulation import ravel
 def diag(v: Any, k: int = 0) -> Any:
     """Return a diagonal of a matrix, or a matrix of zeros with a vector on a diagonal, divided by rows."""
     check_container("v", v)
-    v._check_open()
+    refuse_closed(v)
     number = integer("k", k)
     if v.ndim == 2:
         return np.diagonal(v, number)
@@ -40,7 +42,7 @@ def diag(v: Any, k: int = 0) -> Any:
     places = rows + min(number, 0)
     on = (places >= 0) & (places < v.shape[0])
     wanted = np.ascontiguousarray(places[on], np.int64)
-    got = v._elements(bridge.get(v, wanted))
+    got = as_elements(v, bridge.get(v, wanted))
     made.local_view()[np.flatnonzero(on), rows[on] + number] = got
     return made
 
@@ -56,7 +58,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Write to the main diagonal: a number, or the elements of a vector, again and again if it is shorter."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if a.ndim < 2:
         raise InvalidArgumentError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:

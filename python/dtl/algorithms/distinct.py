@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
 from ..runtime.scheduler import algorithm
 from .concatenate import concat
@@ -43,7 +44,7 @@ def unique_all(x: Any, /) -> UniqueAll:
     (starts,) = nonzero(differs)
     counts = diff(concat([starts, full(x.context, 1, n)]))
     which = cumsum(differs.astype(np.int64)) - 1
-    inverse = order._like(np.int64)
+    inverse = new_like(order, np.int64)
     inverse.put(order.to_numpy(), which.get(order.local_indices()))
     shaped = reshape(inverse, x.shape)
     return UniqueAll(take(in_order, starts), take(order, starts), shaped, counts)

@@ -13,9 +13,12 @@ from .._native.arguments import flag, integer
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
 from .._native.kinds import kind_of
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
+from ..containers.interior import carrier_of, division_of, is_where_divided, tensor_class_of
+from ..containers.making import created, from_parts
 from ..containers.places import device
 from ..containers.places.kernels import chosen, converted
 from ..containers.sequences import DistributedVector
@@ -236,7 +239,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     if not isinstance(a1, DistributedContainer):
         a1, a2 = a2, a1
     check_container("a1", a1)
-    a1._check_open()
+    refuse_closed(a1)
     given = operand("np.array_equal", a2, moved=True)
     share(a1, "array_equal", f"shape {np.shape(given)}, equal_nan {bool(equal_nan)}")
     if a1.shape != np.shape(given):
@@ -286,7 +289,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     times, dim = integer("n", n), dimension(axis, a.ndim)
     if times < 0:
         raise InvalidArgumentError(f"order must be non-negative but got {times}")
-    a._check_open()
+    refuse_closed(a)
     share(a, "diff", f"n {times}, axis {dim}")
     before = (slice(None),) * dim
     # After as many as there are, nothing is left; but of no dates, spans of time are.
@@ -301,7 +304,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 def _is_whole_along(a: Any, dim: int) -> bool:
     """Say whether each rank has all of a dimension on the host, and blocks of the others."""
-    blocks = a.partition_policy is Partition.BLOCK and a._is_where_divided
+    blocks = a.partition_policy is Partition.BLOCK and is_where_divided(a)
     return a.placement_policy is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
 
 
@@ -310,9 +313,9 @@ def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
     later, former = (a.local_view()[(*before, chosen)] for chosen in (slice(1, None), slice(None, -1)))
     dtype = f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype
     shape = tuple(extent - (d == len(before)) for d, extent in enumerate(a.shape))
-    divided = a._division.for_other_size()
+    divided = division_of(a).for_other_size()
     if a.partition_policy is Partition.BLOCK and a.grid[0] != a.context.size:
-        divided = a._division
+        divided = division_of(a)
     made = container_of(a, shape, dtype, divided, blank=True)
     by_user(f, (later, former), {"out": made.local_view()})
     return made
@@ -366,7 +369,7 @@ def nonzero(a: Any) -> tuple[DistributedVector, ...]:
 def flatnonzero(a: Any) -> DistributedVector:
     """Return the indices in C order of the elements that are not zero, as a vector. Collective."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     ctx = a.context
     agree(ctx, "nonzero")
     if a.placement_policy is Placement.DEVICE:
@@ -375,7 +378,7 @@ def flatnonzero(a: Any) -> DistributedVector:
         mine = linear_indices(a)[kind_of(a.dtype).truths(a.local_view())]
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
-    made = DistributedVector._from_parts(ctx, mine, a.placement_policy)
+    made = from_parts(DistributedVector, ctx, mine, a.placement_policy)
     in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
     if not (in_order and divided_dimensions(a) <= {0}):
         sort(made)
@@ -406,7 +409,9 @@ def argwhere(a: Any) -> DistributedTensor:
         return rows
     first: Any = found[0]
     shape = (len(first), a.ndim)
-    made: DistributedTensor = a._tensor_class._created(a.context, shape, np.int64, first._division, Placement.DEVICE)
+    made: DistributedTensor = created(
+        tensor_class_of(a), a.context, shape, np.int64, division_of(first), Placement.DEVICE
+    )
     for d, indices in enumerate(found):
         made[:, d] = indices
         indices.close()
@@ -426,7 +431,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     check_container("a", a)
     if axis is None and not keepdims and a.placement_policy is not Placement.DEVICE:
         return np.int64(folds.fold(a, folds.TRUTHS))
-    numbers = a._carrier is None or a.dtype == np.float16
+    numbers = carrier_of(a) is None or a.dtype == np.float16
     true = a != 0 if numbers else elementwise("np.count_nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
     return true.sum(axis, keepdims=keepdims)
 
@@ -485,7 +490,7 @@ def isin(
     if not isinstance(element, DistributedContainer):
         element = together(element, test_elements)[0]
     check_container("element", element)
-    element._check_open()
+    refuse_closed(element)
     flag("invert", invert)
     if kind not in (None, "sort", "table"):
         raise InvalidArgumentError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
@@ -493,7 +498,7 @@ def isin(
         raise InvalidArgumentError("The 'table' method is only supported for boolean or integer arrays.")
     if isinstance(test_elements, DistributedContainer):
         others = test_elements
-        others._check_open()
+        refuse_closed(others)
         share(element, "isin", also=(others,))
         if others.partition_policy is Partition.REPLICATED:
             wanted = others.local_view()

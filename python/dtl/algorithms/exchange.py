@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native.kinds import carrier
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..comm.vector_collectives import allgatherv, alltoallv
 from ..containers.base import DistributedContainer
 from ..policies import Partition
@@ -58,7 +59,7 @@ def share(
     given[:WIDTH] = 0
     given[: len(numbers)] = numbers
     given[WIDTH:] = call
-    others = np.array([c._handle for c in also], np.int64) if also else None
+    others = np.array([handle_of(c) for c in also], np.int64) if also else None
     return np.asarray(bridge.share(of, given, int(anywhere), others))
 
 

@@ -7,7 +7,9 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.kinds import filling, kind_of
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.interior import end_write, fill_part
 from ..containers.places import device
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
@@ -45,12 +47,12 @@ def fill(c: DistributedContainer, value: Any) -> None:
     [7. 7. 7.]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     number = filling(value, c.dtype)
     said = value if isinstance(value, (int, float, complex, np.generic)) else number.item()
     share(c, "fill", f"value {said!r}", anywhere=True)
-    c._fill_part(number)
-    c._end_write("fill")
+    fill_part(c, number)
+    end_write(c, "fill")
 
 
 @algorithm
@@ -75,7 +77,7 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
         If the ranks pass different containers or values.
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     wanted, number = kind_of(c.dtype).element("old", old, c.dtype), filling(new, c.dtype)
     share(c, "replace", f"{old!r} by {new!r}")
     if wanted is not None:
@@ -115,14 +117,14 @@ def replace_if(
     [1. 0. 3.]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     check_function("f", f, library)
     number = filling(new, c.dtype)
     if device_functions.on_device("replace_if", c):
         true, words = device_functions.predicate("replace_if", c, f, library, elementwise)
         share(c, "replace_if", f"by {new!r}, {words}", anywhere=True)
         device.put_where(c, true, number.reshape(1))
-        c._end_write("replace_if")
+        end_write(c, "replace_if")
         return
     with user_code(c.context, "replace_if"):
         mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
@@ -158,7 +160,7 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     [ 5  3  1 -1]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     first, by = filling(start, c.dtype), filling(step, c.dtype)
     if c.dtype.kind in "biu" and c.global_size:
         filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
@@ -202,7 +204,7 @@ def generate(
     [0. 1. 4. 9.]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     check_function("f", f, library)
     if device_functions.on_device("generate", c):
         with indices_of(c) as indices:

@@ -8,8 +8,10 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..containers import expressions
 from ..containers.broadcasting import elementwise as _elementwise
+from ..containers.interior import carrier_of, check_numbers
 from ..exceptions import InvalidTypeError
 from ..runtime import hints
 from .date_reductions import folded as _folded_dates
@@ -82,22 +84,22 @@ REAL_SCALARS = _scalars(
 def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     """Return a number made of all elements; same is what all ranks must pass alike besides. Collective."""
     try:
-        if a._carrier is not None:
+        if carrier_of(a) is not None:
             if kind % ANY == TRUTHS:
                 with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.fold(true, None, kind, same, exact)
-            if a._dtype.kind in "mMSU":
+            if a.dtype.kind in "mMSU":
                 return _folded_dates(a, kind, NAMES[kind % ANY])
-            if a._dtype == np.float16 and a._handle:
+            if a.dtype == np.float16 and handle_of(a):
                 with a.astype(np.float32) as wider:
                     return bridge.fold(wider, None, kind, same, exact)
-            a._check_numbers(NAMES[kind % ANY])
-        in_two = kind % ANY == MOMENT and a._dtype.kind == "c"  # of the real parts, then of the imaginary ones
+            check_numbers(a, NAMES[kind % ANY])
+        in_two = kind % ANY == MOMENT and a.dtype.kind == "c"  # of the real parts, then of the imaginary ones
         words = expressions.folded(a, kind % ANY) if a._pending and not exact and not in_two else None
         if words is not None:
             value = bridge.fold(expressions.raw(a), words, kind, same, exact)
             return bridge.fold(a, None, kind, same, 1) if words[-1] else value
-        if a._handle:
+        if handle_of(a):
             return bridge.fold(a, None, kind, same, exact)
     except AttributeError:
         _refuse(a)
@@ -107,7 +109,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
 def truths_of(name: str, a: Any) -> Any:
     """Return which elements are true, of a type that the core does not know. Collective."""
     truths = kind_of(a.dtype).truths
-    return a.astype(np.bool_) if a._dtype == np.float16 else _elementwise(name, truths, (a,), np.bool_)
+    return a.astype(np.bool_) if a.dtype == np.float16 else _elementwise(name, truths, (a,), np.bool_)
 
 
 def _refuse(a: Any) -> NoReturn:
@@ -117,7 +119,7 @@ def _refuse(a: Any) -> NoReturn:
 def _closed(a: Any) -> NoReturn:
     if not hasattr(a, "_check_open"):
         _refuse(a)
-    a._check_open()
+    refuse_closed(a)
     raise AssertionError("a container without a handle is closed")
 
 

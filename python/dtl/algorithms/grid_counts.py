@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -67,9 +69,9 @@ def histogramdd(
     first = columns[0]
     for c in columns:
         check_container("sample", c)
-        c._check_open()
+        refuse_closed(c)
         if not is_half(c):
-            c._check_numbers("histogramdd")
+            check_numbers(c, "histogramdd")
         if c.ndim != 1 or c.shape != first.shape:
             raise InvalidArgumentError(f"coordinates of shapes {[each.shape for each in columns]}")
     common = np.result_type(*(c.dtype for c in columns))

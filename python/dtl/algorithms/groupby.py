@@ -11,9 +11,12 @@ import numpy as np
 from .._lazy import late
 from .._native import library
 from .._native.arguments import stored_number
+from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers, is_laid_out_as, note_meaning, noted_meaning, run_as, set_part
+from ..containers.making import from_parts, new_like
 from ..containers.places.copies import check_placements
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -108,16 +111,16 @@ class GroupBy:
         check_keys("the first of the keys" if self._several else "keys", *each)
         check_placements("group_by", each)
         #: Divided as the keys are: values must be, also when the keys are closed or divided anew.
-        self._layout = each[0]._like(np.bool_)
+        self._layout = new_like(each[0], np.bool_)
         share(each[0], "group_by", f"{len(each)} keys" if self._several else "", also=each[1:], anywhere=True)
         self._context = each[0].context
-        self._meanings = [key._meaning for key in each]
+        self._meanings = [noted_meaning(key) for key in each]
         self._of = ", ".join(str(key.dtype) for key in each)
         with contextlib.ExitStack() as stack:
 
             def copied(key: Any) -> Any:
                 work = stack.enter_context(flattened(key))
-                work._run_as(each[0].execution_policy)
+                run_as(work, each[0].execution_policy)
                 return work
 
             self._counted = counted(each[0], lambda: self._keep(copied(each[0]))) if len(each) == 1 else None
@@ -149,7 +152,7 @@ class GroupBy:
 
     def _container(self, part: Array) -> DistributedVector:
         """Return a vector of the ranks' arrays, where the keys are. Collective."""
-        return DistributedVector._from_parts(self._context, part, place_for(self._layout))
+        return from_parts(DistributedVector, self._context, part, place_for(self._layout))
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""
@@ -268,27 +271,27 @@ class GroupBy:
             # No warnings of overflow: where warnings are errors, they would raise on some ranks only.
             with np.errstate(all="ignore"):
                 made = groups.aggregates(values, name) if groups else self._aggregates(values, name)
-        result = self._keys[0]._like(made.dtype)
-        result._set_part(made)
+        result = new_like(self._keys[0], made.dtype)
+        set_part(result, made)
         keys = tuple(key.copy() for key in self._keys)
         for key, meaning in zip(keys, self._meanings):
-            key._meaning = meaning
+            note_meaning(key, meaning)
         if name in ("min", "max", "first", "last"):
-            result._meaning = values._meaning
+            note_meaning(result, noted_meaning(values))
         agree(self._context, "agg")
         return keys if self._several else keys[0], result
 
     def _check_values(self, values: Any, name: str) -> None:
         check_container("values", values)
-        values._check_open()
+        refuse_closed(values)
         if name in _UFUNCS or name in ("var", "std", "median"):
             of_dates = "sum" if name == "median" else name  # a median of dates needs their sum
             if values.dtype != np.float16 and not has_dates(of_dates, values.dtype):
-                values._check_numbers(name)
+                check_numbers(values, name)
         check_placements("agg", (self._layout, values))
         if values.context is not self._context:
             raise InvalidArgumentError("values is a container of another context than the keys")
-        if values.shape != self._layout.shape or not self._layout._laid_out_as(values):
+        if values.shape != self._layout.shape or not is_laid_out_as(self._layout, values):
             raise InvalidArgumentError(f"{values!r} is divided otherwise than the keys; redistribute one of them")
 
     def _aggregates(self, values: Any, name: str) -> Array:
@@ -354,7 +357,7 @@ class GroupBy:
         )
         for runs in spans_of_runs(begins[:-1], count[:-1]):
             made[runs] = _middle(*part[begins[runs] + _middle_places(count[runs])])
-        with DistributedVector._from_parts(ctx, part) as in_order:  # the last group may go on on other ranks
+        with from_parts(DistributedVector, ctx, part) as in_order:  # the last group may go on on other ranks
             last = in_order.get(np.ravel(first[-1:] + _middle_places(count[-1:])))
         if len(made):
             made[-1] = _middle(*last)

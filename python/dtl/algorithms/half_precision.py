@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.arguments import stored_number
 from ..containers.base import DistributedContainer
+from ..containers.interior import carrier_of, end_write
 
 
 def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -19,7 +20,7 @@ def in_float32(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
     with np.errstate(over="ignore"):  # where warnings are errors, a part's would raise on some ranks only
         rounded = made.astype(np.float16)
     if isinstance(rounded, DistributedContainer):
-        rounded._end_write("float16")
+        end_write(rounded, "float16")
     return rounded
 
 
@@ -41,7 +42,7 @@ def as_half(a: Any, dtype: Any) -> Any:
     if a.dtype == np.float16:
         return a
     try:
-        wanted = dtype is not None and a._carrier is None and np.dtype(dtype) == np.float16
+        wanted = dtype is not None and carrier_of(a) is None and np.dtype(dtype) == np.float16
     except (TypeError, ValueError, SyntaxError):
         return None  # which is refused by name
     if not wanted:

@@ -8,9 +8,11 @@ import numpy as np
 
 from .._native.arguments import integer, listed
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
 from ..containers.layout import Division, division
 from ..containers.places.copies import called as by_host_copies
 from ..containers.sequences import DistributedVector
@@ -104,7 +106,7 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
         counted = a.astype(np.float32) if is_half(a) else a
         out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
         numbers = np.ascontiguousarray(edges, np.float64)
-        handle = 0 if heavy is None else heavy._handle
+        handle = 0 if heavy is None else handle_of(heavy)
         bridge.histogram(counted, numbers, out, handle, int(uniform))
         counts = out if kind is None else out.astype(kind)
     if dense:
@@ -151,8 +153,8 @@ def ends_of(a: Any, bins: Any, range: Any) -> Any:
     """Return the first and the last edge of bins that are a number; None of no elements, and of edges. Collective."""
     check_container("a", a)
     if not is_half(a):
-        a._check_numbers("histogram")
-    a._check_open()
+        check_numbers(a, "histogram")
+    refuse_closed(a)
     if a.dtype.kind == "c":
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
     if np.iscomplexobj(np.asarray(bins)):
@@ -193,7 +195,7 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
     if weights is None:
         return None, None
     check_container("weights", weights)
-    weights._check_open()
+    refuse_closed(weights)
     if weights.shape != a.shape:
         raise InvalidArgumentError("weights should have the same shape as a.")
     if weights.dtype.kind == "c":
@@ -278,8 +280,8 @@ def bincount(
 
 def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     check_container("a", a)
-    a._check_numbers("bincount")
-    a._check_open()
+    check_numbers(a, "bincount")
+    refuse_closed(a)
     length = integer("minlength", minlength)
     if a.dtype == np.uint64:
         with np.minimum(a, _TOO_MANY) as small, small.astype(np.int64) as signed:
@@ -289,15 +291,15 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
     if not a.global_size:
         heavy = None  # NumPy counts no elements, whatever the weights
-    handle = 0 if heavy is None else heavy._handle
+    handle = 0 if heavy is None else handle_of(heavy)
     return np.asarray(bridge.bincount(a, handle, length))
 
 
 def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -> Any:
     """Count the elements in a container of counts, to whose ranks they are sent. Collective."""
     check_container("a", a)
-    a._check_numbers("bincount")
-    a._check_open()
+    check_numbers(a, "bincount")
+    refuse_closed(a)
     length = integer("minlength", minlength)
     if a.ndim != 1:
         raise InvalidArgumentError(f"bincount: a has shape {a.shape}; it must have 1 dimension")

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
+from ..containers.interior import division_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
 from .axis_reductions import container_of, redivided
@@ -32,7 +34,7 @@ def _is_integers(obj: Any) -> bool:
 def _indices(arr: Any, obj: Any, extent: int) -> Any:
     """Return what is inserted before, or deleted: a container, or an array of indices, or of bool."""
     if isinstance(obj, DistributedContainer):
-        obj._check_open()
+        refuse_closed(obj)
         if Placement.DEVICE in (arr.placement_policy, obj.placement_policy) or obj.context is not arr.context:
             return on_every_rank(obj, arr)
         return obj
@@ -95,7 +97,7 @@ def _all_true(a: Any, shape: tuple[int, ...]) -> Any:
 def _divided_like(a: Any, made: Any) -> Any:
     """Return a vector divided as the one that it is made of. Collective if its elements have to move."""
     divided = divided_like(a)
-    if made._division == divided:
+    if division_of(made) == divided:
         return made
     with made:
         return redivided(made, divided)

@@ -8,9 +8,12 @@ from typing import Any, Literal, NamedTuple, Tuple, overload
 import numpy as np
 
 from .._native.kinds import compared_in, kind_of
+from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import noted_meaning, run_as
 from ..containers.layout import BLOCK
+from ..containers.making import created, from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
@@ -117,7 +120,7 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
         pairs = _pairs(left_keys.context, found)
     if how == "inner":
         return pairs
-    empty = DistributedVector._created(left_keys.context, (0,), np.int64, BLOCK)
+    empty = created(DistributedVector, left_keys.context, (0,), np.int64, BLOCK)
     lefts = _having(left_keys, right_keys, dtype, False) if how != "right" else empty
     rights = _having(right_keys, left_keys, dtype, False) if how != "left" else empty
     with pairs[0], pairs[1], empty, lefts, rights:
@@ -128,13 +131,13 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
     """Return the dtype to compare keys in, and refuse what cannot be joined."""
     for name, c in (("left_keys", left), ("right_keys", right)):
         check_container(name, c)
-        c._check_open()
+        refuse_closed(c)
         check_vector(name, c)
         if c.dtype.kind == "c":
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
     if left.context is not right.context:
         raise InvalidArgumentError("left_keys and right_keys are containers of different contexts")
-    one, other = left._meaning, right._meaning
+    one, other = noted_meaning(left), noted_meaning(right)
     if one and other and (one.texts, one.kind(left.dtype)) != (other.texts, other.kind(right.dtype)):
         raise InvalidTypeError(
             f"the keys are columns of {one.kind(left.dtype)} and of {other.kind(right.dtype)}, whose numbers do not "
@@ -167,8 +170,8 @@ class _Matches(NamedTuple):
 
 def _sorted(c: Any, dtype: np.dtype[Any]) -> tuple[DistributedVector, Any]:
     """Return the elements in order, by blocks, and the index of each. Collective."""
-    keys = DistributedVector._created(c.context, c.shape, dtype, BLOCK)
-    keys._run_as(c.execution_policy)
+    keys = created(DistributedVector, c.context, c.shape, dtype, BLOCK)
+    run_as(keys, c.execution_policy)
     keys[:] = c if c.dtype == dtype else c.astype(dtype)
     order = argsort(keys)
     permute(keys, order)
@@ -196,7 +199,7 @@ def _matched(left: Any, right: Any, dtype: np.dtype[Any]) -> _Matches:
             before = np.cumsum(counts) - counts
     totals = collectives.allgather(ctx, int(counts.sum()))
     before += int(totals[: ctx.rank].sum())
-    rows = [DistributedVector._from_parts(ctx, part) for part in (indices, first, counts, before)]
+    rows = [from_parts(DistributedVector, ctx, part) for part in (indices, first, counts, before)]
     return _Matches(rows[0], rows[1], rows[2], rows[3], right_order, int(totals.sum()))
 
 
@@ -210,14 +213,14 @@ def _having(left: Any, right: Any, dtype: np.dtype[Any], partners: bool) -> Dist
         low, high = (searchsorted(right_sorted, keys, side) for side in ("left", "right"))
         with local_step(ctx, "join"):
             chosen = left_order.local_view()[((high > low) & ~kind_of(keys.dtype).unequal(keys)) == partners]
-    return DistributedVector._from_parts(ctx, chosen)
+    return from_parts(DistributedVector, ctx, chosen)
 
 
 def after(*parts: Any) -> DistributedVector:
     """Return vectors one after the other, with -1 in place of each number of elements. Collective."""
     of = next(part for part in parts if isinstance(part, DistributedVector))
     sizes = [part if isinstance(part, int) else len(part) for part in parts]
-    made = DistributedVector._created(of.context, (sum(sizes),), np.int64, BLOCK)
+    made = created(DistributedVector, of.context, (sum(sizes),), np.int64, BLOCK)
     made.local_view()[:] = -1
     start = 0
     for part, size in zip(parts, sizes):
@@ -243,7 +246,7 @@ def _pairs(ctx: Any, found: _Matches) -> tuple[DistributedVector, DistributedVec
     rights = found.order.get(wanted)
     with local_step(ctx, "join"):
         left, right = np.repeat(indices, lengths), rights[_ranges(at, lengths)]
-    return DistributedVector._from_parts(ctx, left), DistributedVector._from_parts(ctx, right)
+    return from_parts(DistributedVector, ctx, left), from_parts(DistributedVector, ctx, right)
 
 
 def _wanted(starts: Array, lengths: Array, complete: Array) -> tuple[Array, Array]:

@@ -7,10 +7,13 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import stored_number
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import REPLICATED, Division
+from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -29,7 +32,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Return what a function makes of each line along a dimension. Lines are moved to one rank each before."""
     check_container("arr", arr)
-    arr._check_open()
+    refuse_closed(arr)
     check_function("func1d", func1d)
     dim = dimension(axis, arr.ndim)
     if arr.ndim == 1:
@@ -37,7 +40,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any
     if 0 in (arr.shape[:dim] + arr.shape[dim + 1 :]):
         raise InvalidArgumentError("Cannot apply_along_axis when any iteration dimensions are 0")
     whole = undivided(arr, dim)
-    if not whole._is_where_divided:
+    if not is_where_divided(whole):
         whole = redivided(whole, rows_over_ranks(whole, whole.shape, 0 if dim else 1))
     values = None
     with user_code(arr.context, "apply_along_axis"):
@@ -64,7 +67,7 @@ def _division(whole: Any, dim: int, inner: int) -> Division:
     if whole.partition_policy is Partition.REPLICATED:
         return REPLICATED
     if whole.partition_policy is not Partition.BLOCK:
-        divided: Division = whole._division
+        divided: Division = division_of(whole)
         return divided
     return Division(Partition.BLOCK, grid=(*whole.grid[:dim], *[1] * inner, *whole.grid[dim + 1 :]))
 
@@ -93,7 +96,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     """Return what functions, or numbers, make of the elements for which conditions are true."""
     x = beside(x, *([condlist] if isinstance(condlist, DistributedContainer) else condlist))
     check_container("x", x)
-    x._check_open()
+    refuse_closed(x)
     alone = isinstance(condlist, DistributedContainer) or np.ndim(condlist[0]) == 0
     conditions = [condlist] if alone else list(condlist)
     parts = [_part_of(x, condition) for condition in conditions]
@@ -103,7 +106,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         values = np.piecewise(part, parts, funclist, *args, **kw)
     given = [fingerprint(np.asarray(each)) for each in conditions if not isinstance(each, DistributedContainer)]
     share(x, "piecewise", f"{len(parts)} conditions, arrays {given}")
-    made = x._like(x.dtype)
+    made = new_like(x, x.dtype)
     made.local_view()[...] = values
     return made
 

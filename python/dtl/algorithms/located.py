@@ -13,7 +13,19 @@ from ..containers import indices as host_indices
 from ..containers.base import DistributedContainer, linear_indices, own_elements
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
+from ..containers.interior import (
+    as_carried,
+    as_elements,
+    division_of,
+    end_write,
+    fill_part,
+    is_where_divided,
+    run_as,
+    set_part,
+    tensor_class_of,
+)
 from ..containers.layout import REPLICATED, Division
+from ..containers.making import created, new_like
 from ..containers.places import device
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
@@ -45,9 +57,9 @@ class Located:
         """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
         device.take_where(made, self._of, self._places, self._here)
         if not _whole(self._of):
-            got = self._of._elements(bridge.get(self._of, self._elsewhere()))
+            got = as_elements(self._of, bridge.get(self._of, self._elsewhere()))
             device.put_where(made, self._away, got)
-        made._end_write(op)
+        end_write(made, op)
 
     def put(self, values: Any, op: str = "setitem", *, same: bool = False) -> None:
         """Write the values of a container that is laid out as the indices are, with rows beside them. Collective.
@@ -58,18 +70,18 @@ class Located:
             self._here = self._last()
         device.put_at(self._of, values, self._places, self._here)
         if not _whole(self._indices):  # else each rank has written what it has
-            given = self._of._for_core(device.chosen(values, self._away).to_numpy().reshape(-1))
+            given = as_carried(self._of, device.chosen(values, self._away).to_numpy().reshape(-1))
             bridge.put(self._of, self._elsewhere(), given)
-        self._of._end_write(op)
+        end_write(self._of, op)
 
     def _last(self) -> Any:
         """Return where indices of this rank's part are, of several alike one: threads write in no order."""
         of, numbers = self._of, _numbered(self._indices, 0)
-        one = Division(of._division.partition, of._division.block_size, of._division.sizes)
-        if one.partition is Partition.EXPLICIT and not of._is_where_divided:
+        one = Division(division_of(of).partition, division_of(of).block_size, division_of(of).sizes)
+        if one.partition is Partition.EXPLICIT and not is_where_divided(of):
             one = Division(Partition.EXPLICIT, sizes=tuple(allgather(of.context, of.local_shape[0]).tolist()))
-        written = of._like(numbers.dtype) if self._row == 1 else container_of(of, of.shape[:1], numbers.dtype, one)
-        seen = self._indices._like(numbers.dtype)
+        written = new_like(of, numbers.dtype) if self._row == 1 else container_of(of, of.shape[:1], numbers.dtype, one)
+        seen = new_like(self._indices, numbers.dtype)
         device.put_at(written, numbers, self._places, self._here)
         device.take_where(seen, written, self._places, self._here)
         return self._here & (seen == numbers)
@@ -109,7 +121,7 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
             place = place + at // inner % like.shape[d] * stride
             stride *= like.shape[d]
         inner *= max(like.shape[d], 1)
-    made = like._like(of.dtype)
+    made = new_like(like, of.dtype)
     Located(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
     return made
 
@@ -118,8 +130,8 @@ def indices_of(like: Any) -> Any:
     """Return a container on the GPU of the index in C order of each element of another one. Not collective."""
     if _whole(like) or device.is_a_range(like):
         return _numbered(like, _first(like))
-    made = like._like(np.dtype(np.int64))
-    made._set_part(linear_indices(like))
+    made = new_like(like, np.dtype(np.int64))
+    set_part(made, linear_indices(like))
     return made
 
 
@@ -130,8 +142,8 @@ def _first(of: Any) -> int:
 
 def _numbered(like: Any, first: int) -> Any:
     """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
-    true, made = like._like(np.dtype(np.bool_)), like._like(np.dtype(np.int64))
-    true._fill_part(np.ones(1, np.bool_))
+    true, made = new_like(like, np.dtype(np.bool_)), new_like(like, np.dtype(np.int64))
+    fill_part(true, np.ones(1, np.bool_))
     made.device_view()._memory.copy(device.true_places(true, first)._memory, True)
     return made
 
@@ -150,21 +162,26 @@ def rows(made: Any, of: Any, indices: Any) -> bool:
 def selected_rows(of: Any, indices: Any) -> Any:
     """Return a container of the rows whose indices a container holds. Collective."""
     agree(of.context, "getitem", "rows of a container of indices")
-    made = of._tensor_class._created(
-        of.context, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size(), of.placement_policy
+    made = created(
+        tensor_class_of(of),
+        of.context,
+        (*indices.shape, *of.shape[1:]),
+        of.dtype,
+        division_of(of).for_other_size(),
+        of.placement_policy,
     )
     if rows(made, of, indices):
-        made._run_as(of.execution_policy)
+        run_as(made, of.execution_policy)
         return made
     ahead = [made.local_indices(d) for d in range(indices.ndim)]
     own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
     inner = linear_indices(made, range(indices.ndim, made.ndim))
     own = host_indices.from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
     wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
-    elements = of._elements(bridge.get(of, wanted.reshape(-1)))
-    made._set_part(elements.reshape(wanted.shape))
-    made._end_write("getitem")
-    made._run_as(of.execution_policy)
+    elements = as_elements(of, bridge.get(of, wanted.reshape(-1)))
+    set_part(made, elements.reshape(wanted.shape))
+    end_write(made, "getitem")
+    run_as(made, of.execution_policy)
     return made
 
 
@@ -172,15 +189,15 @@ def put_rows(of: Any, indices: Any, value: Any) -> bool:
     """Write rows, an array or a container that spreads to them, and say whether kernels do. Collective."""
     if not puts(of):
         return False
-    given = container_of(of, (*indices.shape, *of.shape[1:]), of.dtype, of._division.for_other_size())
+    given = container_of(of, (*indices.shape, *of.shape[1:]), of.dtype, division_of(of).for_other_size())
     if not _has_rows(given, indices):
         return False
     if isinstance(value, DistributedContainer):
         move_all(given, value)
     elif value.size == 1:
-        given._fill_part(value.reshape(1))
+        fill_part(given, value.reshape(1))
     else:
-        given._set_part(np.ascontiguousarray(own_elements(given, np.broadcast_to(value, given.shape))))
+        set_part(given, np.ascontiguousarray(own_elements(given, np.broadcast_to(value, given.shape))))
     same = not isinstance(value, DistributedContainer) and value.size == 1
     _rows_at(of, indices).put(given, same=same)
     return True
@@ -193,7 +210,7 @@ def _has_rows(made: Any, indices: Any) -> bool:
 
 def _rows_at(of: Any, indices: Any) -> Located:
     """Return where rows are whose indices a container has: divided as rows beside it are, of all dimensions."""
-    moved = container_of(of, indices.shape, np.dtype(np.int64), of._division.for_other_size())
+    moved = container_of(of, indices.shape, np.dtype(np.int64), division_of(of).for_other_size())
     move_all(moved, indices.astype(np.int64, copy=False))
     return Located(of, np.where(moved < 0, moved + of.shape[0], moved), rows=True)
 

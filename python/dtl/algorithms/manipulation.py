@@ -15,11 +15,14 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.keywords import memory_order
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
+from ..containers.interior import as_elements, division_of, end_write, is_where_divided, set_part
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
+from ..containers.making import new_like
 from ..containers.owning import OwningContainer
 from ..containers.places.copies import called as by_host_copies
 from ..exceptions import AxisError, InvalidArgumentError
@@ -43,7 +46,7 @@ def divided_dimensions(a: DistributedContainer) -> set[int]:
     """Return the dimensions along which the ranks have different indices. Not collective."""
     if a.partition_policy is Partition.REPLICATED:
         return set()
-    if a.partition_policy is not Partition.BLOCK or not a._is_where_divided:
+    if a.partition_policy is not Partition.BLOCK or not is_where_divided(a):
         return {0} if max(a.grid[1:], default=1) == 1 else set(range(a.ndim))
     return {d for d, parts in enumerate(a.grid) if parts > 1}
 
@@ -51,12 +54,12 @@ def divided_dimensions(a: DistributedContainer) -> set[int]:
 def check_open(a: Any) -> None:
     """Refuse what is no container, and one that is closed."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
 
 
 def _part_by_part(a: Any, f: Callable[[Array], Array]) -> Any:
     """Return what a function makes of each rank's part, in a container laid out as a. Not collective."""
-    made = a._like(a.dtype)
+    made = new_like(a, a.dtype)
     made.local_view()[...] = f(a.local_view())
     return made
 
@@ -109,8 +112,8 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
         return a.copy()
     if a.partition_policy is Partition.REPLICATED:
         divided = REPLICATED
-    elif a._is_where_divided and a.partition_policy is not Partition.BLOCK and order[0] == 0:
-        divided = a._division
+    elif is_where_divided(a) and a.partition_policy is not Partition.BLOCK and order[0] == 0:
+        divided = division_of(a)
     else:
         if a.partition_policy is not Partition.BLOCK or len(divided_dimensions(a)) > 1:
             rows = redivided(a, BLOCK)
@@ -266,8 +269,8 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
     if a.partition_policy is Partition.REPLICATED:
         made = container_of(a, extents, a.dtype, REPLICATED, blank=True)
         made.local_view()[...] = a.local_view().reshape(extents)
-    elif divided <= {0} and extents[0] == a.shape[0] and a._is_where_divided:
-        made = container_of(a, extents, a.dtype, a._division._replace(grid=None), blank=True)
+    elif divided <= {0} and extents[0] == a.shape[0] and is_where_divided(a):
+        made = container_of(a, extents, a.dtype, division_of(a)._replace(grid=None), blank=True)
         made.local_view()[...] = a.local_view().reshape(made.local_shape)
     elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         made = container_of(a, extents, a.dtype, BLOCK, blank=True)
@@ -281,9 +284,9 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
 def gather_elements(made: Any, a: Any, indices: Array) -> None:
     """Write the elements of indices in C order, this rank's own list, to this rank's part. Collective."""
     wanted = np.ascontiguousarray(indices, np.int64)
-    got = a._elements(bridge.get(a, wanted.reshape(-1)))
-    made._set_part(got.reshape(made.local_shape))
-    made._end_write("take")
+    got = as_elements(a, bridge.get(a, wanted.reshape(-1)))
+    set_part(made, got.reshape(made.local_shape))
+    end_write(made, "take")
 
 
 def _shift(made: Any, a: Any) -> None:
@@ -375,7 +378,7 @@ def flip(a: Any, axis: Any = None) -> Any:
     share(a, "flip", f"axis {dims}", anywhere=True)
     if a.placement_policy is not Placement.DEVICE and not divided_dimensions(a).intersection(dims):
         return _part_by_part(a, lambda part: np.flip(part, dims))
-    made = a._like(a.dtype)
+    made = new_like(a, a.dtype)
     axes = [
         Axis(d, extent - 1, -1, extent, True) if d in dims and extent else Axis(d, 0, 1, extent, True)
         for d, extent in enumerate(a.shape)
@@ -445,7 +448,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def _rolled_flat(a: Any, by: int) -> Any:
     """Shift the elements in C order, of several dimensions. Collective."""
     line = rolled(reshaped(a, (a.global_size,)), (by,), (0,))
-    made = a._like(a.dtype)
+    made = new_like(a, a.dtype)
     gather_elements(made, line, linear_indices(made))
     return made
 
@@ -458,7 +461,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     # Along each dimension, what stays together: from where, to where, how many.
     ranges = [[(0, n, extent - n), (extent - n, 0, n)][: 1 + (n > 0)] for n, extent in zip(by, a.shape)]
     pieces = list(itertools.product(*ranges))
-    made = a._like(a.dtype, blank=True)
+    made = new_like(a, a.dtype, blank=True)
     if a.placement_policy is Placement.DEVICE or divided_dimensions(a).intersection(axes):
         rows = [[n for d, (of, to, count) in enumerate(piece) for n in (d, of, 1, d, to, 1, count)] for piece in pieces]
         move_pieces(made, [(a, each) for each in rows])
@@ -541,9 +544,9 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 def divided_like(first: Any) -> Division:
     """Return how a container made of another one is divided, whose extents may differ from its."""
-    if not first._is_where_divided or first.partition_policy is Partition.REPLICATED:
+    if not is_where_divided(first) or first.partition_policy is Partition.REPLICATED:
         return BLOCK
-    divided: Division = first._division.for_other_size()
+    divided: Division = division_of(first).for_other_size()
     return divided
 
 
@@ -623,7 +626,7 @@ def meshgrid(*vectors: Any, indexing: str = "xy", sparse: bool = False) -> list[
     given = together(*vectors)
     for c in given:
         check_container("vectors", c)
-        c._check_open()
+        refuse_closed(c)
         if c.ndim != 1:
             raise InvalidArgumentError(f"a vector of shape {c.shape} must have 1 dimension")
     if indexing not in ("xy", "ij"):

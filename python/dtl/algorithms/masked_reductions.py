@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
+from ..containers.interior import check_numbers, end_write, fill_part, set_part
+from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Placement
 from ..runtime.scheduler import algorithm
@@ -41,13 +44,13 @@ def masked(
 ) -> Any:
     """Return what a reduction makes of the elements where a mask is true. Collective."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if a.dtype == np.float16:
         more = (keepdims, reproducible, ddof, None, initial, where, mean)
         value = reduced_in_float32(lambda wider, wanted: masked(name, wider, axis, wanted, *more), a, dtype)
         return value if out is None else written(name, value, out)
     if not has_dates(name, a.dtype):
-        a._check_numbers(name)
+        check_numbers(a, name)
     if initial is not None and np.ndim(initial):
         raise InvalidArgumentError(f"{name}: initial must be one number, not {initial!r}")
     if where is not None and where is not True and name in ("min", "max") and initial is None:
@@ -70,7 +73,7 @@ def masked(
         chosen = filled(a, where, neutral(name, a.dtype))
         value = _started(name, chosen, axis, dtype, keepdims, reproducible, ddof, initial)
     if isinstance(value, DistributedContainer):
-        value._end_write(name)
+        end_write(value, name)
     return value if out is None else written(name, value, out)
 
 
@@ -115,8 +118,8 @@ def _beside(a: Any, where: Any) -> Any:
     except ValueError:
         raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}") from None
     share(a, "where", f"with fingerprint {fingerprint(where)}", anywhere=True)
-    mask = a._like(np.dtype(np.bool_))
-    mask._set_part(np.ascontiguousarray(own_elements(a, whole)))
+    mask = new_like(a, np.dtype(np.bool_))
+    set_part(mask, np.ascontiguousarray(own_elements(a, whole)))
     return mask
 
 
@@ -212,6 +215,6 @@ def _without(value: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
 
 def _ones(a: Any) -> Any:
-    made = a._like(np.dtype(np.bool_))
-    made._fill_part(np.ones(1, np.bool_))
+    made = new_like(a, np.dtype(np.bool_))
+    fill_part(made, np.ones(1, np.bool_))
     return made

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -254,7 +255,7 @@ def nanquantile(
     """
     a, q = beside(a, q, weights), on_every_rank(q, a)
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if a.dtype == np.float16:
         return of_halves(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
     if not a.global_size and a.dtype.kind not in "cmM":
@@ -308,7 +309,7 @@ def nanmedian(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     dims = dimensions(axis, a.ndim)
     if not all(a.shape[d] for d in dims):
         return statistics.mean(a, axis, keepdims=keepdims)

@@ -11,9 +11,12 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import as_elements, is_where_divided
 from ..containers.layout import BLOCK
+from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -44,7 +47,7 @@ def _rows(a: Any, start: int, stop: int) -> Array:
     first, last = max(start, 0), min(stop, extent)
     wanted = np.arange(first, max(last, first), dtype=np.int64)
     ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-    if ranges and divided_dimensions(a) <= {0} and a._is_where_divided:
+    if ranges and divided_dimensions(a) <= {0} and is_where_divided(a):
         low = a.local_offset
         high = low + a.local_shape[0]
         near, far = max(first, low), min(last, high)
@@ -52,7 +55,7 @@ def _rows(a: Any, start: int, stop: int) -> Array:
             rows[near - start : far - start] = a.local_view()[near - low : far - low]
             wanted = wanted[(wanted < near) | (wanted >= far)]
     places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
-    got = a._elements(bridge.get(a, np.ascontiguousarray(places)))
+    got = as_elements(a, bridge.get(a, np.ascontiguousarray(places)))
     rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
     return rows
 
@@ -69,7 +72,7 @@ def _whole(c: DistributedContainer) -> Array:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return the gradient along each dimension that is asked for, from differences of neighbours."""
     check_container("f", f)
-    f._check_open()
+    refuse_closed(f)
     dims = list(range(f.ndim)) if axis is None else [dimension(each, f.ndim) for each in np.atleast_1d(axis).tolist()]
     dimensions(tuple(dims), f.ndim)
     if edge_order not in (1, 2):
@@ -101,7 +104,7 @@ def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
         return _gradient_of_rows(f, spacing, edge_order, result)
     whole = undivided(f, dim)
     steps = _whole(spacing) if isinstance(spacing, DistributedContainer) else spacing
-    made = whole._like(result)
+    made = new_like(whole, result)
     part = whole.local_view()
     if part.size:
         made.local_view()[...] = _np_gradient(part, steps, axis=dim, edge_order=edge_order)
@@ -110,7 +113,7 @@ def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
 
 def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[Any]) -> Any:
     source = _ranges(f)
-    made = source._like(result)
+    made = new_like(source, result)
     mine = source.local_indices(0)
     low, high = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
     start, stop = (max(low - _MARGIN, 0), min(high + _MARGIN, f.shape[0])) if len(mine) else (0, 0)
@@ -128,7 +131,7 @@ def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[An
 
 def _ranges(a: Any) -> Any:
     """Return a container of the same elements of which each rank has a range of dimension 0. Collective."""
-    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and a._is_where_divided
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and is_where_divided(a)
     return a if ranges and divided_dimensions(a) <= {0} else redivided(a, BLOCK)
 
 
@@ -159,7 +162,7 @@ def _operands(name: str, a: Any, v: Any) -> tuple[Any, Any]:
         if not c.shape[0]:
             raise InvalidArgumentError(f"{word} cannot be empty")
         if isinstance(c, DistributedContainer):
-            c._check_open()
+            refuse_closed(c)
         given.append(c)
     return given[0], given[1]
 

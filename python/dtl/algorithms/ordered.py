@@ -9,12 +9,15 @@ import numpy as np
 from .._native.arguments import flag, stored_array
 from .._native.kinds import carrier, compared_in, fitting, kind_of
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
+from ..containers.interior import carrier_of, note_meaning, noted_meaning
 from ..containers.layout import BLOCK
+from ..containers.making import created, from_parts, new_like
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
@@ -81,16 +84,16 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     if isinstance(values, DistributedContainer) and not isinstance(c, DistributedContainer):
         return _placed_in(stored_array("c", c), values, side, flag("reverse", reverse))
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     if side not in ("left", "right"):
         raise InvalidArgumentError(f"side {side!r} must be 'left' or 'right'")
     check_vector("c", c)
     if isinstance(values, DistributedContainer):
-        made = values._like(np.int64)
+        made = new_like(values, np.int64)
         made.local_view()[...] = searchsorted(c, values.local_view(), side, reverse=reverse)
         return made
     descending = flag("reverse", reverse)
-    if c._carrier is not None:
+    if carrier_of(c) is not None:
         return _placed_among(c, values, side, descending)
     shape = np.shape(values)
     numbers = np.asarray(values)
@@ -223,7 +226,7 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     check_container("a", a)
     check_container("b", b)
     for name, c in (("a", a), ("b", b)):
-        c._check_open()
+        refuse_closed(c)
         check_vector(name, c)
     if a.context is not b.context:
         raise InvalidArgumentError("a and b are containers of different contexts")
@@ -236,7 +239,7 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
 def concatenated(a: Any, b: Any) -> DistributedVector:
     """Return a vector of the elements of two, one after the other. Collective."""
     dtype, n = compared_in("merge", a.dtype, b.dtype), a.shape[0]
-    made = DistributedVector._created(a.context, (n + b.shape[0],), dtype, BLOCK)
+    made = created(DistributedVector, a.context, (n + b.shape[0],), dtype, BLOCK)
     made[:n] = a
     made[n:] = b
     return made
@@ -307,7 +310,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     [1 1 2]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     flag("return_counts", return_counts)
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
@@ -321,16 +324,16 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
         ctx, part = c.context, work.local_view()
         first = run_starts(ctx, part)
         before = int(collectives.allgather(ctx, int(first.sum()))[: ctx.rank].sum())
-        values = DistributedVector._from_parts(ctx, part[first])
-        values._meaning = c._meaning
-        counts = DistributedVector._from_parts(ctx, _lengths(ctx, first)) if return_counts else None
+        values = from_parts(DistributedVector, ctx, part[first])
+        note_meaning(values, noted_meaning(c))
+        counts = from_parts(DistributedVector, ctx, _lengths(ctx, first)) if return_counts else None
         if c.partition_policy is Partition.REPLICATED:
             for each in (values, counts):
                 if each is not None:
                     each.redistribute(Partition.REPLICATED)
         if order is None:
             return Unique(values, counts) if return_counts else values
-        inverse = c._like(np.int64)
+        inverse = new_like(c, np.int64)
         with order:
             put = np.asarray(order.local_view())
             ids = before + np.cumsum(first) - 1
@@ -370,15 +373,15 @@ def value_counts(c: DistributedContainer) -> Unique:
     [3 1 2] [3 2 1]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     share(c, "value_counts")
     found = unique(c, return_counts=True)
     with found.values, found.counts, argsort(found.counts, reverse=True) as order:
-        made = [DistributedVector._created(c.context, of.shape, of.dtype, BLOCK) for of in (found.values, found.counts)]
+        made = [created(DistributedVector, c.context, of.shape, of.dtype, BLOCK) for of in (found.values, found.counts)]
         for of, to in zip((found.values, found.counts), made):
             places = order.get(to.local_indices())
             to.local_view()[:] = of.get(places)
-        made[0]._meaning = c._meaning
+        note_meaning(made[0], noted_meaning(c))
     return Unique(made[0], made[1])
 
 
@@ -395,14 +398,14 @@ def place_for(c: Any) -> Placement:
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        work = DistributedVector._created(c.context, c.shape, c.dtype, BLOCK, place_for(c))
+        work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, place_for(c))
         work[:] = c
         return work
     part = c.local_view().ravel()
     if c.partition_policy is Partition.REPLICATED:
         n, ranks, rank = len(part), c.context.size, c.context.rank
         part = part[n * rank // ranks : n * (rank + 1) // ranks]
-    return DistributedVector._from_parts(c.context, part)
+    return from_parts(DistributedVector, c.context, part)
 
 
 def run_starts(ctx: Any, part: Array) -> Array:

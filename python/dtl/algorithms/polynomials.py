@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -34,16 +36,16 @@ def polyval(p: Any, x: Any) -> Any:
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
     """Return the powers of each element, a row each. Nothing but a span moves: rows are divided as the elements are."""
     check_container("x", x)
-    x._check_open()
+    refuse_closed(x)
     if x.ndim != 1:
         raise InvalidArgumentError("x must be a one-dimensional array or sequence.")
     columns = x.shape[0] if N is None else integer("N", N)
     if columns < 0:
         raise InvalidArgumentError(f"N {columns}: it must not be negative")
     share(x, "vander", f"N {columns}, increasing {bool(increasing)}")
-    if not x._is_where_divided:
+    if not is_where_divided(x):
         x = redivided(x, BLOCK)
-    divided = BLOCK if x.partition_policy is Partition.BLOCK else x._division
+    divided = BLOCK if x.partition_policy is Partition.BLOCK else division_of(x)
     made = container_of(x, (x.shape[0], columns), np.vander(np.ones(1, x.dtype), 1).dtype, divided)
     made.local_view()[...] = np.vander(x.local_view(), columns, increasing)
     return made

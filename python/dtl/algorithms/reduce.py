@@ -9,7 +9,10 @@ import numpy as np
 from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
 from .._native.library import dtype_name
+from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
+from ..containers.making import new_like
 from ..containers.places.copies import called as by_host_copies
 from ..containers.places.copies import to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -40,8 +43,8 @@ _ROOM = 16
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
-    if placed and c.placement_policy is Placement.DEVICE and c._handle:
-        c._check_numbers("reduce_local")
+    if placed and c.placement_policy is Placement.DEVICE and handle_of(c):
+        check_numbers(c, "reduce_local")
         chosen = _operator(op)
         _check(chosen, c.dtype)
         share(c, "reduce", f"op {chosen.name}", anywhere=True)
@@ -60,8 +63,8 @@ def _folded(name: str, op: Op, c: DistributedContainer) -> Any:
 
 
 def _combined(c: DistributedContainer, op: Any) -> Any:
-    c._check_open()
-    c._check_numbers("reduce_local")
+    refuse_closed(c)
+    check_numbers(c, "reduce_local")
     chosen = _operator(op)
     _check(chosen, c.dtype)
     mine = _combine(chosen, c.local_view())
@@ -74,8 +77,8 @@ def reduce_local(c: DistributedContainer, op: OpLike = SUM) -> Any:
     Parameters, result and errors are those of ``reduce(c, op)``, for the local part.
     """
     check_container("c", c)
-    c._check_open()
-    c._check_numbers("reduce_local")
+    refuse_closed(c)
+    check_numbers(c, "reduce_local")
     chosen = _operator(op)
     _check(chosen, c.dtype)
     mine = _combine(chosen, to_host("reduce_local", c))
@@ -163,7 +166,7 @@ def _transform_there(
     of = _dtype_of_all("transform_reduce", rows)
     if of is None:
         return _of_no_elements("transform_reduce", op, np.dtype(np.float64))
-    with first._like(of) if made is None else made as values:
+    with new_like(first, of) if made is None else made as values:
         return _folded("transform_reduce", op, values)
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from .._lazy import late
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
+from .._native.objects import refuse_closed
 from ..comm.reductions import allreduce
 from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import carrier_of, check_numbers, division_of, end_write, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.places.copies import moved_beside
 from ..containers.sequences import DistributedVector
@@ -58,8 +60,8 @@ def reduced(
     made = one_rank.folded(name, a, axis, DistributedVector) if is_plain else None
     if made is not None:
         return made
-    a._check_open()
-    if a._carrier is not None and name in ("all", "any"):
+    refuse_closed(a)
+    if carrier_of(a) is not None and name in ("all", "any"):
         return reduced(name, truths_of(name, a), axis, dtype, keepdims, reproducible)
     half = as_half(a, dtype)
     if half is not None:
@@ -98,7 +100,7 @@ def reduced(
 def _check_kind(name: str, a: Any, dtype: Any, reproducible: Any) -> None:
     """Refuse elements of which there is no such reduction."""
     if not has_dates(name, a.dtype):
-        a._check_numbers(name)
+        check_numbers(a, name)
     elif dtype is not None or reproducible:
         raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
 
@@ -168,7 +170,7 @@ def _in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: An
         return made
     with made:
         given = made.astype(result)
-    given._end_write(name)
+    end_write(given, name)
     return given
 
 
@@ -180,7 +182,7 @@ def _cut_off(sums: Any, count: int) -> Any:
         means = np.true_divide(sums, count)
     with means:
         made = means.astype(sums.dtype)
-    made._end_write("mean")
+    end_write(made, "mean")
     return made
 
 
@@ -193,15 +195,15 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
     dtype = by.finish(part.sample(), 1).dtype
     # A span's elements lie where its container has them, which is no division of the span's own shape.
-    if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and a._is_where_divided):
+    if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and is_where_divided(a)):
         made = container_of(a, shape, dtype, _divided(a, dims, left))
         part.write(made, count)
-        made._end_write(name)
+        end_write(made, name)
         return made
     if a.partition_policy is Partition.REPLICATED:
         made = container_of(a, shape, dtype, REPLICATED)
         part.write(made, count)
-        made._end_write(name)
+        end_write(made, name)
         return made
     dim = next(k for k, d in enumerate(left) if d not in dims)
     there = a.placement_policy is _DEVICE
@@ -215,7 +217,7 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
     combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, by, count)
     if there:
         made = moved_beside(made, a)
-        made._end_write(name)
+        end_write(made, name)
     return made
 
 
@@ -257,9 +259,9 @@ class _Part:
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
     """Return how a result is divided that every rank has its own part of."""
-    if not a._is_where_divided:
+    if not is_where_divided(a):
         return BLOCK
     if a.partition_policy is not Partition.BLOCK:
-        return a._division if 0 not in dims else BLOCK
+        return division_of(a) if 0 not in dims else BLOCK
     grid = tuple(1 if d in dims else a.grid[d] for d in left)
     return Division(Partition.BLOCK, grid=grid)

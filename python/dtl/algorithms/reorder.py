@@ -9,8 +9,11 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Region, move, move_all
+from ..containers.interior import end_write
+from ..containers.making import from_parts, new_like
 from ..containers.places import device
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -54,7 +57,7 @@ def reverse(c: DistributedContainer) -> None:
     [3. 2. 1. 0.]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     axes = [Axis(d, extent - 1, -1, extent, True) for d, extent in enumerate(c.shape)]
     move(c, c, Region(tuple(axes)).source())
 
@@ -93,7 +96,7 @@ def rotate(c: DistributedContainer, by: int) -> None:
     [2. 3. 4. 0. 1.]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     n = c.shape[0]
     distance = integer("by", by) % max(n, 1)
     rest = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(c.shape)][1:]
@@ -151,9 +154,9 @@ def partition_by(
             groups, words = _groups(line, f, elementwise), named(f)
         held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=there)[:, 0].sum())
         for part, at, extent in ((groups[0], 0, held), (groups[1], held, c.shape[0] - held)):
-            with DistributedVector._from_parts(c.context, part) as piece:
+            with from_parts(DistributedVector, c.context, part) as piece:
                 _move_rows(c, piece, [], 0, at, extent)
-    c._end_write("partition_by")
+    end_write(c, "partition_by")
     return held
 
 
@@ -204,7 +207,7 @@ def adjacent_difference(c: DistributedContainer) -> Any:
     _check_one_dimensional(c)
     if c.dtype.kind == "b":
         raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
-    result = c._like(c.dtype)
+    result = new_like(c, c.dtype)
     with in_global_order(c) as line:
         view = line.local_view()
         last = view[-1:].tobytes().ljust(16, b"\0")
@@ -236,7 +239,7 @@ def in_global_order(c: DistributedContainer) -> Iterator[DistributedContainer]:
 
 
 def _check_one_dimensional(c: DistributedContainer) -> None:
-    c._check_open()
+    refuse_closed(c)
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
 
@@ -247,7 +250,7 @@ def _move_rows(
     """Move as many rows of dimension 0, from one on, to others. Collective."""
     first = [0, start, 1, 0, at, 1, extent]
     others = [n for axis in rest for n in (axis.dim, 0, 1, axis.dim, 0, 1, axis.extent)]
-    bridge.move(to, np.array([of._handle, *first, *others], np.int64))
+    bridge.move(to, np.array([handle_of(of), *first, *others], np.int64))
 
 
 @algorithm
@@ -292,13 +295,13 @@ def shuffle(c: DistributedContainer, seed: int) -> None:
     [0, 1, 2, 3, 4, 5]
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     number = integer("seed", seed)
     if number < 0:
         raise InvalidArgumentError(f"seed {number} is negative")
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
-    keys = c._like(np.uint64)
+    keys = new_like(c, np.uint64)
     keys.local_view()[...] = _random(c.local_indices(), number)
     with keys:
         share(c, "shuffle", f"seed {number}")

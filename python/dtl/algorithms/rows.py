@@ -13,6 +13,7 @@ from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division
 from ..policies import Partition
 from .axis_reductions import container_of, redivided
@@ -23,7 +24,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def has_rows(c: DistributedContainer, blocks: bool = False) -> bool:
     """Say whether each rank has a range of whole rows, in the order of the ranks; with blocks, of equal lengths."""
-    if not c._is_where_divided:
+    if not is_where_divided(c):
         return False
     if c.partition_policy is Partition.EXPLICIT:
         return not blocks
@@ -44,12 +45,12 @@ def transposed(c: DistributedContainer, order: Sequence[int], divided: Division 
     """Return a copy with the dimensions in another order, divided by blocks of rows or as it is said. Collective."""
     shape = tuple(c.shape[d] for d in order)
     one_divided = sum(parts > 1 for parts in c.grid) <= 1
-    if c.partition_policy is not Partition.BLOCK or not c._is_where_divided or not one_divided:
+    if c.partition_policy is not Partition.BLOCK or not is_where_divided(c) or not one_divided:
         with redivided(c, BLOCK) as lines:
             return transposed(lines, order, divided)
     made = container_of(c, shape, c.dtype, Division(Partition.BLOCK, grid=tuple(c.grid[d] for d in order)), blank=True)
     permute_part(made, c, order)
-    if divided == made._division or (divided == BLOCK and made.grid[0] == c.context.size):
+    if divided == division_of(made) or (divided == BLOCK and made.grid[0] == c.context.size):
         return made
     with made:
         other = container_of(c, shape, c.dtype, divided, blank=True)

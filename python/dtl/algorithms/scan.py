@@ -13,11 +13,14 @@ from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
 from .._native.kinds import carrier
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
+from ..containers.interior import check_numbers
 from ..containers.layout import BLOCK
+from ..containers.making import new_like, of_handle
 from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
@@ -103,7 +106,7 @@ def exclusive_scan(c: DistributedContainer, op: OpLike = SUM) -> Any:
 
 def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     number = operator_number(op)
     if not SUM <= number <= MAX:
         raise InvalidArgumentError(f"op {op!r} has no scan; SUM, PROD, MIN and MAX have")
@@ -211,7 +214,7 @@ def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None, out: 
 
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if placed and not _by_kernel(a):
         return by_host_copies(_cumulated_here, (name, op, a, axis, dtype, exclusive), {}, name)
     return _cumulated_here(name, op, a, axis, dtype, exclusive)
@@ -223,7 +226,7 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
     if isinstance(axis, (tuple, list)):
         raise InvalidTypeError(f"axis {axis!r} must be one dimension")
     if not _has_scan(op, a.dtype):
-        a._check_numbers(name)
+        check_numbers(a, name)
         raise InvalidTypeError(f"{name} of {a.dtype}")
     dim = 0 if axis is None else dimensions(axis, a.ndim)[0]
     wanted = None if dtype is None else _asked_for(dtype)
@@ -249,16 +252,16 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     numbers = a.local_view().view(np.int64)
     most = min(max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))), _MOST)
     rows = share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""), (most, numbers.size))
-    made = a._like(a.dtype)
+    made = new_like(a, a.dtype)
     if sum(int(size) * int(greatest) for greatest, size, *_ in rows) < _MOST:  # so all fit, and none is NaT
-        with a._like(np.dtype(np.int64)) as integers:
+        with new_like(a, np.dtype(np.int64)) as integers:
             integers.local_view()[...] = numbers
             with _by_dimension(name, SUM, integers, dim, exclusive) as totals:
                 made.local_view().view(np.int64)[...] = totals.local_view()
         return made
     missing = np.isnat(a.local_view())
     elements = np.where(missing, 0, numbers)
-    with a._like(np.dtype(np.int64)) as integers, a._like(np.dtype(np.bool_)) as marks:
+    with new_like(a, np.dtype(np.int64)) as integers, new_like(a, np.dtype(np.bool_)) as marks:
         integers.local_view()[...] = elements
         marks.local_view()[...] = missing
         with _by_dimension(name, SUM, integers, dim, False) as totals, _by_dimension(
@@ -295,9 +298,9 @@ def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
     if a.dtype == np.float16:
         return in_float32(lambda wider: scanned(op, wider, exclusive), a)
-    a._check_numbers("a scan")
+    check_numbers(a, "a scan")
     handle = bridge.cumulate(a, op, int(bool(exclusive)))
-    return a._from_handle(handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
+    return of_handle(a, handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
 
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
@@ -311,9 +314,9 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     if a.partition_policy not in (Partition.BLOCK, Partition.REPLICATED) and dim == 0 and a.context.size > 1:
         return _by_blocks(name, op, a, exclusive)
     view = a.local_view()
-    made = a._like(dtype)
+    made = new_like(a, dtype)
     result = made.local_view()
-    divided = library.container_grid(a._handle, dim) > 1 and a.partition_policy is not Partition.REPLICATED
+    divided = library.container_grid(handle_of(a), dim) > 1 and a.partition_policy is not Partition.REPLICATED
     if not divided:
         by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
         if exclusive:
@@ -417,7 +420,7 @@ def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
 def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
     blocks = redivided(a, BLOCK)
     made = _along(name, op, blocks, 0, exclusive)
-    result = a._like(made.dtype)
+    result = new_like(a, made.dtype)
     move_all(result, made)
     made.close()
     blocks.close()

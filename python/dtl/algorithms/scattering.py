@@ -9,6 +9,7 @@ import numpy as np
 from .._native.arguments import operator_number
 from .._native.callsite import by_user
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint, spread
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, linear_indices
@@ -18,6 +19,7 @@ from ..containers.indexing.regions import move_all
 from ..containers.indexing.subscript import Gathered, Points, read, truth_value
 from ..containers.indexing.two_steps import rows_first
 from ..containers.indices import check_inside, from_start
+from ..containers.interior import as_elements, division_of, end_write, is_laid_out_as
 from ..containers.ufunc_operands import operand, refusal, tried_by_numpy
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM
@@ -92,7 +94,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
     name = f"np.{ufunc.__name__}.at"
     if not isinstance(a, DistributedContainer):
         raise refusal(name, f"its first operand is of type {type(a).__name__}; it must be a container, as the others")
-    a._check_open()
+    refuse_closed(a)
     if len(values) != ufunc.nin - 1 or ufunc.nout != 1 or ufunc.signature is not None:
         raise refusal(
             name, f"takes {ufunc.nin} operands and indices, of ufuncs with one or two operands and one result"
@@ -101,7 +103,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
     _check_casts(name, ufunc, a.dtype, value)
     places = _places(name, a, indices)
     if isinstance(value, DistributedContainer):
-        value._check_open()
+        refuse_closed(value)
         value = spread_over(value, places.shape)
     elif value is not None:
         share(a, name, f"values with fingerprint {fingerprint(np.asarray(value))}")
@@ -114,7 +116,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
         _combine(ufunc, lines, own, given)
         if lines is not a:
             move_all(a, lines)
-    a._end_write(name)
+    end_write(a, name)
 
 
 def _check_casts(name: str, ufunc: np.ufunc, dtype: np.dtype[Any], value: Any) -> None:
@@ -136,7 +138,7 @@ def _places(name: str, a: Any, indices: Any) -> Any:
             return from_start(places, a.global_size)
         if isinstance(chosen, Gathered) and not chosen.rows:
             return chosen.indices
-    numbers: Any = container_of(a, a.shape, np.dtype(np.int64), a._division.for_other_size())
+    numbers: Any = container_of(a, a.shape, np.dtype(np.int64), division_of(a).for_other_size())
     numbers.local_view()[...] = linear_indices(numbers)
     selected: Any = numbers[indices]
     return selected if isinstance(selected, DistributedContainer) else np.asarray(selected)
@@ -153,7 +155,7 @@ def _in_order(name: str, a: Any, places: Any, value: Any) -> tuple[Array, Any]:
     if value is None or np.ndim(value) == 0:
         return mine, value
     if isinstance(value, DistributedContainer):
-        if value._laid_out_as(line):
+        if is_laid_out_as(value, line):
             return mine, value.local_view().reshape(-1)
         return mine, _elements_of(value, linear_indices(line).reshape(-1))
     own = np.ix_(*(line.local_indices(d) for d in range(line.ndim)))
@@ -163,7 +165,7 @@ def _in_order(name: str, a: Any, places: Any, value: Any) -> tuple[Array, Any]:
 def _elements_of(value: Any, wanted: Array) -> Array:
     """Return elements of a container by their indices in C order, each rank its own list. Collective."""
     list_of = np.ascontiguousarray(wanted, np.int64)
-    return value._elements(bridge.get(value, list_of)).reshape(-1)
+    return as_elements(value, bridge.get(value, list_of)).reshape(-1)
 
 
 def _range_of(lines: Any) -> tuple[Array, int]:
@@ -232,7 +234,7 @@ def combine_own(a: Any, own: Array, values: Array, op: Any) -> None:
         combine_sent(ufunc, lines, from_start(own, a.global_size).reshape(-1), values)
         if lines is not a:
             move_all(a, lines)
-    a._end_write("put")
+    end_write(a, "put")
 
 
 def _names() -> list[str]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from .._native import library
 from .._native.kinds import kind_of
+from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
 from . import device_functions, folds, statistics
@@ -188,8 +190,8 @@ def none_of(
 def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
     """Return a value as an element; None where no element equals it."""
     check_container("c", c)
-    c._check_open()
-    c._check_numbers(op)
+    refuse_closed(c)
+    check_numbers(c, op)
     return kind_of(c.dtype).element("value", value, c.dtype)
 
 
@@ -213,7 +215,7 @@ def _first_true(c: DistributedContainer, true: Any) -> int | None:
 
 def _check_predicate(c: DistributedContainer, f: Any, library: Any) -> None:
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     check_function("f", f, library)
 
 
@@ -233,7 +235,7 @@ def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool, lib
 
 def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:
     """Return the lowest global index of what the ranks found, each at a local position in C order."""
-    index = _NOWHERE if here is None else library.container_index(c._handle, here)
+    index = _NOWHERE if here is None else library.container_index(handle_of(c), here)
     lowest = int(share(c, op, words, (index,))[:, 0].min())
     return None if lowest == _NOWHERE else lowest
 

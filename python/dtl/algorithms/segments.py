@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer
+from ..containers.interior import check_numbers, division_of, end_write, fill_part, set_part
 from ..containers.layout import BLOCK
 from ..containers.ufunc_operands import refusal
 from ..exceptions import BoundsError, InvalidTypeError
@@ -43,8 +45,8 @@ def reduceat(a: Any, ufunc: np.ufunc, indices: Any, axis: Any = 0, dtype: Any = 
     indices = on_every_rank(indices, a)
     if not isinstance(a, DistributedContainer):
         raise refusal(name, f"its first operand is of type {type(a).__name__}; it must be a container")
-    a._check_open()
-    a._check_numbers(name)
+    refuse_closed(a)
+    check_numbers(a, name)
     if ufunc not in _NEUTRAL and ufunc not in _EXTREMES:
         known = ", ".join(each.__name__ for each in (*_NEUTRAL, *_EXTREMES))
         raise refusal(name, f"parts of segments cannot be combined by it, as by {known}")
@@ -83,16 +85,16 @@ def _of_lines(
 ) -> Any:
     """Reduce segments of a dimension of which each rank has all."""
     if _is_whole(a):
-        division, whole = (a._division if a.partition_policy is Partition.REPLICATED else BLOCK), a
+        division, whole = (division_of(a) if a.partition_policy is Partition.REPLICATED else BLOCK), a
     else:
         division = rows_over_ranks(a, a.shape, 0 if dim else 1)
         whole = redivided(a, division)
     made: Any = container_of(a, shape, kind, division)
     with local_step(a.context, name):
-        made._set_part(by_user(ufunc.reduceat, (whole.local_view(), begins), {"axis": dim, "dtype": kind}))
+        set_part(made, by_user(ufunc.reduceat, (whole.local_view(), begins), {"axis": dim, "dtype": kind}))
     if whole is not a:
         whole.close()
-    made._end_write(name)
+    end_write(made, name)
     return made
 
 
@@ -105,12 +107,12 @@ def _over_ranks(a: Any, ufunc: np.ufunc, begins: Array, kind: np.dtype[Any]) -> 
     low, high = (np.clip(each - first, 0, len(view)) for each in (begins, ends))
     mine = np.flatnonzero(low < high)
     made: Any = container_of(a, begins.shape, kind, BLOCK)
-    made._fill_part(np.full(1, _NEUTRAL[ufunc] if ufunc in _NEUTRAL else neutral(_EXTREMES[ufunc], kind)).astype(kind))
+    fill_part(made, np.full(1, _NEUTRAL[ufunc] if ufunc in _NEUTRAL else neutral(_EXTREMES[ufunc], kind)).astype(kind))
     parts = np.empty(0, kind)
     if len(mine):
         pairs = np.stack([low[mine], high[mine]], axis=1).reshape(-1)  # of every other segment the result counts
         parts = by_user(ufunc.reduceat, (np.append(view, view[:1]), pairs), {"dtype": kind})[::2]
     combine_sent(ufunc, made, mine, np.ascontiguousarray(parts))
     lines.close()
-    made._end_write(f"np.{ufunc.__name__}.reduceat")
+    end_write(made, f"np.{ufunc.__name__}.reduceat")
     return made

@@ -11,10 +11,13 @@ from .._native.arguments import flag, integer
 from .._native.kinds import fitting, kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers, division_of, is_where_divided
 from ..containers.layout import REPLICATED, Division
+from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -147,11 +150,11 @@ def quantile(
     """
     c, q = beside(c, q, weights), on_every_rank(q, c)
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     if c.dtype == np.float16:
         return of_halves(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
     if c.dtype.kind not in "mM":
-        c._check_numbers("quantile")
+        check_numbers(c, "quantile")
     wanted = checked_q(c, q, method)
     dims = dimensions(axis, c.ndim)
     if weights is not None:
@@ -248,7 +251,7 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     3.0
     """
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     return medians("median", c, axis, keepdims, np.median, quantile)
 
 
@@ -262,7 +265,7 @@ def medians(
     if c.dtype == np.float16:
         return in_float32(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
     if c.dtype.kind != "m":
-        c._check_numbers(name)
+        check_numbers(c, name)
     dims = dimensions(axis, c.ndim)
     if not all(c.shape[d] for d in dims):
         return mean(c, axis, keepdims=keepdims)
@@ -360,7 +363,7 @@ def quantiles_along(
     if any(c.shape[d] == 0 for d in dims):
         raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     blocks = c.partition_policy is Partition.BLOCK
-    divided = not c._is_where_divided or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
+    divided = not is_where_divided(c) or divided_dimensions(c).intersection(dims) or (not blocks and q.ndim)
     if c.partition_policy is Partition.REPLICATED:
         work, divided_by = c, REPLICATED
     elif divided or (not blocks and 0 in dims):
@@ -378,7 +381,7 @@ def quantiles_along(
             found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), np.array("NaT", sample.dtype), found)
     if c.partition_policy is not Partition.REPLICATED:
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
-        divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else work._division
+        divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else division_of(work)
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
     made = container_of(c, shape, dtype if c.dtype.kind in "fiu" else sample.dtype, divided_by)
     made.local_view()[...] = np.reshape(found, made.local_shape)
@@ -419,7 +422,7 @@ def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
 def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, bool]:
     """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
     if c.dtype.kind in "mM":
-        with c._like(np.uint64) as keys:
+        with new_like(c, np.uint64) as keys:
             keys.local_view()[...] = kind_of(c.dtype).order_keys(c.local_view(), False)[0]
             last = np.append(places, c.global_size - 1)  # where NaT is, if there is one
             found = dates_of(_selected(keys, last)[:-1], c.dtype)
@@ -490,8 +493,8 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
     [9 9 5] [1 3 0]
     """
     check_container("c", c)
-    c._check_open()
-    c._check_numbers("topk")
+    refuse_closed(c)
+    check_numbers(c, "topk")
     count, descending = integer("k", k), flag("largest", largest)
     if not 0 <= count <= c.global_size:
         raise BoundsError(f"k {count} outside [0, {c.global_size}]")

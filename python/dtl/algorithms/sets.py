@@ -7,7 +7,9 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .._native.kinds import kind_of
+from .._native.objects import refuse_closed
 from ..containers.base import check_container
+from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -107,7 +109,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> DistributedVec
         return kept
     one, other = _once("setdiff1d", ar1, ar2)
     part = other.local_view()
-    other = DistributedVector._from_parts(other.context, part[~kind_of(part.dtype).unequal(part)])
+    other = from_parts(DistributedVector, other.context, part[~kind_of(part.dtype).unequal(part)])
     made: DistributedVector = _of_count((one, other, other), 1).astype(one.dtype, copy=False)
     return made
 
@@ -118,7 +120,7 @@ def _agreed(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     check_container("ar1", ar1)
     check_container("ar2", ar2)
     for c in (ar1, ar2):
-        c._check_open()
+        refuse_closed(c)
         if c.context is not ar1.context:
             raise InvalidArgumentError(f"{name}: ar1 and ar2 are containers of different contexts")
     share(ar1, name, also=(ar2,))
@@ -143,5 +145,5 @@ def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
     found = unique(concat(parts), return_counts=True)
     values, counts = _divided(found.values).local_view(), _divided(found.counts).local_view()
     times = np.where(kind_of(values.dtype).missing(values), counts if count == 1 else 0, counts == count)
-    made: DistributedVector = DistributedVector._from_parts(found.values.context, np.repeat(values, times))
+    made: DistributedVector = from_parts(DistributedVector, found.values.context, np.repeat(values, times))
     return made

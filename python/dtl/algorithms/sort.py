@@ -10,10 +10,13 @@ from .._lazy import late
 from .._native.arguments import flag, integer
 from .._native.kinds import kind_of
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing.regions import move_all
+from ..containers.interior import carrier_of, check_numbers, end_write
+from ..containers.making import new_like, of_handle
 from ..containers.places import device
 from ..containers.places.copies import called as by_host_copies
 from ..containers.places.copies import check_placements
@@ -87,7 +90,7 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
         with _keys_there(c, bool(reverse)) as key:
             _by_core(bridge.sort, key, args)
             _write_sorted(key, c, bool(reverse))
-        c._end_write("sort")
+        end_write(c, "sort")
     elif placed and not _by_kernel(c):
         by_host_copies(_sort, (c, reverse, axis, args), {}, "sort")
     else:
@@ -96,7 +99,7 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
 
 def _by_kernel(c: DistributedContainer) -> bool:
     """Say whether GPUs sort a container whose elements are there."""
-    return c.ndim == 1 and c.dtype.kind != "c" and c._carrier is None
+    return c.ndim == 1 and c.dtype.kind != "c" and carrier_of(c) is None
 
 
 def _by_keys_there(c: DistributedContainer) -> bool:
@@ -120,7 +123,7 @@ def _write_sorted(key: Any, c: DistributedContainer, reverse: bool) -> None:
 
 @writes("c")
 def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> None:
-    if c.dtype.kind != "c" and c._carrier is None:
+    if c.dtype.kind != "c" and carrier_of(c) is None:
         _by_core(bridge.sort, c, args)
         return
     if c.ndim > 1:
@@ -134,7 +137,7 @@ def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, in
 def _arguments(c: DistributedContainer, reverse: Any, stable: Any, axis: Any) -> tuple[int, int, int]:
     """Return what the core takes of a sort's arguments."""
     check_container("c", c)
-    c._check_open()
+    refuse_closed(c)
     made = integer("axis", axis), flag("reverse", reverse), threads(c.execution_policy)
     flag("stable", stable)  # all sorts are
     return made
@@ -189,11 +192,11 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
 
 
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
-    if c.dtype.kind != "c" and c._carrier is None:
-        return c._from_handle(_by_core(bridge.argsort, c, args), np.int64)
+    if c.dtype.kind != "c" and carrier_of(c) is None:
+        return of_handle(c, _by_core(bridge.argsort, c, args), np.int64)
     if c.ndim > 1:
         order = _order_along(c, "argsort", reverse, args[0])
-        made = c._like(np.int64)
+        made = new_like(c, np.int64)
         made.local_view()[...] = order
         return made
     return _argsort_by_keys(c, bool(reverse))
@@ -215,7 +218,7 @@ def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort elements that the core does not sort by itself, such as dates."""
     order: Any = None
     for values in reversed(kind_of(c.dtype).order_keys(c.local_view(), reverse)):
-        with c._like(values.dtype) as key:
+        with new_like(c, values.dtype) as key:
             key.local_view()[...] = values
             order = refine_order(order, key, reverse)
     return order
@@ -244,10 +247,10 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     if key.placement_policy is Placement.DEVICE:
         with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
             return take(order, again)
-    with order, key._like(key.dtype) as ordered:
+    with order, new_like(key, key.dtype) as ordered:
         ordered.local_view()[...] = key.get(order.local_view())
         with argsort(ordered, reverse) as again:
-            new = again._like(np.int64)
+            new = new_like(again, np.int64)
             new.local_view()[...] = order.get(again.local_view())
             return new
 
@@ -322,7 +325,7 @@ def check_keys(name: str, first: DistributedContainer, *others: DistributedConta
     """Refuse what are not open containers of one dimension that are divided alike."""
     for c in (first, *others):
         check_container("each of the values", c)
-        c._check_open()
+        refuse_closed(c)
         check_vector(name if c is first else "one of the values", c)
     for c in others:
         check_alike("one of the values", c, first)
@@ -405,5 +408,5 @@ def is_sorted(c: DistributedContainer, reverse: bool = False, *, axis: int = -1)
     (True, False)
     """
     args = _arguments(c, reverse, True, axis)
-    c._check_numbers("is_sorted")
+    check_numbers(c, "is_sorted")
     return bool(bridge.is_sorted(c, *args))

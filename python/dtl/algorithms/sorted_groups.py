@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from ..comm import collectives
+from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
 from .sort import sort
 
@@ -35,7 +36,7 @@ def sort_runs(ctx: Any, part: Array, runs: Runs) -> None:
             run = -1 if ctx.rank == first else 0
             alone[run] = False
             at = slice(runs.begins[run], runs.begins[run] + runs.lengths[run])
-        with DistributedVector._from_parts(ctx, part[at]) as whole:
+        with from_parts(DistributedVector, ctx, part[at]) as whole:
             sort(whole)
             part[at] = whole.local_view()
     _sort_alone(part, runs.begins[alone], runs.lengths[alone])

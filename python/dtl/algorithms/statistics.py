@@ -123,7 +123,7 @@ def sum(
     """
     if axis is None and dtype is None and out is initial is where is None and not keepdims and not reproducible:
         total = fold(a, folds.SUM)
-        return SUM_SCALARS[a._dtype.num](total)
+        return SUM_SCALARS[a.dtype.num](total)
     return _along("sum", a, axis, dtype, keepdims, reproducible, out=out, initial=initial, where=where)
 
 
@@ -172,7 +172,7 @@ def prod(
     """
     if axis is None and dtype is None and out is initial is where is None and not keepdims:
         total = fold(a, folds.PROD)
-        return SUM_SCALARS[a._dtype.num](total)
+        return SUM_SCALARS[a.dtype.num](total)
     return _along("prod", a, axis, dtype, keepdims, out=out, initial=initial, where=where)
 
 
@@ -199,7 +199,7 @@ def min(
     """
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MIN)
-        return ELEMENT_SCALARS[a._dtype.num](value)
+        return ELEMENT_SCALARS[a.dtype.num](value)
     return _along("min", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
@@ -217,7 +217,7 @@ def max(
     """Return the largest element of a container, or NaN if there is one. Collective. Otherwise as :func:`min`."""
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MAX)
-        return ELEMENT_SCALARS[a._dtype.num](value)
+        return ELEMENT_SCALARS[a.dtype.num](value)
     return _along("max", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
@@ -328,7 +328,7 @@ def mean(
         value = fold(a, folds.MEAN)
         if not a.global_size:
             warn("Mean of empty slice.", RuntimeWarning)
-        return MEAN_SCALARS[a._dtype.num](value)
+        return MEAN_SCALARS[a.dtype.num](value)
     return _along("mean", a, axis, dtype, keepdims, reproducible, out=out, where=where)
 
 
@@ -403,7 +403,7 @@ def var(
     """
     if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT, _bits(a, ddof))
-        return REAL_SCALARS[a._dtype.num](_quotient(squares, a.global_size - ddof))
+        return REAL_SCALARS[a.dtype.num](_quotient(squares, a.global_size - ddof))
     return _along("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 
@@ -447,7 +447,7 @@ def std(
     """Return the standard deviation of the elements of a container, the root of :func:`var`. Collective."""
     if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
-        return REAL_SCALARS[a._dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
+        return REAL_SCALARS[a.dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
     return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 

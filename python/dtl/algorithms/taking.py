@@ -9,11 +9,14 @@ import numpy as np
 
 from .._native.arguments import stored_array
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indices import check_inside, check_integers, from_start
+from ..containers.interior import as_elements, division_of, end_write, is_where_divided, note_meaning, noted_meaning
 from ..containers.layout import Division, integers
+from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import called as by_host_copies
 from ..containers.places.copies import check_placements, to_host
@@ -88,12 +91,12 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
         if axis is not None and a.ndim > 1:
             return a[(*[slice(None)] * dimension(axis, a.ndim), indices)]
         share(a, "take", also=(indices,), anywhere=True)
-        made = indices._like(a.dtype)
+        made = new_like(indices, a.dtype)
         if located.takes(a):
             located.Located(a, located.from_start(indices, a.global_size)).take(made)
         else:
             gather_elements(made, a, to_host("take", indices))
-        made._meaning = a._meaning
+        note_meaning(made, noted_meaning(a))
         return made
     chosen = array_from("indices", indices)
     if chosen.size == 0 and not isinstance(indices, np.ndarray):
@@ -106,7 +109,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}", anywhere=True)
     made = _taken(a, chosen, dim)
     if isinstance(made, DistributedContainer):
-        made._meaning = a._meaning
+        note_meaning(made, noted_meaning(a))
     return made
 
 
@@ -128,7 +131,7 @@ def _looked_up(a: Any, indices: Any, axis: Any) -> Any:
 def _taken(a: Any, chosen: Array, dim: int | None) -> Any:
     """Return what indices, the same on every rank, choose. Collective."""
     if not chosen.ndim and (dim is None or a.ndim == 1):
-        return a._elements(bridge.take(a, chosen))[()]
+        return as_elements(a, bridge.take(a, chosen))[()]
     return _rearranged(a, dim, chosen.shape, chosen.reshape(-1).__getitem__)
 
 
@@ -177,18 +180,18 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         gather_elements(made, a, of(linear_indices(made)))
         return made
     shape = (*a.shape[:dim], *inner, *a.shape[dim + 1 :])
-    blocks, owns = a.partition_policy is Partition.BLOCK, a._is_where_divided
+    blocks, owns = a.partition_policy is Partition.BLOCK, is_where_divided(a)
     divided = None
     if owns and blocks and dim and dim not in divided_dimensions(a):
         divided = Division(Partition.BLOCK, grid=(*a.grid[:dim], *[1] * len(inner), *a.grid[dim + 1 :]))
     elif owns and not blocks and dim:
-        divided = a._division
+        divided = division_of(a)
     if divided is not None:
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
         if a.placement_policy is Placement.DEVICE:
             device.take_places(made, a, device.local_places(a).take(chosen, axis=dim))
-            made._end_write("take")
+            end_write(made, "take")
         else:
             made.local_view()[...] = a.local_view().take(chosen, axis=dim)
         return made
@@ -247,7 +250,7 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     a, indices = together(a, indices)
     check_open(a)
     check_container("indices", indices)
-    indices._check_open()
+    refuse_closed(indices)
     check_integers(indices.dtype)
     if axis is None:
         if indices.ndim != 1:
@@ -257,7 +260,7 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     a, indices = _spread_beside(a, indices, dim)
     check_placements("take_along_axis", (a, indices))
     share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)
-    made = indices._like(a.dtype)
+    made = new_like(indices, a.dtype)
     if located.lines(a, indices):
         located.Located(a, located.along(a, indices, dim)).take(made, "take_along_axis")
         return made
@@ -308,7 +311,7 @@ def tile(a: Any, reps: Any) -> Any:
     times = integers("reps", reps)
     if any(n < 0 for n in times):
         raise InvalidArgumentError(f"reps {reps!r}: none may be negative")
-    a._check_open()
+    refuse_closed(a)
     share(a, "tile", f"reps {times}")
     ndim = max(a.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.callsite import by_user
+from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import assignment
@@ -82,7 +83,7 @@ def for_each(
     """
     check_container("c", c)
     with local_step(c.context, "for_each"):
-        c._check_open()
+        refuse_closed(c)
         check_function("f", f, library)
     if device_functions.on_device("for_each", c):
         device_functions.for_each(c, f, library, elementwise)
@@ -214,16 +215,16 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     """
     check_container("src", src)
     check_container("dst", dst)
-    dst._check_open()
+    refuse_closed(dst)
     copy_all(assignment.converted(dst, spread_over(src, dst.shape)), dst)
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:
     """Refuse what are no open containers that are divided as another one is."""
-    other._check_open()
+    refuse_closed(other)
     if not containers:
         raise InvalidArgumentError(f"{name} is an empty tuple; it must have a container")
     for c in containers:
         check_container(name, c)
-        c._check_open()
+        refuse_closed(c)
         check_alike(name, c, other)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from ..containers.base import check_container
+from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
 from ..runtime.agreement import local_step
 from .axis_reductions import redivided, rows_over_ranks
@@ -82,7 +83,7 @@ def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_co
     with redivided(rows, rows_over_ranks(rows, rows.shape, 0)) as own:
         part = np.ascontiguousarray(own.local_view())
         record = np.dtype([(f"f{k}", ar.dtype) for k in range(width)])
-        records = DistributedVector._from_parts(ar.context, part.view(record).reshape(-1))
+        records = from_parts(DistributedVector, ar.context, part.view(record).reshape(-1))
     _, index, inverse, counts = unique_all(records)
     values = moveaxis(reshape(take(rows, index, 0), (len(index), *front.shape[1:])), 0, dim)
     return _asked(values, (return_index, index), (return_inverse, inverse), (return_counts, counts))

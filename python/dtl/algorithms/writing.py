@@ -10,11 +10,14 @@ import numpy as np
 from .._native.keywords import index_mode
 from .._native.kinds import fitting
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
+from ..containers.interior import as_carried, as_elements, end_write, set_part
+from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import check_placements, to_host
 from ..exceptions import InvalidArgumentError
@@ -48,7 +51,7 @@ def _placed(indices: Array, extent: int, mode: Any) -> Array:
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Write values to elements of indices in C order; values that are fewer are written again and again."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     check_placements("put", (a, ind, v))
     if _are_none(a, "put", v):
         return
@@ -60,7 +63,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         values = _again(a, v, linear_indices(ind).reshape(-1))
         if ind.partition_policy is Partition.REPLICATED and a.context.rank:
             own, values = own[:0], values[:0]
-        bridge.put(a, own, a._for_core(values))
+        bridge.put(a, own, as_carried(a, values))
         return
     given = array_from("ind", ind)
     if given.size:
@@ -70,7 +73,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
     values = _again(a, v, mine)
-    bridge.put(a, np.ascontiguousarray(places[mine]), a._for_core(values))
+    bridge.put(a, np.ascontiguousarray(places[mine]), as_carried(a, values))
 
 
 def _are_none(a: Any, op: str, values: Any) -> bool:
@@ -85,7 +88,7 @@ def _again(a: Any, v: Any, places: Array) -> Array:
     """Return the values for some places among those that are written to, which repeat. Collective."""
     if isinstance(v, DistributedContainer):
         wanted = np.ascontiguousarray(places % v.global_size, np.int64)
-        got = v._elements(bridge.get(v, wanted))
+        got = as_elements(v, bridge.get(v, wanted))
         values = fitting("v", got, a.dtype)
         if v.dtype != a.dtype:
             agree(a.context, "put")  # a value that does not fit is an error on every rank
@@ -100,7 +103,7 @@ def _again(a: Any, v: Any, places: Array) -> Array:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write values where a mask is true: of values that are fewer, that of its own index, counted again and again."""
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     check_placements("putmask", (a, mask, values))
     _check_size(a, mask)
     if _are_none(a, "putmask", values):
@@ -118,7 +121,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write values one after the other where a mask is true, in C order, and then again from the first."""
     check_container("arr", arr)
-    arr._check_open()
+    refuse_closed(arr)
     check_placements("place", (arr, mask, vals))
     _check_size(arr, mask)
     if _are_none(arr, "place", vals):
@@ -129,7 +132,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         _write_on_device("place", arr, mask, vals, in_turn=True)
         return
     chosen = _mask_of(arr, mask)
-    true = arr._like(np.bool_)
+    true = new_like(arr, np.bool_)
     true.local_view()[...] = chosen
     number = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr)
     places = number.local_view()[chosen] - 1
@@ -145,7 +148,7 @@ def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> 
         indices = linear_indices(a).reshape(-1)[chosen]
         numbers = np.cumsum(np.asarray(mask, np.bool_))[indices] - 1 if in_turn else indices
         device.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers))
-    a._end_write(op)
+    end_write(a, op)
 
 
 def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
@@ -161,7 +164,7 @@ def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
     if masks.by_kernel(a, mask):
         device.put_where(a, mask, given)
     else:
-        bridge.put(a, indices, a._for_core(given))
+        bridge.put(a, indices, as_carried(a, given))
 
 
 def truth_of(mask: Any) -> Any:
@@ -201,7 +204,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     check_container("arr", arr)
     indices = together(arr, indices)[1]
     check_container("indices", indices)
-    arr._check_open()
+    refuse_closed(arr)
     check_integers(indices.dtype)
     check_placements("put_along_axis", (arr, indices, values))
     dim = None if axis is None else dimension(axis, arr.ndim)
@@ -229,7 +232,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
         places, given = places.reshape(-1)[:0], given[:0]
     wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
-    bridge.put(arr, wanted, arr._for_core(given))
+    bridge.put(arr, wanted, as_carried(arr, given))
 
 
 def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
@@ -268,14 +271,14 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         mine = (mine[:, np.newaxis] * len(inner) + inner).reshape(-1)
         places = (from_start(places, a.shape[0])[:, np.newaxis] * len(inner) + inner).reshape(-1)
     if isinstance(value, DistributedContainer):
-        got = value._elements(bridge.get(value, np.ascontiguousarray(mine)))
+        got = as_elements(value, bridge.get(value, np.ascontiguousarray(mine)))
         given = fitting("values", got, a.dtype)
     else:
         whole = fitting("values", value, a.dtype)
         share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
         spreads = spread("values", whole, shape)
         given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
-    bridge.put(a, np.ascontiguousarray(places), a._for_core(np.ascontiguousarray(given)))
+    bridge.put(a, np.ascontiguousarray(places), as_carried(a, np.ascontiguousarray(given)))
 
 
 def _assigned_there(a: Any, indices: Any, value: Any) -> bool:
@@ -321,9 +324,9 @@ def _beside_there(op: str, a: Any, indices: Any, value: Any) -> Any:
         return None
     share(a, op, f"values with fingerprint {fingerprint(whole)}", anywhere=True)
     spreads = spread("values", whole, indices.shape)
-    given = indices._like(a.dtype)
+    given = new_like(indices, a.dtype)
     if len(spreads) == 1:
         fill(given, spreads[0])
     else:
-        given._set_part(spreads[linear_indices(indices)])
+        set_part(given, spreads[linear_indices(indices)])
     return given

@@ -11,6 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from .._lazy import extend
 from ..containers.base import DistributedContainer
 from ..containers.layout import REPLICATED
+from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError
@@ -241,7 +242,7 @@ def of_container(c: DistributedContainer, value: Any) -> ZeroDimensional:
 def everywhere(ctx: Context, array: Any) -> Any:
     """Return a replicated container of an array that every rank has. Collective."""
     kind: Any = DistributedVector if array.ndim == 1 else DistributedTensor
-    made = kind._created(ctx, array.shape, array.dtype, REPLICATED)
+    made = created(kind, ctx, array.shape, array.dtype, REPLICATED)
     made.local_view()[...] = array
     return made
 

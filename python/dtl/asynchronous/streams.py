@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from .._native import library
 from .._native.callsite import Site, own
+from .._native.objects import handle_of
 from ..exceptions import BackendError, InvalidArgumentError
 from ..futures.future import DONE, FAILED, Future
 from ..runtime import scheduler
@@ -122,7 +123,7 @@ class Job:
         future, state, value, error = self.future, DONE, None, None
         with scheduler.stream_thread():
             try:
-                library.context_serve(stream.context._handle, stream.of.handle, self.number)
+                library.context_serve(handle_of(stream.context), stream.of.handle, self.number)
                 value = self._site.run(future._op, functools.partial(self._work, stream.context))
             except BaseException as raised:  # noqa: BLE001 - whoever asks gets it
                 state, error = FAILED, _with_call_site(raised, future)
@@ -232,7 +233,7 @@ class Streams:
     """The streams of a context."""
 
     def __init__(self, ctx: Context) -> None:
-        self.handle = ctx._handle
+        self.handle = handle_of(ctx)
         self.in_flight = 0
         self.closed = False  # whether new calls are refused
         self._freed = False  # whether new streams are refused

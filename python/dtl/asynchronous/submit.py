@@ -6,7 +6,9 @@ from typing import Any, Callable
 
 from .._native import library
 from .._native.callsite import here
+from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer
+from ..containers.interior import division_of, run_as
 from ..exceptions import InvalidArgumentError
 from ..futures.future import Future
 from ..policies import Execution
@@ -30,7 +32,7 @@ def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> F
         try:
             _check_context(op, containers)
             aliases.update((id(c), _stream_alias(c, stream)) for c in containers)
-            later = containers[0]._execution is Execution.ASYNC
+            later = containers[0].execution_policy is Execution.ASYNC
             return _settled(f(*_put(args, aliases), **_put(kwargs, aliases)), ctx, stream, later)
         except BaseException:
             for alias in aliases.values():
@@ -48,7 +50,7 @@ def deferred(
     It begins when what was deferred before with one of them is over, and after another deferred call of the context.
     """
     ctx = containers[0].context
-    if not ctx._handle:
+    if not handle_of(ctx):
         raise library.closed("context")
     if in_stream():
         raise InvalidArgumentError(
@@ -68,7 +70,7 @@ def deferred(
     names = ", ".join(map(_described, containers))
     job.begin(stream)
     try:
-        job.number = library.context_defer(ctx._handle, f"{op} of {names} in stream {roots[0]._stream}", site.place)
+        job.number = library.context_defer(handle_of(ctx), f"{op} of {names} in stream {roots[0]._stream}", site.place)
     except BaseException as error:
         job.abandon(stream, error)
         raise
@@ -91,13 +93,13 @@ def _stream(op: str, roots: list[DistributedContainer], streams: Streams) -> Str
 
 def _described(c: DistributedContainer) -> str:
     """Return a container as all ranks describe it, also one where it is closed, and without waiting for its extents."""
-    return f"{type(c).__name__} of {c._dtype}"
+    return f"{type(c).__name__} of {c.dtype}"
 
 
 def _check_context(op: str, containers: list[DistributedContainer]) -> None:
     """Refuse containers of several contexts, whose calls would be in no order."""
     for c in containers:
-        c._check_open()
+        refuse_closed(c)
         if c.context is not containers[0].context:
             raise InvalidArgumentError(
                 f"{op}: the containers belong to several contexts; make this call without a future"
@@ -119,8 +121,8 @@ def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContai
     """Return the alias of a container on a stream's context."""
     alias = c.__class__.__new__(c.__class__)
     alias.__dict__.update(c.__dict__)
-    alias._adopt_native(library.container_on(c._handle, stream._handle), stream, c._dtype, c._ndim, c._division)
-    alias._run_as(Execution.SEQ if c._execution is Execution.ASYNC else c._execution)
+    alias._adopt_native(library.container_on(handle_of(c), handle_of(stream)), stream, c.dtype, c.ndim, division_of(c))
+    run_as(alias, Execution.SEQ if c.execution_policy is Execution.ASYNC else c.execution_policy)
     alias._stream, alias._last, alias._in_flight = None, None, 0
     return alias
 
@@ -129,8 +131,8 @@ def _settled(value: Any, ctx: Context, stream: Context, asynchronous: bool) -> A
     """Return what an algorithm has made, as the program's context has it."""
     for c in containers_in(value):
         if c._context is stream:
-            library.container_settle(c._handle, ctx._handle)
+            library.container_settle(handle_of(c), handle_of(ctx))
             c._context = ctx
             if asynchronous:
-                c._run_as(Execution.ASYNC)
+                run_as(c, Execution.ASYNC)
     return value

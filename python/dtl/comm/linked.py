@@ -10,6 +10,7 @@ from .._native import library
 from .._native.arguments import check_output, dtype_number, input_array, is_on_device, operator_number, received
 from .._native.kinds import carrier
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..exceptions import BufferError, InvalidArgumentError
 from ..ops import IN_PLACE
 from ..runtime.agreement import root_number
@@ -68,7 +69,7 @@ def _by_devices(ctx: Any, name: str, value: Any, op: int) -> bool:
     if name not in _COMBINING:
         return name in _CODES
     dtype = from_dlpack(value).dtype if is_on_device(value) else input_array("value", value).dtype
-    return bool(library.context_nccl_combines(ctx._handle, dtype_number(dtype), op))
+    return bool(library.context_nccl_combines(handle_of(ctx), dtype_number(dtype), op))
 
 
 class _Call:

@@ -10,6 +10,7 @@ import numpy as np
 from .._native import library
 from .._native.arguments import fitting_out, flag, input_array, integer, integers, received, rows
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
@@ -403,7 +404,7 @@ class Cart(Neighbours):
         self._check_open()
         kept = _booleans(remain, self.ndim, "remain").astype(bool)
         here = np.array(self.coords(), np.int64)
-        library.context_agree(ctx._handle, "cart.sub", f"remain {tuple(kept.tolist())}")
+        library.context_agree(handle_of(ctx), "cart.sub", f"remain {tuple(kept.tolist())}")
         here[kept] = 0  # the coordinates of the part's first rank, whose number is the color of the part
         part = _own_part(ctx.split(self.rank(here), ctx.rank))
         made = Cart.__new__(Cart)

@@ -12,6 +12,7 @@ import numpy as np
 from .._native.arguments import listed
 from .._native.callsite import caller, warn
 from .._native.library import bridge, closed
+from .._native.objects import handle_of
 from ..exceptions import BufferError, DTLError, InvalidArgumentError, InvalidTypeError
 from ..runtime import detached
 from ..runtime.context import Context
@@ -368,7 +369,7 @@ def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
     active = [(i, r) for i, r in enumerate(_checked(requests)) if r._active and r._held is not None]
     if not active:
         return None, None
-    handles = np.array([r._held._handle for _, r in active if r._held is not None], np.int64)
+    handles = np.array([handle_of(r._held) for _, r in active if r._held is not None], np.int64)
     place = _call(bridge.WAIT_ANY, active[0][1]._ctx, handles, None, 0, 0, 0, 0)
     index, request = active[max(place, 0)]
     return index, request.wait()

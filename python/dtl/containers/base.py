@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 import numpy as np
 
 from .._native import library
-from .._native.arguments import integer, stored_number
-from .._native.kinds import carrier, computed_number
+from .._native.arguments import integer
+from .._native.kinds import carrier
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Execution, Partition, Placement
 from ..runtime import hints, scheduler
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
 from .array_conversion import check_caller
 from .expressions import Fusable, leave
+from .interior import as_elements, is_laid_out_as
 from .layout import Division
 
 if TYPE_CHECKING:
@@ -105,40 +106,6 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     def _owning_class(self) -> type[Any]:
         """Return the class of new containers made of this one's elements: its own, unless that owns none."""
         return type(self)
-
-    def _like(self, dtype: Any, blank: bool = False) -> Any:
-        """Return a container of zeros that is laid out as this one. Not collective.
-
-        Blank elements, which those of managed memory cannot be, are anything: for a caller that writes all of them.
-        """
-        is_blank = blank and self._placement is not Placement.UNIFIED
-        return self._from_handle(library.container_alike(self._raw_handle, stored_number(dtype), is_blank), dtype)
-
-    def _from_handle(self, handle: int, dtype: Any) -> Any:
-        """Return the container of a handle that the core made, laid out as this one. Not collective."""
-        kind: Any = self._owning_class()
-        made = kind.__new__(kind)
-        given = np.dtype(dtype)
-        if self._is_plain and self._execution is Execution.SEQ and computed_number(given):
-            made._adopt_native(handle, self._context, given, self._ndim, self._division)
-        else:
-            made._adopt(handle, self._context, given, self._ndim, self._division, self._placement, self._execution)
-        made._layout = self._layout
-        if not self._is_where_divided:
-            made._is_where_divided = made._is_quick = False
-        return made
-
-    def _laid_out_as(self, other: DistributedContainer) -> bool:
-        """Say whether each element of another container is where this one's is. Not collective."""
-        if self._layout is other._layout:
-            return True
-        if other._context.size != self._context.size or other._context.rank != self._context.rank:
-            return False
-        if not library.container_equal(self._raw_handle, other._raw_handle):
-            return False
-        if other._context is self._context:
-            other._layout = self._layout
-        return True
 
     def __repr__(self) -> str:
         from . import display  # which few programs need
@@ -297,25 +264,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
             there: Any = self.device_view()
             return cast("np.ndarray[Any, Any]", there)
         view: np.ndarray[Any, Any] = np.asarray(bridge.view(self))
-        return view if self._carrier is None else self._elements(view)
-
-    def _elements(self, of_core: Any) -> np.ndarray[Any, Any]:
-        """Return what the core gives of the elements, as elements."""
-        array: np.ndarray[Any, Any] = np.asarray(of_core)
-        return array if self._carrier is None else array.view(self._dtype)
-
-    def _for_core(self, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return elements as the core takes them."""
-        return elements if self._carrier is None else elements.view(self._carrier)
-
-    def _check_numbers(self, op: str) -> None:
-        """Refuse elements that are moved, compared and sorted, and not computed with."""
-        if self._carrier is not None:
-            advice = "; astype makes numbers of them" if self._dtype.kind in "fmM" else ""
-            raise InvalidTypeError(
-                f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {self._dtype} are moved, "
-                f"compared and sorted{advice}"
-            )
+        return view if self._carrier is None else as_elements(self, view)
 
     def device_view(self) -> DeviceArray:
         """Return this rank's elements as an array on their GPU that shares their memory. Not collective.
@@ -329,29 +278,6 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
             If the elements are on the host: the container's placement is neither DEVICE nor UNIFIED.
         """
         return DeviceArray(bridge.view(self, 1), self._dtype)
-
-    def _set_part(self, values: np.ndarray[Any, Any]) -> None:
-        """Write this rank's elements, which the host has. Not collective."""
-        if self._placement is _DEVICE:
-            elements = self._for_core(np.ascontiguousarray(values, self._dtype))
-            bridge.set_part(self, elements)
-        else:
-            self.local_view()[...] = values
-
-    def _fill_part(self, value: np.ndarray[Any, Any]) -> None:
-        """Give every element of this rank a value of the element type. Not collective."""
-        if self._placement is _DEVICE:
-            bridge.fill_part(self, self._for_core(value))
-        else:
-            self.local_view()[...] = value
-
-    def _end_write(self, op: str) -> None:
-        """End a collective call whose last step has written elements of this container on each rank. Collective.
-
-        A GPU may fail at it on one rank alone: then the call raises on every rank.
-        """
-        if self._placement is _DEVICE:
-            agree(self._context, op, "elements were written")
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy of this rank's elements, of shape local_shape. Not collective.
@@ -400,7 +326,7 @@ def check_alike(name: str, c: DistributedContainer, other: DistributedContainer)
         raise InvalidArgumentError(f"{name} of shape {c.shape} for shape {other.shape}; they must be the same")
     if c.context is not other.context:
         raise InvalidArgumentError(f"{name} belongs to another context; dtl.copy moves elements between contexts")
-    if not c._laid_out_as(other):
+    if not is_laid_out_as(c, other):
         text = "redistribute one of them, or copy it first"
         raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
 

@@ -14,6 +14,7 @@ import numpy as np
 from .._native import slow_paths
 from .._native.callsite import by_user
 from .._native.library import bridge, state
+from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -22,7 +23,9 @@ from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
 from .indexing.regions import move_all
+from .interior import division_of, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
 from .layout import BLOCK, REPLICATED, Division
+from .making import created, new_like
 from .places.copies import by_host, called, on_device
 from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
@@ -72,7 +75,7 @@ def apply(
     results, made = [], placed.made
     for out, dtype in zip(outputs, dtypes):
         new = out is None
-        results.append(out if not new else placed.target if made else placed.target._like(dtype, whole))
+        results.append(out if not new else placed.target if made else new_like(placed.target, dtype, whole))
         made = made and not new
     if where is not True:
         options["where"] = parts[-1]
@@ -103,7 +106,8 @@ def _add_there(to: Any, of: Any) -> Any:
     """Add what comes from other ranks to the elements that it belongs to, with no memory for all of it. Collective."""
     name = "add"
     started = slow_paths.clock() if slow_paths.listeners else 0
-    to._check_open(), of._check_open()
+    refuse_closed(to)
+    refuse_closed(of)
     with _turn(name, [to, of]):
         seen = bridge.move_adding(to, expressions.handle_to_read(of), to.dtype.itemsize)
     if started:
@@ -149,7 +153,7 @@ def elementwise(
     if dtype is None:
         dtype = _dtype_of_result(name, f, given, into)
     placed = place(name, given, shape, np.dtype(dtype))
-    result = placed.target if placed.made else placed.target._like(dtype, blank=True)
+    result = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
     view = result.local_view()
     if into is None:
         view[...] = by_user(f, tuple(placed.views()), {}, depth=3)
@@ -251,7 +255,7 @@ def place(
         if other.context is not first.context:
             text = "the containers belong to different contexts; dtl.RedistributionPlan moves elements between them"
             raise refusal(name, text, InvalidArgumentError)
-        other._check_open()
+        refuse_closed(other)
     if target is None:
         target = _staying(containers, shape)
     with _turn(name, containers):
@@ -288,9 +292,9 @@ def compare_arrays(name: str, ctx: Any, operands: Iterable[Any]) -> None:
 
 def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division, blank: bool = True) -> Any:
     """Make a container. Collective."""
-    kind = like._owning_class() if len(shape) == like.ndim else like._tensor_class
-    made = kind._created(like.context, shape, dtype, division, like.placement_policy, blank=blank)
-    made._run_as(like._execution)
+    kind = owning_class_of(like) if len(shape) == like.ndim else tensor_class_of(like)
+    made = created(kind, like.context, shape, dtype, division, like.placement_policy, blank=blank)
+    run_as(made, like.execution_policy)
     return made
 
 
@@ -313,12 +317,12 @@ def _bytes_moved(c: Any, target: Any) -> int:
 
 def owns(c: Any) -> bool:
     """Say whether a container has memory of its own; that of a span is another's."""
-    return bool(c._owning_class() is type(c))
+    return bool(owning_class_of(c) is type(c))
 
 
 def _divided_as(c: Any) -> tuple[Any, ...]:
     """Return what says where the indices of dimension 0 are, of a container that is not divided by blocks."""
-    return c.partition_policy, c.block_size, c._division.sizes
+    return c.partition_policy, c.block_size, division_of(c).sizes
 
 
 def _is_there(c: Any, target: Any) -> bool:
@@ -326,8 +330,8 @@ def _is_there(c: Any, target: Any) -> bool:
     if c is target:
         return True
     if c.shape == target.shape:
-        return bool(target._laid_out_as(c))
-    if not (c._is_where_divided and target._is_where_divided):
+        return bool(is_laid_out_as(target, c))
+    if not (is_where_divided(c) and is_where_divided(target)):
         return False
     before = target.ndim - c.ndim
     if target.partition_policy is not Partition.BLOCK or c.partition_policy is not Partition.BLOCK:
@@ -348,8 +352,8 @@ def _beside(c: Any, target: Any) -> Division | None:
     if c.shape == target.shape:
         return None
     before = target.ndim - c.ndim
-    divided: Division = target._division
-    if not target._is_where_divided or _is_replicated(target):
+    divided: Division = division_of(target)
+    if not is_where_divided(target) or _is_replicated(target):
         return REPLICATED
     if target.partition_policy is not Partition.BLOCK:
         return divided if before == 0 and c.shape[0] == target.shape[0] else REPLICATED
@@ -367,10 +371,10 @@ def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
     largest = max(divided, key=lambda c: int(c.global_size))
     before = len(shape) - largest.ndim
     extents = (1,) * before + largest.shape
-    if not largest._is_where_divided:
+    if not is_where_divided(largest):
         return BLOCK
     if largest.partition_policy is not Partition.BLOCK:
-        return largest._division._replace(grid=None) if before == 0 and largest.shape[0] == shape[0] else BLOCK
+        return division_of(largest)._replace(grid=None) if before == 0 and largest.shape[0] == shape[0] else BLOCK
     grid = (1,) * before + largest.grid
     if all(parts == 1 or extents[d] == shape[d] for d, parts in enumerate(grid)):
         return Division(Partition.BLOCK, grid=grid)
@@ -391,7 +395,7 @@ def _brought(name: str, value: Any, target: Any) -> tuple[Any, bool]:
     division = _beside(value, target)
     started = slow_paths.clock() if slow_paths.listeners else 0
     if division is None:
-        moved = target._like(value.dtype, blank=True)
+        moved = new_like(target, value.dtype, blank=True)
     else:
         moved = _made(value, value.shape, value.dtype, division)
     move_all(moved, value)
@@ -404,7 +408,7 @@ def _brought(name: str, value: Any, target: Any) -> tuple[Any, bool]:
 def _host_part(value: Any, some: bool, target: Any) -> Any:
     """Return the elements of an operand that go with this rank's part of the target: see :class:`Placed`."""
     if isinstance(value, DistributedContainer):
-        if value is target or (value.shape == target.shape and target._laid_out_as(value)):
+        if value is target or (value.shape == target.shape and is_laid_out_as(target, value)):
             return value
         value = value.local_view()
     return cut(value, target) if some else value

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._native import library
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..comm.reductions import allreduce
 from ..exceptions import BufferError
 from ..runtime.agreement import agree, local_step
@@ -27,7 +28,7 @@ class CachedWindow(bridge.Handle):
     """A window that is locked by lock_all until it ends. It keeps the window's memory, but not its context."""
 
     def __init__(self, container: Any, window: Any) -> None:
-        self._handle = window._handle
+        self._handle = handle_of(window)
         self._memory = window._held
         self._container = weakref.ref(container)
         self._window = weakref.ref(window)
@@ -35,7 +36,7 @@ class CachedWindow(bridge.Handle):
     def unused(self) -> bool:
         """Say whether the container is closed or collected on this rank."""
         container = self._container()
-        return container is None or not container._handle
+        return container is None or not handle_of(container)
 
     def end(self) -> None:
         """Close the window, or raise and leave it as it was. Collective."""
@@ -52,12 +53,12 @@ class CachedWindow(bridge.Handle):
 
 def add(container: Any, window: Any) -> None:
     """Keep the window of a container. Only this module closes it from now on."""
-    kept.setdefault(container.context._handle, []).append(CachedWindow(container, window))
+    kept.setdefault(handle_of(container.context), []).append(CachedWindow(container, window))
 
 
 def end_unused(ctx: Context, op: str) -> None:
     """Close the windows whose containers are gone on all ranks, a part of op. Collective, where there are windows."""
-    windows = kept.get(ctx._handle)
+    windows = kept.get(handle_of(ctx))
     if not windows:
         return
     held = bridge.take_turn(ctx, op) if ctx.size > 1 else 0
@@ -80,28 +81,28 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
     if window is None or not window.is_valid:
         return
     with local_step(ctx, op):
-        container._check_open()
+        refuse_closed(container)
         views = container.views_out - 1  # one is the window's
         if views and idle:
             are = "1 view of the container is" if views == 1 else f"{views} views of the container are"
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
     agree(ctx, op, words)
-    _end(ctx, next(cached for cached in kept[ctx._handle] if cached._window() is window))
+    _end(ctx, next(cached for cached in kept[handle_of(ctx)] if cached._window() is window))
     container._cached_window = None
 
 
 def _end(ctx: Context, cached: CachedWindow) -> None:
     cached.end()
-    windows = kept[ctx._handle]
+    windows = kept[handle_of(ctx)]
     windows.remove(cached)
     if not windows:
-        del kept[ctx._handle]
+        del kept[handle_of(ctx)]
 
 
 def close(ctx: int) -> None:
     """Let go of the windows of a context that is closed, which has ended them."""
     for cached in kept.pop(ctx, ()):
-        library.window_drop(cached._handle)
+        library.window_drop(handle_of(cached))
         cached.forget()
 
 

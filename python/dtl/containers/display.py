@@ -12,11 +12,14 @@ import numpy as np
 
 from .._native import library
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..comm.objects import gather_object
 from ..exceptions import DTLError
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step, root_number
+from ..runtime.scheduler import root_of
 from ..topology.drawing import EVERY, colour, label
+from .interior import as_elements
 
 _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
 _SHOWN = 3  # indices of a part that is no range are written out
@@ -65,7 +68,7 @@ class Picture(NamedTuple):
 def describe(container: Any) -> str:
     """Return the ``repr`` of a container: its type, sizes, dtype, partition, and what this rank holds."""
     kind = f"dtl.{type(container).__name__}"
-    if not container._handle:
+    if not handle_of(container):
         return f"<{kind}, closed>"
     try:
         return f"<{_whole(container)}, rank {container.context.rank} holds {_held(container)}>"
@@ -87,7 +90,7 @@ def printed(container: Any) -> str:
 
 def _own_values(container: Any) -> str:
     """Return this rank's values in words; "" of those that cannot be looked at now, and where there are none."""
-    if not container._handle or container._root()._in_flight:
+    if not handle_of(container) or root_of(container)._in_flight:
         return ""
     try:
         if 0 in container.local_shape:
@@ -104,7 +107,7 @@ def show(container: Any, root: Any) -> None:
     """Print a container's first and last values on one rank, with what each rank holds. Collective."""
     ctx = container.context
     with local_step(ctx, "show"):
-        container._check_open()
+        refuse_closed(container)
         number = root_number(ctx, root)
     agree(ctx, "show", f"root {number}")
     values = _first_and_last(container, number)
@@ -127,7 +130,7 @@ def _first_and_last(container: Any, root: int) -> str:
         # Where NumPy leaves values out, any one stands in the gap.
         axes = [np.r_[: edge + 1, n - edge : n] if shortened and n > 2 * edge else np.arange(n) for n in shape]
         wanted = np.ravel_multi_index(np.ix_(*axes), shape).astype(np.int64)
-    found = container._elements(bridge.get(container, np.ascontiguousarray(wanted)))
+    found = as_elements(container, bridge.get(container, np.ascontiguousarray(wanted)))
     if not here:
         return ""
     if 0 in shape:
@@ -154,7 +157,7 @@ def _held(container: Any) -> str:
 
 
 def _held_along(container: Any, d: int, count: int) -> str:
-    first = library.container_offset(container._handle, d)
+    first = library.container_offset(handle_of(container), d)
     if d > 0 or container.partition_policy in _CONTIGUOUS or count == container.shape[0]:
         return str(Range(first, first + count))
     indices = _indices(container, Range(first, min(first + _LOOKED_THROUGH, container.shape[0])))[:_SHOWN]
@@ -169,12 +172,12 @@ def _indices(container: Any, within: Range) -> list[int]:
     try:
         indices = np.asarray(bridge.indices(span))
     finally:
-        library.container_close(span._handle)
+        library.container_close(handle_of(span))
     return [within.start + int(index) for index in indices]
 
 
 def _extents(ask: Callable[[int, int], int], container: Any) -> list[int]:
-    return [ask(container._handle, d) for d in range(len(container.shape))]
+    return [ask(handle_of(container), d) for d in range(len(container.shape))]
 
 
 def picture(container: Any) -> Picture:
@@ -232,7 +235,7 @@ def html(container: Any) -> str:
     values = _own_values(container)
     text = f"<code>{escape(describe(container))}</code>" + (f"<pre>{escape(values)}</pre>" if values else "")
     try:
-        drawn = _svg(picture(container)) if container._handle else ""
+        drawn = _svg(picture(container)) if handle_of(container) else ""
     except DTLError:  # the description has its text
         drawn = ""
     return f"<div>{text}{drawn}</div>"

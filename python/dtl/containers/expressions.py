@@ -32,6 +32,8 @@ from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Partition, Placement
 from . import fused_loops
 from .fused_loops import Pieces, Spread
+from .interior import carrier_of
+from .making import of_handle
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -244,7 +246,7 @@ def own_rows(made: Any, of: Any, start: int) -> tuple[int, int] | None:
     start
         The first of them.
     """
-    if made.local_size * made._dtype.itemsize < state.least_queued or state.under_way:
+    if made.local_size * made.dtype.itemsize < state.least_queued or state.under_way:
         return None
     if not (_is_private(made) and _is_private(of)) or any([c.grid[0] != c.context.size for c in (made, of)]):
         return None
@@ -279,7 +281,7 @@ def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 def _is_private(c: Any) -> bool:
     """Say whether nobody but its calls reaches the elements of a container. Not collective."""
-    if not c._fusable or c._reached or c.placement_policy is not Placement.HOST or c._carrier is not None:
+    if not c._fusable or c._reached or c.placement_policy is not Placement.HOST or carrier_of(c) is not None:
         return False
     return c._leaf is not None or c._expression is not None or c.views_out == 0
 
@@ -310,7 +312,7 @@ def _operand(c: Any) -> Any:
 
 def _unallocated(like: Any, dtype: np.dtype[Any]) -> Any:
     """Return a container that is laid out as another one, without memory yet. Not collective."""
-    return like._from_handle(library.container_unallocated(like._raw_handle, stored_number(dtype)), dtype)
+    return of_handle(like, library.container_unallocated(like._raw_handle, stored_number(dtype)), dtype)
 
 
 def _part(of: Any) -> Array:

@@ -18,6 +18,7 @@ from ..runtime.agreement import collective
 from ..runtime.device_array import DeviceArray
 from . import cached_windows
 from .base import DistributedContainer, check_container
+from .interior import as_elements
 
 #: What ghosts beyond the ends stand for, as the modes of ``np.pad``: the core's numbers of them are the places here.
 _MODES = ("constant", "wrap", "edge", "reflect", "symmetric")
@@ -155,7 +156,7 @@ class Halo(Owner):
         if self._container._placement is Placement.DEVICE:
             there: Any = DeviceArray(made, self._container.dtype)
             return cast("np.ndarray[Any, Any]", there)
-        return self._container._elements(made)
+        return as_elements(self._container, made)
 
     def exchange(self) -> None:
         """Fill the ghosts, corners included, with the current values of the elements that they are copies of.

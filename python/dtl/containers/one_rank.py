@@ -11,7 +11,9 @@ import numpy as np
 
 from .._native.callsite import by_user
 from .._native.library import bridge, state
+from .._native.objects import handle_of
 from ..policies import Partition
+from .interior import tensor_class_of
 from .layout import BLOCK
 
 _BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
@@ -66,7 +68,7 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
             array = fold(part, axis)
         except FloatingPointError:
             return None
-    return _made(a, array, vector if array.ndim == 1 else a._tensor_class)
+    return _made(a, array, vector if array.ndim == 1 else tensor_class_of(a))
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -74,7 +76,7 @@ def dot(a: Any, b: Any) -> Any:
     one, other = _whole(a), _whole(b)
     if one is None or other is None or one.ndim != 1 or one.shape != other.shape or a.context is not b.context:
         return None
-    return np.float64(bridge.dot(a, b._handle, 0, 0))
+    return np.float64(bridge.dot(a, handle_of(b), 0, 0))
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -84,5 +86,5 @@ def matmul(a: Any, b: Any) -> Any:
         return None
     if one.shape[1] != other.shape[0] or len(one) * other.shape[1] > _MOST or a.context is not b.context:
         return None
-    made: Any = _made(a, by_user(np.matmul, (one, other), {}, depth=3), a._tensor_class)
+    made: Any = _made(a, by_user(np.matmul, (one, other), {}, depth=3), tensor_class_of(a))
     return made

@@ -11,7 +11,7 @@ from .._native import library
 from .._native.arguments import integer, is_on_device, stored_array, stored_number
 from .._native.kinds import carrier, computed_number, filling
 from .._native.library import bridge
-from .._native.objects import Owner
+from .._native.objects import Owner, handle_of
 from ..comm import collectives, objects
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..policies import Execution, ExecutionLike, Partition, Placement, PlacementLike, placement_of
@@ -23,9 +23,11 @@ from .base import DistributedContainer
 
 # isort: split
 # After base, whose last line has packages above give the class its methods: these import what is here.
-from . import cached_windows, shared_devices
+from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
+from .interior import as_carried, carrier_of, end_write, fill_part, set_part
 from .layout import BLOCK, Division, division, execution_policy
+from .making import created, from_parts
 from .places import copies
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -128,7 +130,7 @@ class OwningContainer(DistributedContainer):
         cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: Sequence[int]
     ) -> Owning:
         """Return a container of some elements of another one, as the rows of a move say. Collective."""
-        ctx, dtype, placement = of._context, of._dtype, of.placement_policy
+        ctx, dtype, placement = of._context, of.dtype, of.placement_policy
         if cached_windows.kept:
             cached_windows.end_unused(ctx, "getitem")
         spec = spec_of(cls._family, stored_number(dtype), shape, divided, placement)
@@ -148,10 +150,10 @@ class OwningContainer(DistributedContainer):
     ) -> Owning:
         """Return the container of a handle that the core made, of another one's context and dtype."""
         made = cls.__new__(cls)
-        if placement is _HOST and of._carrier is None:
-            made._adopt_native(handle, of._context, of._dtype, ndim, divided)
+        if placement is _HOST and carrier_of(of) is None:
+            made._adopt_native(handle, of._context, of.dtype, ndim, divided)
         else:
-            made._adopt(handle, of._context, of._dtype, ndim, divided, placement)
+            made._adopt(handle, of._context, of.dtype, ndim, divided, placement)
         return made
 
     @classmethod
@@ -160,13 +162,13 @@ class OwningContainer(DistributedContainer):
 
         Words are the name of the call, a space, and what all ranks pass alike.
         """
-        ctx, dtype, divided = of._context, of._dtype, of._division
+        ctx, dtype, divided = of._context, of.dtype, interior.division_of(of)
         if divided is not BLOCK:
             divided = divided.for_other_size()
         if cached_windows.kept:
             cached_windows.end_unused(ctx, words.partition(" ")[0])
         spec = spec_of(cls._family, stored_number(dtype), rows.shape, divided)
-        elements = of._for_core(np.ascontiguousarray(rows))
+        elements = as_carried(of, np.ascontiguousarray(rows))
         handle = bridge.from_parts(ctx, elements, words.encode(), spec)
         return cls._of_handle(handle, of, rows.ndim, divided)
 
@@ -209,8 +211,8 @@ class OwningContainer(DistributedContainer):
             agree(ctx, self._op, f"fill {fill!r}")  # each rank fills its own copy, so all must fill alike
         self._create(ctx, shape, resolved, divided, execution, placement)
         if value is not None:
-            self._fill_part(value)
-            self._end_write(self._op)
+            fill_part(self, value)
+            end_write(self, self._op)
 
     @classmethod
     def _from_numpy(
@@ -245,7 +247,7 @@ class OwningContainer(DistributedContainer):
         else:  # the core has no number of it
             dtype = objects.broadcast_object(ctx, None if given is None else given.dtype, number)
         made._create(ctx, shape, dtype, divided, execution, placement)
-        elements = None if given is None else made._for_core(given)
+        elements = None if given is None else as_carried(made, given)
         bridge.distribute(made, elements, number)
         return made
 
@@ -293,7 +295,7 @@ class OwningContainer(DistributedContainer):
             given = cls._given("local_array", local_array)
         where = ", on a GPU" if isinstance(given, DeviceArray) else ""
         agree(ctx, "from_local", f"dtype {given.dtype}, shape {('*', *given.shape[1:])}{where}".replace("'", ""))
-        return cls._from_parts(ctx, given)
+        return from_parts(cls, ctx, given)
 
     @classmethod
     def _from_parts(cls: type[Owning], ctx: Context, part: Any, placement: Placement = Placement.HOST) -> Owning:
@@ -305,12 +307,12 @@ class OwningContainer(DistributedContainer):
         divided = Division(Partition.EXPLICIT, sizes=sizes)
         if isinstance(part, DeviceArray):
             placement = Placement.DEVICE
-        made = cls._created(ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
+        made = created(cls, ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
         if isinstance(part, DeviceArray):
             made.device_view()._memory.copy(part._memory, True)
         else:
-            made._set_part(part)
-        made._end_write("from_local")
+            set_part(made, part)
+        end_write(made, "from_local")
         return made
 
     @classmethod
@@ -340,7 +342,7 @@ class OwningContainer(DistributedContainer):
         self._check_open()
         divided = division(*division_of)
         limit = integer("max_extra_bytes", max_extra_bytes)
-        alias = _StreamAlias(library.container_on(self._handle, ctx._handle))
+        alias = _StreamAlias(library.container_on(self._handle, handle_of(ctx)))
         self._divide(divided, limit, alias)
 
     def _divide(self, divided: Division, limit: int = 0, alias: Any = None) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
-from .._native.objects import Owner
+from .._native.objects import Owner, handle_of, refuse_closed
 from ..exceptions import InvalidArgumentError
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from .base import DistributedContainer, check_container
 from .expressions import compute_before_use
 from .indexing.regions import whole_region
+from .interior import carrier_of
 
 
 class Traffic(NamedTuple):
@@ -92,15 +93,17 @@ class RedistributionPlan(Owner):
     def __init__(self, src: DistributedContainer, dst: DistributedContainer, *, max_extra_bytes: int = 0) -> None:
         check_container("src", src)
         check_container("dst", dst)
-        src._check_open()
-        dst._check_open()
+        refuse_closed(src)
+        refuse_closed(dst)
         if src.shape != dst.shape:
             raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
-        if src.dtype != dst.dtype and (src._carrier is not None or dst._carrier is not None):  # unknown to the core
+        if src.dtype != dst.dtype and (
+            carrier_of(src) is not None or carrier_of(dst) is not None
+        ):  # unknown to the core
             raise InvalidArgumentError(
                 f"redistribution: elements of {src.dtype} cannot move to elements of {dst.dtype}; convert them first"
             )
-        ends = np.array([dst._handle, *whole_region(src.shape).source()], np.int64)
+        ends = np.array([handle_of(dst), *whole_region(src.shape).source()], np.int64)
         limit = integer("max_extra_bytes", max_extra_bytes)
         self._handle = bridge.plan(src, ends, limit)
         self._context = src.context

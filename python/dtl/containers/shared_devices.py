@@ -6,6 +6,7 @@ import numpy as np
 
 from .._native import library
 from .._native.callsite import warn
+from .._native.objects import handle_of
 from ..comm import collectives
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
@@ -20,7 +21,7 @@ def look_for(ctx: Context) -> None:
         return
     ctx._compared_gpus = True
     with local_step(ctx, "placement"):
-        uuid, number, name = library.context_gpu(ctx._handle).split(" ", 2)
+        uuid, number, name = library.context_gpu(handle_of(ctx)).split(" ", 2)
     mine = np.frombuffer(bytes.fromhex(uuid), np.int64)
     sharing = np.flatnonzero((collectives.allgather(ctx, mine) == mine).all(axis=1)).tolist()
     if len(sharing) > 1 and sharing[0] == ctx.rank and uuid not in _warned:

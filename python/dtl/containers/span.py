@@ -9,7 +9,9 @@ from .._native.arguments import integer
 from .._native.library import bridge
 from ..exceptions import BoundsError
 from ..policies import Partition
+from ..runtime.scheduler import root_of
 from .base import DistributedContainer, check_container
+from .interior import division_of, owning_class_of
 from .sequences import DistributedVector
 from .tensor import DistributedTensor
 
@@ -55,18 +57,19 @@ class DistributedSpan(DistributedContainer):
     def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
         handle = bridge.span(source, offset, count)
         policy = Partition(library.container_kind(handle, 0))
-        divided = source._division._replace(partition=policy)
+        divided = division_of(source)._replace(partition=policy)
         self._adopt(
             handle, source.context, source.dtype, source.ndim, divided, source.placement_policy, source.execution_policy
         )
         self._source = source
-        source._root()._reached = True
+        root_of(source)._reached = True
 
     def _root(self) -> DistributedContainer:
-        return self._source._root()
+        root: DistributedContainer = root_of(self._source)
+        return root
 
     def _owning_class(self) -> type[Any]:
-        own = self._source._owning_class()
+        own = owning_class_of(self._source)
         return own if issubclass(own, DistributedTensor) else DistributedVector
 
     def subspan(self, offset: int, count: int) -> DistributedSpan:

@@ -13,6 +13,7 @@ from .._native.arguments import stored_number
 from .._native.kinds import carrier
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from .base import DistributedContainer
+from .interior import carrier_of, is_laid_out_as
 
 #: What results were of, by what :func:`_kinds` returns, and how many of these are kept.
 known_results: dict[Any, list[np.dtype[Any]]] = {}
@@ -108,7 +109,7 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
 
 def moves(operands: Iterable[Any]) -> bool:
     """Say whether an operand is a container of elements that are moved, such as dates: then others may be, too."""
-    return any([isinstance(value, DistributedContainer) and value._carrier is not None for value in operands])
+    return any([isinstance(value, DistributedContainer) and carrier_of(value) is not None for value in operands])
 
 
 def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
@@ -118,7 +119,7 @@ def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
 
 def are_alike(one: Any, other: Any) -> bool:
     """Say whether the local parts of two containers correspond element by element."""
-    return one._layout is other._layout or (bool(one._laid_out_as(other)) and one.context is other.context)
+    return one._layout is other._layout or (bool(is_laid_out_as(one, other)) and one.context is other.context)
 
 
 def check_alike(name: str, one: Any, other: Any) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple, cast
 
 from .._native import library
 from .._native.arguments import flag, integer
+from .._native.objects import handle_of
 from ..comm.objects import recv_object, send_object
 from ..comm.point_to_point import ANY_SOURCE, iprobe
 from ..exceptions import (
@@ -131,7 +132,7 @@ class Executor(futures.Executor):
         return max(1, self._context.size - 1)
 
     def __repr__(self) -> str:
-        state = "ended" if self._ending or not self._context._handle else f"{len(self._running)} running"
+        state = "ended" if self._ending or not handle_of(self._context) else f"{len(self._running)} running"
         return f"<dtl.Executor of root {self._root}, {state}>"
 
     # ---- Root ----

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import dimensions
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import rolled
 from ..containers.base import check_container
 from ..containers.layout import division
+from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, PartitionLike
@@ -56,7 +58,7 @@ def fftfreq(ctx: Context, n: int, d: float = 1.0, *, partition: PartitionLike = 
     [ 0.   0.5 -1.  -0.5]
     """
     number = _number(ctx, "fftfreq", n, d)
-    made = DistributedVector._created(ctx, (number,), np.float64, division(partition))
+    made = created(DistributedVector, ctx, (number,), np.float64, division(partition))
     indices = made.local_indices()
     made.local_view()[...] = np.where(indices <= (number - 1) // 2, indices, indices - number) * (1.0 / (number * d))
     return made
@@ -69,7 +71,7 @@ def rfftfreq(ctx: Context, n: int, d: float = 1.0, *, partition: PartitionLike =
     Parameters and errors are those of :func:`fftfreq`. There are ``n // 2 + 1`` of them, none of them negative.
     """
     number = _number(ctx, "rfftfreq", n, d)
-    made = DistributedVector._created(ctx, (number // 2 + 1,), np.float64, division(partition))
+    made = created(DistributedVector, ctx, (number // 2 + 1,), np.float64, division(partition))
     made.local_view()[...] = made.local_indices() * (1.0 / (number * d))
     return made
 
@@ -133,7 +135,7 @@ def ifftshift(a: Any, axes: Any = None) -> Any:
 
 def _shifted(a: Any, axes: Any, op: str, by: Any) -> Any:
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     dims = dimensions(axes, a.ndim)
     share(a, op, f"axes {dims}")
     return rolled(a, [by(a.shape[d]) for d in dims], dims)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, overload
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -305,7 +307,7 @@ _SEVERAL = {"fft": ("fft", "fft"), "ifft": ("ifft", "ifft"), "rfft": ("rfft", "f
 
 def _checked(a: Any, norm: Any, real: bool) -> None:
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if norm not in _NORMS:
         raise InvalidArgumentError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if real and a.dtype.kind == "c":
@@ -388,7 +390,7 @@ def _replaced(old: Any, given: Any, new: Any) -> Any:
 
 def _is_divided(c: DistributedContainer, axis: int) -> bool:
     """Say whether ranks have different indices of a dimension. A copy of a span is needed anyway."""
-    if not c._is_where_divided:
+    if not is_where_divided(c):
         return True
     if c.partition_policy is Partition.REPLICATED:
         return False
@@ -397,8 +399,8 @@ def _is_divided(c: DistributedContainer, axis: int) -> bool:
 
 def _kept(a: Any, steps: Sequence[_Step]) -> Division:
     """Return how the result is divided: as a is, if that can be."""
-    divided: Division = a._division
-    if not a._is_where_divided:
+    divided: Division = division_of(a)
+    if not is_where_divided(a):
         return BLOCK
     if divided.partition is Partition.EXPLICIT and any(s.axis == 0 and s.extent != a.shape[0] for s in steps):
         return BLOCK
@@ -406,7 +408,7 @@ def _kept(a: Any, steps: Sequence[_Step]) -> Division:
 
 
 def _lies(c: Any, division: Division) -> bool:
-    return bool(c._division == division or (division == BLOCK and _blocks(c)))
+    return bool(division_of(c) == division or (division == BLOCK and _blocks(c)))
 
 
 def _blocks(c: Any) -> bool:
@@ -427,7 +429,7 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
     for step in steps:
         shape[step.axis] = step.extent
         dtype = _dtype(step.name, dtype)
-    divided = c._division
+    divided = division_of(c)
     if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
         divided = BLOCK
     x = c.local_view()

@@ -9,7 +9,9 @@ from typing import Any, Iterator, TypeVar
 import numpy as np
 
 from ..comm.objects import allgather_object
+from ..containers.interior import division_of
 from ..containers.layout import Division
+from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
@@ -221,15 +223,15 @@ def completed(
                     vec.close()
                 with local_step(ctx, op):
                     text = each.as_strings(max(1, *(of_rank[each.name][2] for of_rank in found)))
-                vec = DistributedVector._from_parts(ctx, text)
+                vec = from_parts(DistributedVector, ctx, text)
                 del text
             if vec is None:
-                vec = DistributedVector._from_parts(ctx, each.out[: each.rows])
+                vec = from_parts(DistributedVector, ctx, each.out[: each.rows])
             made._add(each.name, vec, meaning)
             each.out = np.empty(0, each.dtype)
             if any(of_rank[each.name][0] for of_rank in found):
                 mask = np.zeros(each.rows, np.bool_) if each.mask is None else each.mask[: each.rows]
-                made.masks[each.name] = DistributedVector._from_parts(ctx, mask)
+                made.masks[each.name] = from_parts(DistributedVector, ctx, mask)
                 each.mask = None
         del vec
         for vec in (*made._vectors.values(), *made.masks.values()):
@@ -243,5 +245,5 @@ def completed(
 
 def _divide(vec: DistributedVector, divided: Division) -> None:
     """Divide a vector as the caller wants it. Collective."""
-    if vec._division != divided:
+    if division_of(vec) != divided:
         vec._divide(divided)

@@ -15,6 +15,7 @@ import numpy as np
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import Axis, Region, move
 from ..containers.layout import Division
+from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..policies import Partition, Placement
@@ -260,7 +261,7 @@ class _Window:
             self.close()
             kind = DistributedVector if len(shape) == 1 else DistributedTensor
             divided = Division(Partition.EXPLICIT, sizes=self._shares(rows))
-            self._rows = kind._created(self._of.context, shape, self._of.dtype, divided)
+            self._rows = created(kind, self._of.context, shape, self._of.dtype, divided)
         return self._rows
 
     def close(self) -> None:

@@ -22,12 +22,15 @@ import numpy as np
 from .._native import log
 from .._native.arguments import integer
 from .._native.library import bridge, state
+from .._native.objects import handle_of, refuse_closed
 from ..asynchronous.submit import deferred
 from ..comm import collectives
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
+from ..containers.interior import division_of, owning_class_of
 from ..containers.layout import BLOCK, Division
+from ..containers.making import created
 from ..containers.map.distributed_map import DistributedMap
 from ..containers.sequences import DistributedArray, DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -210,7 +213,7 @@ def async_checkpoint(path: Any, contents: Mapping[str, Any], *, keep: int = 1, c
     try:
         place, what = _prepared(ranks, op, path, contents, keep, copied=True)
         copies = [part.container for part in what.parts if part.container is not None]
-        carrier = copies or [DistributedVector._created(ranks, (0,), np.int8, BLOCK)]
+        carrier = copies or [created(DistributedVector, ranks, (0,), np.int8, BLOCK)]
         after = _under_way.get(place.queue)
         future = deferred(op, carrier, lambda stream: _write(stream, op, place, what, keep), after)
         _under_way[place.queue] = future
@@ -224,7 +227,7 @@ def _place_of(ctx: Context, op: str, verb: str, given: str) -> _Place:
     """Return the folder that is meant. Collective."""
     with file_step(ctx, op, verb, given):
         path = os.path.abspath(given)
-    return _Place(given, path, (ctx._handle, from_root(ctx, op, verb, given, lambda: os.path.realpath(path))))
+    return _Place(given, path, (handle_of(ctx), from_root(ctx, op, verb, given, lambda: os.path.realpath(path))))
 
 
 def _await_earlier(place: _Place) -> None:
@@ -287,11 +290,11 @@ def _described(ctx: Context, name: Any, value: Any) -> str:
     """Return an entry in words, the same on every rank."""
     path_of_name(name)  # which refuses what is none
     if isinstance(value, (DistributedContainer, DistributedMap)):
-        value._check_open()
+        refuse_closed(value)
         if value.context is not ctx:
             raise InvalidArgumentError(f"{name!r} belongs to another context")
     if isinstance(value, DistributedContainer):
-        return f"{name!r} {value.dtype} {value.shape} {value._division}"
+        return f"{name!r} {value.dtype} {value.shape} {division_of(value)}"
     if isinstance(value, DistributedMap):
         return f"{name!r} {value.key_dtype} to {value.value_dtype}"
     return f"{name!r} {type(value).__qualname__}"
@@ -306,12 +309,12 @@ def _pickled(name: str, value: Any) -> bytes:
 
 def _add_container(op: str, what: _Contents, name: str, file: str, c: DistributedContainer, copied: bool) -> None:
     """Add a container to what is to be written, or a copy of it in which each rank has a range of rows. Collective."""
-    spec, divided = Spec(c.shape, c.dtype), c._division
+    spec, divided = Spec(c.shape, c.dtype), division_of(c)
     sizes: tuple[int, ...] = ()
     if c.partition_policy is Partition.EXPLICIT:
         sizes = tuple(collectives.allgather(c.context, c.local_shape[0]).tolist())
     what.entries[name] = {
-        "kind": c._owning_class().__name__,
+        "kind": owning_class_of(c).__name__,
         "file": file,
         "dtype": _dtype_text(c.dtype),
         "shape": c.shape,
@@ -323,7 +326,7 @@ def _add_container(op: str, what: _Contents, name: str, file: str, c: Distribute
     }
     if copied:
         own = Division(Partition.EXPLICIT, sizes=sizes) if sizes else BLOCK
-        copy = owning(c)._created(c.context, c.shape, c.dtype, own)
+        copy = created(owning(c), c.context, c.shape, c.dtype, own)
         move_all(copy, c)
         c = copy
     what.parts.append(_Part(file, spec, c, None))
@@ -555,7 +558,7 @@ def _restored(
         return _restored_map(ctx, op, folder, entry, manifest, _place(entry, placement))
     spec = Spec(tuple(entry["shape"]), _dtype_of(entry["dtype"]))
     divided = _division(ctx, entry, manifest["ranks"])
-    made = _CLASSES[entry["kind"]]._created(ctx, spec.shape, spec.dtype, divided, _place(entry, placement))
+    made = created(_CLASSES[entry["kind"]], ctx, spec.shape, spec.dtype, divided, _place(entry, placement))
     try:
         source = _opened(ctx, op, folder, entry["file"], spec, manifest)
         try:

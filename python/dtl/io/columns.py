@@ -13,7 +13,9 @@ from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import Pairs, join
 from ..algorithms.sort import refine_order
+from ..containers.interior import division_of, note_meaning
 from ..containers.layout import division
+from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..policies import Partition, PartitionLike
@@ -74,7 +76,7 @@ class Columns:
 
     def _add(self, name: str, vec: Any, meaning: Meaning) -> None:
         """Add a column. Its vector has what the elements stand for, wherever it is passed."""
-        vec._meaning = meaning
+        note_meaning(vec, meaning)
         self._vectors[name] = vec
 
     @property
@@ -296,12 +298,12 @@ class Columns:
         if np.ndim(value):
             raise InvalidTypeError(f"value has shape {np.shape(value)}; it must be one number")
         agree(vec.context, "filled", f"{name!r} with {value!r}")
-        made: DistributedVector = vec._like(dtype)
+        made: DistributedVector = new_like(vec, dtype)
         made.local_view()[:] = vec.local_view()
         if name in self.masks:
             made.local_view()[self.masks[name].local_view()] = fitted
         if name in self.times:
-            made._meaning = meaning_of(vec)
+            note_meaning(made, meaning_of(vec))
         return made
 
     @collective
@@ -338,12 +340,12 @@ class Columns:
         if not vectors:
             raise InvalidArgumentError("there are no columns to look at" if names is None else "names names no column")
         share(vectors[0], "drop_missing", f"{chosen}", also=vectors[1:])
-        with vectors[0]._like(np.bool_) as whole:
+        with new_like(vectors[0], np.bool_) as whole:
             whole.local_view()[:] = True
             for name in self.masks.keys() & chosen:
                 whole.local_view()[self.masks[name].local_view()] = False
             with nonzero(whole)[0] as rows:
-                rows._divide(whole._division.for_other_size())
+                rows._divide(division_of(whole).for_other_size())
                 made = self.take(rows)
         for name in self.masks.keys() & chosen:
             made.masks.pop(name).close()
@@ -473,7 +475,7 @@ class Columns:
         only = (text for text in texts if text not in places)
         places.update({text: len(places) + place for place, text in enumerate(list(only))})
         to = np.array([*(places[text] for text in texts), -2], np.int32)  # -1 is missing here
-        with mine._like(np.int32) as left, others._like(np.int32) as right:
+        with new_like(mine, np.int32) as left, new_like(others, np.int32) as right:
             left.local_view()[:] = mine.local_view()
             right.local_view()[:] = to[others.local_view()]
             return join(left, right, how)

@@ -16,11 +16,14 @@ from .._native.arguments import flag, integer, stored_number
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
+from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
+from ..containers.interior import check_numbers, division_of
 from ..containers.layout import Division, division, integers
+from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
@@ -189,7 +192,7 @@ def _placed(vectors: dict[str, Any], placement: Placement) -> dict[str, Any]:
     made: dict[str, Any] = {}
     try:
         for name, vec in vectors.items():
-            made[name] = DistributedVector._created(vec.context, vec.shape, vec.dtype, vec._division, placement)
+            made[name] = created(DistributedVector, vec.context, vec.shape, vec.dtype, division_of(vec), placement)
             move_all(made[name], vec)
     except BaseException:
         for vec in made.values():
@@ -324,7 +327,7 @@ def _read(
     """Return a container of an array. Collective."""
     verb = f"read {name!r} of" if name else "read"
     kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
-    made = kind._created(ctx, source.shape, dtype, divided, placement)
+    made = created(kind, ctx, source.shape, dtype, divided, placement)
     try:
 
         def read(at: tuple[int, ...], out: Array) -> None:
@@ -519,9 +522,9 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
     first = next(iter(arrays.values())).context
     for name, value in arrays.items():
         check_container(name or "c", value)
-        value._check_open()
+        refuse_closed(value)
         if not (of.of_any_dtype or (of.tabular and value.dtype.kind == "U")):
-            value._check_numbers(f"save in the format {of.name}")
+            check_numbers(value, f"save in the format {of.name}")
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
     return arrays

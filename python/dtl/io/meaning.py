@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._native.arguments import dtype_number
+from ..containers.interior import noted_meaning
 from ..exceptions import InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -61,7 +62,7 @@ def _has_nul(part: Array) -> bool:
 
 def meaning_of(vec: Any) -> Meaning:
     """Return what the elements of a container stand for: themselves, unless it is the vector of a column."""
-    found: Meaning = vec._meaning or Meaning()
+    found: Meaning = noted_meaning(vec) or Meaning()
     return found
 
 

@@ -14,6 +14,7 @@ from ..comm import collectives
 from ..containers.base import DistributedContainer
 from ..containers.indices import check_integers
 from ..containers.layout import BLOCK
+from ..containers.making import created, new_like
 from ..containers.places.copies import to_host
 from ..containers.sequences import DistributedVector
 from ..exceptions import BoundsError, InvalidArgumentError
@@ -47,12 +48,14 @@ def take_rows(columns: Columns, indices: Any, fill: bool, made: Columns) -> Colu
         inside = np.where(here < 0, 0, here).astype(np.int64)
         existing = inside
         if kept:
-            existing = indices._like(np.int64)
+            existing = new_like(indices, np.int64)
             existing.local_view()[:] = inside
 
     def taken(vec: Any) -> Any:
         if fill and not rows:  # then all indices are -1
-            return indices._like(vec.dtype) if kept else DistributedVector._created(ctx, here.shape, vec.dtype, BLOCK)
+            return (
+                new_like(indices, vec.dtype) if kept else created(DistributedVector, ctx, here.shape, vec.dtype, BLOCK)
+            )
         return take(vec, existing)
 
     for name, vec in vectors.items():
@@ -86,7 +89,7 @@ def _without_values(columns: Columns, missing: Array) -> None:
     for name, vec in columns._vectors.items():
         vec.local_view()[missing] = _placeholder(vec)
         if name not in columns.masks:
-            columns.masks[name] = vec._like(np.bool_)
+            columns.masks[name] = new_like(vec, np.bool_)
         columns.masks[name].local_view()[missing] = True
 
 
@@ -100,7 +103,7 @@ def _placeholder(vec: Any) -> Any:
 def known_rows(columns: Columns, name: str) -> tuple[Any, Any]:
     """Return the indices of the rows with a value in a column, and of those without. Collective."""
     mask = columns.masks[name]
-    with mask._like(np.bool_) as known:
+    with new_like(mask, np.bool_) as known:
         known.local_view()[:] = ~mask.local_view()
         return nonzero(known)[0], nonzero(mask)[0]
 
@@ -114,7 +117,7 @@ def join_known(left: Columns, right: Columns, names: tuple[str, str], how: str) 
             known, none = known_rows(columns, name)
             vec = take(vec, known)
         else:
-            known, none = None, DistributedVector._created(vec.context, (0,), np.int64, BLOCK)
+            known, none = None, created(DistributedVector, vec.context, (0,), np.int64, BLOCK)
         keys.append(vec)
         rows.append(known)
         absent.append(none)
@@ -162,12 +165,12 @@ def coalesced(mine: Columns, others: Columns, name: str, missing: Array) -> None
         meaning, here, there = _common_texts(meaning, meaning_of(other))
         one.local_view()[:] = here[one.local_view()]
         values = there[values]
-    made = one._like(np.promote_types(one.dtype, other.dtype))
+    made = new_like(one, np.promote_types(one.dtype, other.dtype))
     made.local_view()[:] = np.where(missing, values, one.local_view())
     mine._add(name, made, meaning)
     one.close()
     absent = [columns.masks[name].local_view() if name in columns.masks else False for columns in (mine, others)]
-    mask = made._like(np.bool_)
+    mask = new_like(made, np.bool_)
     mask.local_view()[:] = np.where(missing, absent[1], absent[0])
     if name in mine.masks:
         mine.masks.pop(name).close()

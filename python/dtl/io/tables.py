@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from ..containers.layout import BLOCK, Division
+from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree
@@ -204,7 +205,7 @@ def read_rows(
         schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
     check_same_files(ctx, op, path, list(file.states))
-    vectors = {each.name: DistributedVector._created(ctx, (total,), each.dtype, BLOCK) for each in made}
+    vectors = {each.name: created(DistributedVector, ctx, (total,), each.dtype, BLOCK) for each in made}
     try:
         with file_step(ctx, op, "read", path):
             read = [

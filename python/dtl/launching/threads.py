@@ -16,6 +16,7 @@ import traceback
 from typing import Any, Callable, Mapping, NoReturn, Sequence
 
 from .._native import library
+from .._native.objects import handle_of
 from ..exceptions import CollectiveMismatchError, DTLError
 from ..runtime import hang_monitor
 from ..runtime.context import Context
@@ -116,7 +117,7 @@ class Threads:
         TimeoutError
             If it takes longer than the limit.
         """
-        if not all(member.context._handle for member in self._members):
+        if not all(handle_of(member.context) for member in self._members):
             for member in self._members:
                 member.give_up("a call has failed, and the ranks go on with another context")
             for member, context in zip(self._members, Context._of_threads(self.ranks)):
@@ -137,7 +138,7 @@ class Threads:
     def _make(self, member: _Member, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Make a call, on the thread of its rank."""
         context = member.context
-        hang_monitor.watch_thread(context._handle)
+        hang_monitor.watch_thread(handle_of(context))
         try:
             member.answer = fn(context, *args, **kwargs)
         except BaseException as error:  # noqa: BLE001 - the caller's
@@ -146,7 +147,7 @@ class Threads:
             member.failure = failures.describe(member.rank, error, where.tb_next if where is not None else None)
             self._failed.append(member)
         finally:
-            hang_monitor.forget_thread(context._handle)
+            hang_monitor.forget_thread(handle_of(context))
         member.answered = True
         self._events.put(None)
         _meet(context)
@@ -235,9 +236,9 @@ def _close(member: _Member) -> None:
 
 def _meet(context: Context) -> None:
     """Return when all ranks are at the end of the function. A rank that still waits in a collective call raises."""
-    while context._handle:
+    while handle_of(context):
         try:
-            library.context_agree(context._handle, "end_of_function", "")
+            library.context_agree(handle_of(context), "end_of_function", "")
             return
         except CollectiveMismatchError:
             continue  # of a rank that waited; it comes here, too

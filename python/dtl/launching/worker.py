@@ -16,6 +16,7 @@ from typing import Any, Iterator
 
 from .._cli import processes
 from .._native import library, peers
+from .._native.objects import handle_of
 from ..exceptions import CollectiveMismatchError, CommunicationError, DTLError, InvalidTypeError
 from ..runtime import hang_monitor
 from ..runtime.context import Context
@@ -135,7 +136,7 @@ class _Worker:
             except InvalidTypeError as error:
                 text = f"rank {self._rank} returned an object of type {type(result).__name__}, which cannot be sent"
                 raise InvalidTypeError(f"{text}: {error}") from None
-        if self._context is None or not self._context._handle:
+        if self._context is None or not handle_of(self._context):
             self._parent.send(channel.CLOSED)
         with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed
             sys.stdout.flush()
@@ -150,10 +151,10 @@ class _Worker:
 
         That this rank waits for them is no news for the user, however long they take.
         """
-        while self._context is not None and self._context._handle:
+        while self._context is not None and handle_of(self._context):
             try:
                 with self._heeding("meeting"), hang_monitor.quiet():
-                    library.context_agree(self._context._handle, "end_of_function", "")
+                    library.context_agree(handle_of(self._context), "end_of_function", "")
             except CollectiveMismatchError:
                 continue  # of a rank that waited; it comes here, too
             except KeyboardInterrupt:  # the others wait for what this rank does not do

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.callsite import by_user
+from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
@@ -20,6 +21,7 @@ from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.rows import has_rows, transposed
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -94,7 +96,7 @@ def _operands(values: Sequence[Any]) -> list[Any]:
     given: list[Any] = []
     for value in values:
         if isinstance(value, DistributedContainer):
-            value._check_open()
+            refuse_closed(value)
             given.append(value)
         else:
             given.append(array_from("an operand", value))
@@ -491,7 +493,7 @@ def _rows_kept(parts: list[tuple[Any, str]], wanted: str, letter: str) -> Divisi
     ]
     largest = max(kept, key=lambda value: value.nbytes, default=None)
     explicit = largest is not None and largest.partition_policy is Partition.EXPLICIT
-    return largest._division if explicit and largest is not None else None
+    return division_of(largest) if explicit and largest is not None else None
 
 
 def _along(c: Any, axis: int, division: Division | None, ndim: int | None = None) -> Division:
@@ -505,8 +507,8 @@ def _along(c: Any, axis: int, division: Division | None, ndim: int | None = None
 
 def _laid(c: DistributedContainer, divided: Division) -> DistributedContainer:
     """Return a container that is divided so: c, or a copy. Collective."""
-    same = c._is_where_divided and c.partition_policy is divided.partition
-    if same and (c.grid == divided.grid if divided.partition is Partition.BLOCK else c._division == divided):
+    same = is_where_divided(c) and c.partition_policy is divided.partition
+    if same and (c.grid == divided.grid if divided.partition is Partition.BLOCK else division_of(c) == divided):
         return c
     return redivided(c, divided)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, dimensions
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
@@ -16,7 +17,9 @@ from ..algorithms.operands import together
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
+from ..containers.interior import is_laid_out_as
 from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -158,7 +161,7 @@ def matrix_power(a: Any, n: int) -> Any:
     square = inv(a) if number < 0 else a
     number = abs(number)
     if number == 0:
-        made: Any = a._like(a.dtype)
+        made: Any = new_like(a, a.dtype)
         rows, columns = a.local_indices(0), a.local_indices(1)
         made.local_view()[...] = rows[:, np.newaxis] == columns
         return made
@@ -205,18 +208,18 @@ def cross(a: Any, b: Any, *, axis: int | None = -1) -> Any:
     a, b = together(a, b)
     check_container("a", a)
     check_container("b", b)
-    a._check_open()
-    b._check_open()
+    refuse_closed(a)
+    refuse_closed(b)
     number = -1 if axis is None else integer("axis", axis)
     extents = [c.shape[dimensions(number, c.ndim)[0]] for c in (a, b)]
     if extents != [3, 3]:
         raise InvalidArgumentError(f"cross products are of vectors of 3 elements, not of {extents} along axis {axis}")
     share(a, "cross", f"axis {number}", also=(b,))
-    if a.shape != b.shape or not a._laid_out_as(b):
+    if a.shape != b.shape or not is_laid_out_as(a, b):
         return _crossed_by_elements(a, b, number)
     d = number % a.ndim
     dtype = np.result_type(a.dtype, b.dtype)
-    made: Any = a._like(dtype)
+    made: Any = new_like(a, dtype)
     if _is_whole(a, d):
         made.local_view()[...] = _crossed(a.local_view(), b.local_view(), d, dtype)
         return made
@@ -276,7 +279,7 @@ def multi_dot(arrays: Any) -> Any:
     arrays = together(*arrays)
     for k, c in enumerate(arrays):
         check_container(f"arrays[{k}]", c)
-        c._check_open()
+        refuse_closed(c)
         if c.ndim > 2 or (c.ndim == 1 and 0 < k < len(arrays) - 1):
             raise LinAlgError(f"arrays[{k}] is a {c.ndim}-dimensional container. It must be two-dimensional")
     share(arrays[0], "multi_dot", also=arrays[1:])

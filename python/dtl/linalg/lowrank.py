@@ -16,6 +16,7 @@ from ..algorithms.exchange import share
 from ..algorithms.rows import by_rows
 from ..comm import reductions, vector_collectives
 from ..containers.base import DistributedContainer
+from ..containers.interior import division_of
 from ..exceptions import InvalidArgumentError
 from ..random import streams
 from ..runtime.scheduler import algorithm
@@ -117,7 +118,7 @@ def svd_lowrank(a: Any, k: int, *, oversampling: int = 10, power_iterations: int
             s, vh = _factors(a, part, a.shape, width, turns, start, u.local_view())
         return SVDResult(u, everywhere(a, s), everywhere(a, vh))
     with by_columns(a) as columns:
-        made: Any = container_of(a, (k, a.shape[1]), dtype, columns._division)
+        made: Any = container_of(a, (k, a.shape[1]), dtype, division_of(columns))
         part = _adjoint(columns.local_view().astype(dtype, copy=False))
         out = np.empty((part.shape[0], k), dtype)
         s, uh = _factors(a, part, a.shape[::-1], width, turns, start, out)

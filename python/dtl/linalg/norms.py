@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from ..algorithms import folds, statistics
 from ..algorithms.axis_reductions import dimensions
 from ..algorithms.folds import REAL_SCALARS, fold
@@ -71,7 +72,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     """
     check_container("a", a)
     with local_step(a.context, "norm"):
-        a._check_open()
+        refuse_closed(a)
         ord = "fro" if isinstance(ord, str) and ord == "f" else ord  # NumPy's short name
         if not (ord is None or isinstance(ord, (int, float, np.integer, np.floating)) or _is_name(ord)):
             raise InvalidTypeError(f"ord must be a number, 'fro' or 'nuc', not {ord!r}")
@@ -201,7 +202,7 @@ def vector_norm(a: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     """
     check_container("a", a)
     with local_step(a.context, "vector_norm"):
-        a._check_open()
+        refuse_closed(a)
         if not isinstance(ord, (int, float, np.integer, np.floating)):
             raise InvalidTypeError(f"ord must be a number, not {ord!r}")
         keepdims = _truth("keepdims", keepdims)
@@ -218,7 +219,7 @@ def matrix_norm(a: Any, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     Parameters and errors are those of :func:`norm`.
     """
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     if a.ndim < 2:
         raise InvalidArgumentError(f"a of shape {a.shape} is no matrix")
     return norm(a, ord, (-2, -1), keepdims)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
+from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
@@ -21,6 +22,7 @@ from ..algorithms.operands import together
 from ..algorithms.polynomials import coefficients, vander
 from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import contractions, diagonals, operands, orthogonal, stacks
@@ -363,8 +365,8 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """Return the coefficients of the quotient and of the rest of two polynomials, on every rank. Rank 0 divides."""
     one, other = coefficients("polydiv", u, v)
     for c in (one, other):
-        c._check_open()
-        c._check_numbers("np.polydiv")
+        refuse_closed(c)
+        check_numbers(c, "np.polydiv")
         if not c.shape[0]:
             raise BoundsError("np.polydiv: there is no coefficient with index 0")
     share(one, "polydiv", also=(other,))

@@ -9,10 +9,12 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from .._native.values import array_from
 from ..algorithms.axis_reductions import container_of
 from ..comm import collectives, objects
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import check_numbers
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
 from ..runtime.agreement import local_step
@@ -30,9 +32,9 @@ def check_matrix(name: str, a: Any, square: bool = False, *, moved: bool = False
     Nor may it be of elements that are only moved, such as dates, unless moved says that it may.
     """
     check_container(name, a)
-    a._check_open()
+    refuse_closed(a)
     if not moved:
-        a._check_numbers("linear algebra")
+        check_numbers(a, "linear algebra")
     if a.ndim != 2:
         raise LinAlgError(f"{name} is a {a.ndim}-dimensional container. It must be two-dimensional")
     if square and a.shape[0] != a.shape[1]:

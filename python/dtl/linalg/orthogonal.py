@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..algorithms.operands import together
 from ..algorithms.rows import by_rows
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import division_of, is_laid_out_as
 from ..containers.layout import BLOCK, Division
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -138,7 +140,7 @@ def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) 
 
 def rows_of(lines: DistributedContainer) -> Division:
     """Return how a matrix of other columns is divided by the same rows."""
-    divided = lines._division
+    divided = division_of(lines)
     return BLOCK if divided.partition is Partition.BLOCK else divided
 
 
@@ -228,7 +230,7 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
             s, vh = _svd_of_rows(a.context, op, lines.local_view(), a.shape, u.local_view())
         return u, s, vh, False
     with by_columns(a) as columns:
-        made = container_of(a, a.shape, dtype, columns._division)
+        made = container_of(a, a.shape, dtype, division_of(columns))
         part = columns.local_view().T.conj()
         out = np.empty(part.shape, dtype)
         s, uh = _svd_of_rows(a.context, op, part, a.shape[::-1], out)
@@ -396,7 +398,7 @@ def pinv(a: Any, rtol: Any = None) -> Any:
      [0.   0.25 0.  ]]
     """
     check_container("a", a)
-    a._check_open()
+    refuse_closed(a)
     relative = operands.number("rtol", rtol)
     if relative is None:
         relative = max(a.shape[-2:]) * float(np.finfo(real(inexact(a.dtype))).eps)
@@ -476,7 +478,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
     a, b = together(a, b)
     check_matrix("a", a)
     check_container("b", b)
-    b._check_open()
+    refuse_closed(b)
     if b.ndim > 2:
         raise LinAlgError(f"b is a {b.ndim}-dimensional container. It must be one- or two-dimensional")
     if a.shape[0] != b.shape[0]:
@@ -524,9 +526,9 @@ def _beside(lines: DistributedContainer, b: Any) -> Any:
     """Lend b, or a copy, of which each rank has the rows that it has of lines. Collective."""
     from contextlib import nullcontext
 
-    rows = lines._division if lines._division.partition is not Partition.BLOCK else BLOCK
+    rows = division_of(lines) if division_of(lines).partition is not Partition.BLOCK else BLOCK
     with container_of(b, b.shape, b.dtype, rows) as like:
-        if like._laid_out_as(b):
+        if is_laid_out_as(like, b):
             return nullcontext(b)
     return redivided(b, rows)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._native.arguments import input_array
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
@@ -17,6 +18,7 @@ from ..algorithms.manipulation import ravel
 from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
+from ..containers.interior import check_numbers, is_laid_out_as
 from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
@@ -118,8 +120,8 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
     with local_step(known.context, name):
         for argument, value in (("a", a), ("b", b)):
             check_container(argument, value)
-            value._check_open()
-            value._check_numbers(name)
+            refuse_closed(value)
+            check_numbers(value, name)
         if not conjugate and max(a.ndim, b.ndim) > 1:
             one = None
         elif a.shape != b.shape:
@@ -130,12 +132,12 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
             one = np.result_type(a.dtype, b.dtype)
     if one is None:
         return matmul(a, b) if b.ndim < 3 else tensordot(a, b, (-1, -2))
-    if not a._laid_out_as(b):
+    if not is_laid_out_as(a, b):
         share(a, name, also=(b,), anywhere=True)
         b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
     exact = int(bool(reproducible) and one.kind in "fc")
-    value = bridge.dot(a, b._handle, conjugate, exact)
+    value = bridge.dot(a, handle_of(b), conjugate, exact)
     if one.kind in "iu":
         return np.array(value & _WORD, np.uint64).astype(one)[()]
     return ELEMENT_SCALARS[one.num](value)
@@ -196,8 +198,8 @@ def matmul(a: Any, b: Any) -> Any:
     with local_step(known.context, "matmul"):
         for name, value in (("a", a), ("b", b)):
             check_container(name, value)
-            value._check_open()
-            value._check_numbers("matmul")
+            refuse_closed(value)
+            check_numbers(value, "matmul")
         _check_inner(a, b)
         dtype = np.result_type(a.dtype, b.dtype)
     share(a, "matmul", also=(b,))
@@ -230,7 +232,7 @@ def _formula(a: Any, b: Any) -> str:
 def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
     """Return the product of a container and an array that every rank has. Collective."""
     with local_step(known.context, "matmul"):
-        known._check_open()
+        refuse_closed(known)
         array = b if known is a else a
         if array.dtype.kind not in "biufc" or not array.ndim:
             raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import broadcast_to
@@ -103,7 +104,7 @@ def solve(a: Any, b: Any) -> Any:
         return _solved_each(a, b)
     check_matrix("a", a, square=True)
     check_container("b", b)
-    b._check_open()
+    refuse_closed(b)
     if b.ndim > 2 or a.shape[0] != b.shape[0]:
         raise LinAlgError(
             f"a of shape {a.shape} and b of shape {b.shape}: b must have a's rows, and one or two dimensions"
@@ -116,7 +117,7 @@ def _solved_each(a: Any, b: Any) -> Any:
     """Solve the equations of each matrix of a stack: of the matrix beside it, or all of the same ones."""
     for name, value in ("a", a), ("b", b):
         check_container(name, value)
-        value._check_open()
+        refuse_closed(value)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"a of shape {a.shape}: its last two dimensions must be square")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:

@@ -9,9 +9,11 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division
 from ..containers.places.copies import called as by_host_copies
 from ..policies import Partition
@@ -45,14 +47,14 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
     first = given[0]
     for name, value in zip("ab", given):
         check_container(name, value)
-        value._check_open()
+        refuse_closed(value)
         if value.shape[:-2] != first.shape[:-2]:
             raise LinAlgError(f"{name} of shape {value.shape} is no stack of as many matrices as a of {first.shape}")
     if square and first.shape[-1] != first.shape[-2]:
         raise LinAlgError(f"a of shape {first.shape}: its last two dimensions must be square")
     share(first, op, words, also=given[1:])
     whole = _with_whole_matrices(first, None)
-    others = [_with_whole_matrices(value, whole._division) for value in given[1:]]
+    others = [_with_whole_matrices(value, division_of(whole)) for value in given[1:]]
     parts = [c.local_view() for c in (whole, *others)]
     if not keep:
         parts = [part.astype(inexact(*(c.dtype for c in given)), copy=False) for part in parts]
@@ -67,17 +69,17 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
 
 def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
     """Return a container of which each rank has whole matrices, divided so if it is said: c, or a copy. Collective."""
-    owned = c._is_where_divided
+    owned = is_where_divided(c)
     if divided is None and owned and (c.partition_policy is not Partition.BLOCK or max(c.grid[-2:]) == 1):
         return c
-    if owned and divided == c._division:
+    if owned and divided == division_of(c):
         return c
     return redivided(c, divided or BLOCK)
 
 
 def _held(a: Any, whole: Any, lead: int, part: Array) -> Any:
     """Return a container of what each rank has of a result. Collective."""
-    divided = whole._division
+    divided = division_of(whole)
     if divided.partition is Partition.BLOCK:
         divided = Division(Partition.BLOCK, grid=(*whole.grid[:lead], *[1] * (part.ndim - lead)))
     made = container_of(a, (*a.shape[:lead], *part.shape[lead:]), part.dtype, divided)

@@ -11,6 +11,7 @@ from ..algorithms.axis_reductions import combine, container_of, redivided, reduc
 from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
+from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..policies import Partition
 
@@ -22,7 +23,7 @@ _PANELS = 64 << 20
 
 def owned(a: DistributedContainer) -> DistributedContainer:
     """Return a matrix that is no part of another. Collective."""
-    if a._is_where_divided:
+    if is_where_divided(a):
         return a
     return redivided(a, BLOCK)
 
@@ -33,11 +34,11 @@ def product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[An
     if _meet(a, b):
         return _inner_product(a, b, dtype)
     grid = Division(Partition.BLOCK, grid=(p, q))
-    if not b._is_where_divided or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
+    if not is_where_divided(b) or b.partition_policy is not Partition.BLOCK or b.grid != (p, q):
         moved = container_of(a, b.shape, b.dtype, grid, blank=True)
         move_all(moved, b)
         b = moved
-    made = container_of(a, (a.shape[0], b.shape[1]), dtype, a._division if q == 1 else grid, blank=True)
+    made = container_of(a, (a.shape[0], b.shape[1]), dtype, division_of(a) if q == 1 else grid, blank=True)
     if p == 1 or q == 1:
         _multiply(made, a, b, ctx if q > 1 else None, ctx if p > 1 else None)
         return made
@@ -54,7 +55,7 @@ def _meet(a: DistributedContainer, b: DistributedContainer) -> bool:
     size = a.context.size
     if size == 1 or not (a.partition_policy is b.partition_policy is Partition.BLOCK):
         return False
-    fits = b._is_where_divided and a.grid == (1, size) and b.grid == (size, 1)
+    fits = is_where_divided(b) and a.grid == (1, size) and b.grid == (size, 1)
     return fits and a.shape[0] * b.shape[1] * size <= a.shape[1] * max(a.shape[0], b.shape[1])
 
 
@@ -62,7 +63,7 @@ def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.d
     """Return the sum of the products of what each rank has: no element of a or b moves. Collective."""
     x, y = a.local_view().astype(dtype, copy=False), b.local_view().astype(dtype, copy=False)
     total = reductions.allreduce(a.context, by_user(np.matmul, (x, y), {}), "lor" if dtype.kind == "b" else "sum")
-    made = container_of(a, total.shape, dtype, a._division)
+    made = container_of(a, total.shape, dtype, division_of(a))
     made.local_view()[...] = total[:, made.local_indices(1)]
     return made
 
@@ -119,7 +120,7 @@ def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim:
     replicated = matrix.partition_policy is Partition.REPLICATED
     if matrix.grid[dim] == 1 or replicated:
         whole_rows = dim == 1 and matrix.partition_policy is not Partition.BLOCK
-        made = container_of(matrix, (extent,), dtype, matrix._division if whole_rows or replicated else BLOCK)
+        made = container_of(matrix, (extent,), dtype, division_of(matrix) if whole_rows or replicated else BLOCK)
         made.local_view()[...] = partial
         return made
     made = container_of(matrix, (extent,), dtype, BLOCK)

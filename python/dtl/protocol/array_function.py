@@ -495,6 +495,6 @@ def _called(c: Any, function: Any, *args: Any, into: Any = None, **kwargs: Any) 
     f = FUNCTIONS[function]
     if into is not None:
         return _written(_name(function), f(c, *args, **kwargs), into)
-    if c._execution is _ASYNC:
+    if c.execution_policy is _ASYNC:
         return defer(f, (c, *args), kwargs, depth=3)
     return f(c, *args, **kwargs)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from .._lazy import late
+from ..containers.interior import division_of, is_where_divided, owning_class_of, run_as
 from ..containers.layout import BLOCK
+from ..containers.making import created
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement, placement_of
 
@@ -66,9 +68,9 @@ class ArrayObject:
         if lies is self.placement_policy:
             return self
         of: Any = self
-        kind = of._owning_class()
-        made = kind._created(of.context, of.shape, of.dtype, of._division if of._is_where_divided else BLOCK, lies)
-        made._run_as(of._execution)
+        kind = owning_class_of(of)
+        made = created(kind, of.context, of.shape, of.dtype, division_of(of) if is_where_divided(of) else BLOCK, lies)
+        run_as(made, of.execution_policy)
         _copy_elements(of, made)
         return made
 

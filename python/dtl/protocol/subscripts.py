@@ -19,7 +19,18 @@ from ..containers.indexing import assignment, beside_slices, fields, masks, two_
 from ..containers.indexing.beside_slices import Mixed
 from ..containers.indexing.regions import NEW_AXIS, Region, move
 from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
+from ..containers.interior import (
+    as_carried,
+    as_elements,
+    division_of,
+    end_write,
+    note_meaning,
+    noted_meaning,
+    run_as,
+    set_part,
+)
 from ..containers.layout import BLOCK, Division
+from ..containers.making import created
 from ..exceptions import InvalidTypeError
 from ..policies import Partition, Placement
 from ..runtime import scheduler
@@ -90,7 +101,7 @@ class Subscripts:
         if plain and self._ndim == 1 and self._handle:
             result = bridge.take(self, key)
             if result is not NotImplemented:
-                return _as_numpy(result if self._carrier is None else self._elements(result))
+                return _as_numpy(result if self._carrier is None else as_elements(self, result))
         self._check_open()
         sliced = _sliced(self, key) if key.__class__ is slice else None
         if sliced is not None:
@@ -110,11 +121,11 @@ class Subscripts:
             return two_steps.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
-            taken = _as_numpy(self._elements(bridge.take(self, chosen.indices)))
+            taken = _as_numpy(as_elements(self, bridge.take(self, chosen.indices)))
             return _zero_dimensional(self, taken) if _has_no_dimensions(key, taken) else taken
         made = self._select(chosen)
         if self._meaning is not None and isinstance(made, DistributedContainer):
-            made._meaning = self._meaning
+            note_meaning(made, self._meaning)
         return made
 
     @collective
@@ -210,7 +221,7 @@ class Subscripts:
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own_indices(indices)
-        return _as_numpy(self._elements(bridge.get(self, wanted)))
+        return _as_numpy(as_elements(self, bridge.get(self, wanted)))
 
     @collective
     def put(self: Any, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
@@ -250,7 +261,7 @@ class Subscripts:
         if op is not None:
             _combine_own(self, wanted, np.broadcast_to(given, (wanted.size,)), op)
             return
-        bridge.put(self, wanted, self._for_core(given))
+        bridge.put(self, wanted, as_carried(self, given))
 
     # None elsewhere is Any: programs ask whether the rank is root, which checkers do not take for an answer.
     @collective
@@ -279,7 +290,7 @@ class Subscripts:
         self._check_open()
         number = integer("root", root)
         out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
-        bridge.gather_to(self, None if out is None else self._for_core(out), number)
+        bridge.gather_to(self, None if out is None else as_carried(self, out), number)
         return out
 
     @blocking
@@ -344,15 +355,15 @@ class Subscripts:
         divided = self._division_of(region)
         if math.prod(region.shape) * self._dtype.itemsize < state.least_queued:  # on all ranks: none copies later
             selected = kind._selected(self, region.shape, divided, region.source())
-            selected._run_as(self._execution)
+            run_as(selected, self._execution)
             return selected
-        made = kind._created(self._context, region.shape, self._dtype, divided, self._placement, blank=True)
+        made = created(kind, self._context, region.shape, self._dtype, divided, self._placement, blank=True)
         chosen = region.slices(self._ndim)
         rows = None if chosen is None else expressions.own_rows(made, self, chosen[0].start)
         move(made, self, region.source(), leave=rows is not None)
         if chosen is not None and rows is not None:
             expressions.copy(made, self, chosen, rows)
-        made._run_as(self._execution)
+        run_as(made, self._execution)
         return made
 
     def _division_of(self: Any, region: Region) -> Division:
@@ -376,7 +387,8 @@ class Subscripts:
             first, part = self.local_offset, self.local_view()
             return masks.rows_of(self, part[mask.chosen[first : first + len(part)]], words)
         agree(self._context, "getitem", words)
-        made = self._owning_class()._created(
+        made = created(
+            self._owning_class(),
             self._context,
             mask.indices.shape,
             self._dtype,
@@ -385,18 +397,18 @@ class Subscripts:
             blank=True,
         )
         wanted = mask.indices[made.local_indices()]
-        made._set_part(self._elements(bridge.get(self, wanted)))
-        made._end_write("getitem")
-        made._run_as(self._execution)
+        set_part(made, as_elements(self, bridge.get(self, wanted)))
+        end_write(made, "getitem")
+        run_as(made, self._execution)
         return made
 
 
 def _sliced(c: Any, key: slice) -> Any:
     """Return what a slice of a small vector selects, if it is divided by blocks; None for the long way. Collective."""
-    if c._ndim != 1 or not c._is_quick or c._deferred or c._division is not BLOCK or c._meaning is not None:
+    if c.ndim != 1 or not c._is_quick or c._deferred or division_of(c) is not BLOCK or noted_meaning(c) is not None:
         return None
     rows = _rows_of_slice(key, c.shape[0])
-    if rows is None or rows[-1] * c._dtype.itemsize >= state.least_queued:
+    if rows is None or rows[-1] * c.dtype.itemsize >= state.least_queued:
         return None
     return type(c)._selected(c, (rows[-1],), BLOCK, rows)
 

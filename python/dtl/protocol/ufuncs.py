@@ -20,6 +20,8 @@ from .._native.named_types import native_of
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
+from ..containers.interior import carrier_of
+from ..containers.making import new_like
 from ..containers.operators import Operators
 from ..containers.places.copies import by_host
 from ..containers.ufunc_operands import (
@@ -155,7 +157,7 @@ class Elementwise(Operators):
             made = _converted(self, wanted)
             return by_host("astype", Elementwise.astype, (self, wanted), {}) if made is None else made
         elements: Any = self.local_view()
-        result = self._like(wanted, blank=True)
+        result = new_like(self, wanted, blank=True)
         if self._placement is _DEVICE:
             bridge.copy_part(result, np.array([self._handle]))
             return result
@@ -376,7 +378,7 @@ def _apply(
             return queued
     views: dict[int, Any] = {}
     _see(containers, views)
-    results = [first._like(dtype, blank=whole) if out is None else out for out, dtype in zip(outputs, dtypes)]
+    results = [new_like(first, dtype, blank=whole) if out is None else out for out, dtype in zip(outputs, dtypes)]
     _see(results, views)
     if where is not True:
         options["where"] = views.get(id(where), where)
@@ -440,7 +442,7 @@ def _may_cast(of: np.dtype[Any], dtype: np.dtype[Any], casting: Any) -> bool:
 def _are_halves(operands: Iterable[Any]) -> bool:
     """Say whether the elements of containers that are no numbers to the core are so to NumPy: half precision."""
     containers = [value for value in operands if isinstance(value, DistributedContainer)]
-    return all([c._carrier is None or c.dtype == np.float16 for c in containers])
+    return all([carrier_of(c) is None or c.dtype == np.float16 for c in containers])
 
 
 def _mask(name: str, where: Any) -> Any:

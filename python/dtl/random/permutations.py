@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import dimensions, laid_out_as
 from ..algorithms.manipulation import reshape
 from ..algorithms.numpy_forms import sorting_order
@@ -18,6 +19,7 @@ from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, move_all, whole_region
 from ..containers.layout import BLOCK, Division, integers
+from ..containers.making import created, new_like
 from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -70,7 +72,7 @@ def choice(rng: Any, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided
     if axis == 0 and not isinstance(a, int):
         whole = (*shape, *of_one)
         kind: Any = DistributedVector if len(whole) == 1 else DistributedTensor
-        result = kind._created(rng.context, whole, a.dtype, wanted, blank=True)
+        result = created(kind, rng.context, whole, a.dtype, wanted, blank=True)
         if follow(rng.context, wanted):
             _take_drawn(rng, call, a, result, len(shape), replace, weights)
             return result
@@ -200,11 +202,11 @@ def _indices(rng: Any, call: int, n: int, shape: tuple[int, ...], replace: Any, 
     number = shape[0]
     if _are_few(n, number, weights):
         few = rng._streams.at(call).choice(n, number, replace=False)
-        made: Any = DistributedVector._created(rng.context, shape, np.int64, wanted, blank=True)
+        made: Any = created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
         made.local_view()[...] = few if made.local_view().shape == shape else few[made.local_indices()]
         return made
     with _order(rng, call, n, weights, number) as order:
-        made = DistributedVector._created(rng.context, shape, np.int64, wanted, blank=True)
+        made = created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
         move(made, order, _first(number))
         return made
 
@@ -312,9 +314,9 @@ def _shaped(
     ctx, number = rng.context, math.prod(shape)
     whole = (*row[:axis], *shape, *row[axis:])
     kind: Any = DistributedVector if len(whole) == 1 else DistributedTensor
-    result = kind._created(ctx, whole, dtype, wanted)
+    result = created(kind, ctx, whole, dtype, wanted)
     lines_kind: Any = DistributedVector if not row else DistributedTensor
-    with lines_kind._created(ctx, (number, *row), dtype, BLOCK) as lines:
+    with created(lines_kind, ctx, (number, *row), dtype, BLOCK) as lines:
         lines.local_view()[...] = rows
         grids = [result.local_indices(d) for d in range(result.ndim)]
         along = range(axis, axis + len(shape))
@@ -339,13 +341,13 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
             raise InvalidTypeError(
                 "a container is permuted where it is: partition, block_size and grid go with an integer"
             )
-        x._check_open()
+        refuse_closed(x)
         dim = dimensions(integer("axis", axis), x.ndim)[0]
         if dim == 0 and has_rows(x, blocks=True):
             call = rng._next()
             rng._agree("permutation", call, x.shape, (0,))
             with _order(rng, call, x.shape[0]) as order:
-                made: Any = x._like(x.dtype, blank=True)  # in the memory that the order's sort no longer needs
+                made: Any = new_like(x, x.dtype, blank=True)  # in the memory that the order's sort no longer needs
                 take_rows(x, order.local_view(), made.local_view())
             return made
         made = x.copy()
@@ -361,7 +363,7 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
     if wanted == BLOCK:
         return order
     with order:
-        other: Any = DistributedVector._created(rng.context, (n,), np.int64, wanted)
+        other: Any = created(DistributedVector, rng.context, (n,), np.int64, wanted)
         move(other, order, _first(n))
         return other
 
@@ -369,7 +371,7 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
 def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
     """Return what ``Generator.permuted`` does. Collective."""
     check_container("x", x)
-    x._check_open()
+    refuse_closed(x)
     if out is not None:
         check_container("out", out)
         if out.shape != x.shape:
@@ -396,14 +398,14 @@ def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
 def shuffle(rng: Any, x: Any, axis: Any) -> None:
     """Do what ``Generator.shuffle`` does. Collective."""
     check_container("x", x)
-    x._check_open()
+    refuse_closed(x)
     dim = dimensions(integer("axis", axis), x.ndim)[0]
     call = rng._next()
     rng._agree("shuffle", call, x.shape, (dim,))
     with _order(rng, call, x.shape[dim]) as order:
         if dim == 0:
             with by_rows(x, blocks=True) as lines:
-                with lines._like(lines.dtype, blank=True) as taken:
+                with new_like(lines, lines.dtype, blank=True) as taken:
                     lines.local_view()[...] = take_rows(lines, order.local_view(), taken.local_view())
                 if lines is not x:
                     move_all(x, lines)

@@ -15,6 +15,7 @@ from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
+from ..containers.making import created
 from ..containers.owning import spec_of
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -254,7 +255,7 @@ class Source:
             _fill_part(result, len(shape), fill)
             return result
         between = REPLICATED if math.prod(whole) <= streams.BLOCK else BLOCK
-        with DistributedTensor._created(ctx, whole, dtype, between, blank=True) as lines:
+        with created(DistributedTensor, ctx, whole, dtype, between, blank=True) as lines:
             _fill_part(lines, len(shape), fill)
             _scatter(result, lines)
         return result
@@ -262,7 +263,7 @@ class Source:
 
 def _container(ctx: Context, shape: tuple[int, ...], dtype: Any, divided: Division, words: str = "") -> Any:
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
-    return kind._created(ctx, shape, dtype, divided, blank=True, words=words)
+    return created(kind, ctx, shape, dtype, divided, blank=True, words=words)
 
 
 def _fill_part(c: DistributedContainer, dims: int, fill: Fill) -> None:

@@ -18,6 +18,7 @@ from .._native.arguments import (
 )
 from .._native.kinds import fitting
 from .._native.library import bridge
+from .._native.objects import refuse_closed
 from ..comm.requests import Request, new_request
 from ..comm.tensors import is_tensor, memory_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -210,7 +211,7 @@ def _check_window(win: Any) -> None:
     """Refuse what is no window, or a closed one."""
     if not isinstance(win, Window):
         raise InvalidTypeError(f"win must be a dtl.Window, not {type(win).__name__}")
-    win._check_open()
+    refuse_closed(win)
 
 
 def _room(win: Window, target: int, offset: int, size: Any, dtype: Any, out: Any) -> np.ndarray[Any, Any]:

@@ -9,8 +9,10 @@ import numpy as np
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..containers import cached_windows
 from ..containers.base import DistributedContainer
+from ..containers.interior import check_numbers
 from ..exceptions import InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..ops import NO_OP, REPLACE
 from ..policies import Partition
@@ -52,9 +54,9 @@ class Remote:
     def _window(self) -> Window:
         """The container's window, if it is the one that the pointer was made for."""
         window = self._opened
-        if not self._container._handle:
+        if not handle_of(self._container):
             raise library.closed("container")
-        if not window._handle:
+        if not handle_of(window):
             raise InvalidHandleError("the container has changed its structure since; call remote again")
         return window
 
@@ -109,8 +111,8 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
     window = container._cached_window
     if window is None or not window.is_valid:
         with local_step(container.context, "remote"):
-            container._check_open()
-            container._check_numbers("remote")
+            refuse_closed(container)
+            check_numbers(container, "remote")
             if container.partition_policy is Partition.REPLICATED:
                 raise InvalidArgumentError("every rank holds each element of a container of PARTITION_REPLICATED")
         agree(container.context, "remote")  # else remote() on one rank would match Window(container) on another

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
 from ..exceptions import InvalidTypeError
 from ..ops import NO_OP, REPLACE, SUM
 from ..runtime.agreement import agree, check_context, collective
@@ -68,7 +69,7 @@ class Lock:
         InvalidHandleError
             If the lock is closed.
         """
-        self._window._check_open()
+        refuse_closed(self._window)
         self._window.lock(0)
 
     def release(self) -> None:
@@ -81,7 +82,7 @@ class Lock:
         InvalidHandleError
             If the lock is closed.
         """
-        self._window._check_open()
+        refuse_closed(self._window)
         self._window.unlock(0)
 
     def close(self) -> None:
@@ -151,7 +152,7 @@ class Counter(bridge.Exposed):
         agree(ctx, "counter", f"start {first}")
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
         self._window._lock_all_for("counter")
-        self._handle = self._window._handle
+        self._handle = handle_of(self._window)
         bridge.attach_window(self)
         if first:
             self._start(first)
@@ -193,7 +194,7 @@ class Counter(bridge.Exposed):
             If the counter is closed.
         """
         ctx = self._context
-        self._window._check_open()
+        refuse_closed(self._window)
         first = integer("start", start)
         agree(ctx, "reset", f"start {first}")
         self._start(first)

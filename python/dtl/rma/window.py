@@ -14,6 +14,7 @@ from .._native import library
 from .._native.arguments import as_bytes, check_output, integer, is_on_device, stored_number
 from .._native.callsite import warn
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..containers.base import DistributedContainer
 from ..exceptions import DTLError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
 from ..policies import Placement
@@ -105,7 +106,7 @@ class Window(Epochs):
             self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, storage, 0, 0)
         else:
             self._held = bridge.start(bridge.WIN_MAKE, ctx, None, as_bytes(self._array), 0, storage, 0, 0)
-            self._handle = self._held._handle
+            self._handle = handle_of(self._held)
         facts = np.asarray(_call(bridge.WIN_FACTS, self, None, None, 0, 0, 0, 0)).tolist()
         self._near, self._base, self._sizes = bool(facts[0]), facts[1], facts[2:]
         bridge.attach_window(self)
@@ -134,7 +135,7 @@ class Window(Epochs):
     @property
     def is_valid(self) -> bool:
         """Whether both the window and its context are open."""
-        return bool(self._handle and self._context._handle)
+        return bool(self._handle and handle_of(self._context))
 
     def local_view(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """Return this rank's part as a one-dimensional array that shares its memory. Not collective.
@@ -215,7 +216,7 @@ class Window(Epochs):
             window stays open.
         """
         # A context that is closed has ended its windows. One that was given up has no other ranks that would take part.
-        if not self._context._handle:
+        if not handle_of(self._context):
             self._drop()
             return
         if self._handle and not library.forked():
@@ -245,7 +246,7 @@ class Window(Epochs):
     def _check_open(self) -> None:
         if not self._handle:
             raise library.closed(self._kind)
-        if not self._context._handle:
+        if not handle_of(self._context):
             raise InvalidHandleError(f"the {self._kind} is closed, with its context")
 
     def __enter__(self) -> Window:
@@ -276,7 +277,7 @@ class Window(Epochs):
             return
         text = f"{self!r}{'' if self._kind == 'window' else f', of a {self._kind},'} was not closed"
         if not self._drop():
-            end = "its context is closed" if self._context._handle else "the process ends, as its context does"
+            end = "its context is closed" if handle_of(self._context) else "the process ends, as its context does"
             warn(f"{text}; its memory stays until {end}", ResourceWarning, self)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from .._lazy import late
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
+from .._native.objects import handle_of
 from ..exceptions import (
     BoundsError,
     DTLError,
@@ -101,7 +102,7 @@ def _ranks(arguments: Iterable[Any]) -> Any:
             ranks = one
             if not isinstance(one, bridge.Ranks) and (isinstance(one, bridge.Handle) or _of_dtl(one)):
                 ranks = getattr(one, "_context", None)
-            if isinstance(ranks, bridge.Ranks) and ranks._handle and ranks._size > 1:
+            if isinstance(ranks, bridge.Ranks) and handle_of(ranks) and ranks._size > 1:
                 return ranks
     return None
 
@@ -154,7 +155,7 @@ def agree(ctx: Any, op: str, words: str = "") -> None:
 
     Words are the arguments that all must pass alike, as the error of ranks that do not shows them. Collective.
     """
-    library.context_agree(ctx._handle, op, words if words.isprintable() else _sendable(words))
+    library.context_agree(handle_of(ctx), op, words if words.isprintable() else _sendable(words))
 
 
 def confirm() -> None:
@@ -191,10 +192,10 @@ def tell_ranks(
 ) -> None:
     """Report to the other ranks of a context why this rank does not make the call that they make."""
     error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
-    if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and ctx._handle and not library.forked():
+    if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and handle_of(ctx) and not library.forked():
         if code is None:
             code = code_of(error) if isinstance(error, DTLError) else _code(error)
-        (refuse or library.context_refuse)(ctx._handle, code, op, _sendable(str(error) if text is None else text))
+        (refuse or library.context_refuse)(handle_of(ctx), code, op, _sendable(str(error) if text is None else text))
 
 
 def _sendable(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from .._native import library
 from .._native.library import bridge
+from .._native.objects import handle_of
 
 # Destructors add to these at any time, also while another thread iterates over them.
 _operations: dict[int, Callable[[], Any]] = {}  # by handle: what says whether the operation is over
@@ -16,7 +17,7 @@ _windows: dict[int, Any] = {}  # by handle: the memory that other ranks reach fo
 
 def keep(held: bridge.PendingCall) -> None:
     """Keep the buffers of a request until it is over."""
-    _operations[held._handle] = partial(bridge.call, bridge.TEST, held, None, None, 0, 0, 0, 0)
+    _operations[handle_of(held)] = partial(bridge.call, bridge.TEST, held, None, None, 0, 0, 0, 0)
 
 
 def keep_halo(halo: int) -> None:

@@ -11,6 +11,7 @@ import functools
 import sys
 from _thread import _local as local  # threading's, which few programs need otherwise
 from contextlib import contextmanager
+from operator import methodcaller
 from types import TracebackType
 from typing import Any, Callable, ClassVar, Iterator, TypeVar, cast
 
@@ -290,6 +291,9 @@ class Deferrable(bridge.Container, Owner):
             refuse(op, self._in_flight)
 
 
+#: Returns the container that owns the elements: itself, unless it is a span.
+root_of: Callable[[Any], Any] = methodcaller("_root")
+
 #: How many levels of tuples, lists and dictionaries are searched for containers.
 DEPTH = 4
 
@@ -309,7 +313,7 @@ def roots_of(containers: list[Any]) -> list[Any]:
     """Return the containers that own the elements, each once."""
     roots: list[Any] = []
     for c in containers:
-        root = c._root()
+        root = root_of(c)
         if all(root is not other for other in roots):
             roots.append(root)
     return roots

@@ -164,3 +164,25 @@ def converted_to(name: str, column: Any, kind: Any) -> Any:
             column = column if column.type == kind.value_type else column.cast(kind.value_type)
             return column.dictionary_encode().cast(kind)
         return column if column.type == kind else column.cast(kind)
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the type of the values, where a column is of categories."""
+    return kind.value_type if arrow().types.is_dictionary(kind) else kind
+
+
+def is_number(kind: Any) -> bool:
+    """Say whether a column is of numbers that NumPy computes with, bool among them."""
+    types = arrow().types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
+def is_decimal(kind: Any) -> bool:
+    """Say whether a column is of decimals."""
+    return bool(arrow().types.is_decimal(kind))
+
+
+def is_time(kind: Any) -> bool:
+    """Say whether a column is of dates, times or spans of time."""
+    types = arrow().types
+    return bool(types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind) or types.is_time(kind))

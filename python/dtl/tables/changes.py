@@ -10,6 +10,7 @@ import numpy as np
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
+from . import elementwise
 from .arrow_types import converted_to, type_of
 from .making import parts_and_whole, repeated, settled, words_of
 from .rows import Rows, arrow, column_names, names_in, unknown_column
@@ -98,3 +99,16 @@ def cast(rows: Rows, op: str, kinds: Any) -> Rows:
         table = arrow().table(made)
     agree(ctx, op, f"{wanted}")
     return rows.like(table)
+
+
+def filled(rows: Rows, op: str, value: Any) -> Rows:
+    """Return rows with values in the places of nulls: one for all columns, or one for each of some. Collective."""
+    with local_step(rows.context, op):
+        if isinstance(value, Mapping):
+            column_names(rows, op, list(value))
+        given = dict(value) if isinstance(value, Mapping) else dict.fromkeys(rows.names, value)
+    agree(rows.context, op, f"{list(given)}")
+    made = dict(zip(rows.names, rows.local.columns))
+    for name, each in given.items():
+        made[name] = elementwise.filled(rows, op, name, each)
+    return rows.like(arrow().table(made))

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-from ..exceptions import InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import collective
 from ..runtime.context import Context
-from .rows import Rows
+from . import changes, display, elementwise, reductions, selection
+from .gathering import gathered
+from .operators import Operators
+from .rows import Rows, arrow
+from .vectors import vector_of
 
 
-class Column:
+class Column(Operators):
     """A column of a table: ``table["price"]``. It has the rows of the table, and their division among the ranks.
+
+    Operators and NumPy's functions of single values work on columns as on arrays: with other columns of the table, with
+    scalars, and with arrays that are the same on every rank. They are computed on each rank by itself, except for those
+    of times and decimals, which are collective, because a result that is too large raises. A result is null where an
+    operand is. Reductions are collective, and skip what is null.
 
     Attributes
     ----------
@@ -18,6 +28,16 @@ class Column:
         Its name in the table.
     dtype : pyarrow.DataType
         The type of its values.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     table = dtl.Table(ctx, {"what": ["plum", "fig", "plum"], "price": [3, None, 5], "count": [2, 1, 4]})
+    ...     table["paid"] = table["price"] * table["count"]
+    ...     dear = table[(table["what"] == "plum") & (np.sqrt(table["paid"]) > 3)]
+    ...     print(dear.to_arrow().to_pydict(), table["paid"].sum(), table["price"].isna().sum())
+    {'what': ['plum'], 'price': [5], 'count': [4], 'paid': [20]} 26 1
     """
 
     __module__ = "dtl"
@@ -68,6 +88,261 @@ class Column:
         """The number of values on all ranks, in a tuple. Not collective."""
         return (self._rows.total,)
 
-    def to_arrow(self) -> Any:
-        """Return this rank's values as a pyarrow.ChunkedArray. Not collective."""
-        return self._rows.local.column(0)
+    def __iter__(self) -> NoReturn:
+        raise InvalidTypeError(
+            "a column is not iterated over, because its values are on several ranks: column.to_arrow(local=True) has "
+            "those of this rank"
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise InvalidArgumentError(
+            "the truth of a column is not that of one value: combine conditions by & and |, each in parentheses, and "
+            "take column.any() or column.all()"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{display.described('Column', self._rows)}>\n{display.of_rank(self._rows).text()}"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise InvalidTypeError(
+            "a column becomes no array by itself: column.to_vector() is a container of its values, and "
+            "column.to_arrow() has them on one rank"
+        )
+
+    # ---- Rows ----
+
+    def __getitem__(self, key: Any) -> Column:
+        """Return the values of a slice, or where a mask is true, as of a table. Collective."""
+        return self._slice(key) if isinstance(key, slice) else self._filter(key)
+
+    @collective
+    def _filter(self, mask: Any) -> Column:
+        given = mask.rows if isinstance(mask, Column) else mask
+        if isinstance(given, (str, int)):
+            raise InvalidTypeError(f"a column has rows by masks and slices, not by {given!r}")
+        return Column.of(selection.filtered(self._rows, "filter", given))
+
+    @collective
+    def _slice(self, which: slice) -> Column:
+        return Column.of(selection.sliced(self._rows, "slice", which))
+
+    @collective
+    def head(self, n: int = 5) -> Column:
+        """Return the first n values; if n is negative, all but the last ones. Collective."""
+        return Column.of(selection.sliced(self._rows, "head", slice(n)))
+
+    @collective
+    def tail(self, n: int = 5) -> Column:
+        """Return the last n values; if n is negative, all but the first ones. Collective."""
+        return Column.of(selection.last(self._rows, "tail", n))
+
+    @collective
+    def dropna(self) -> Column:
+        """Return the values that are not null. Collective."""
+        rows = self._rows
+        return Column.of(Rows.made(rows.context, rows.local.filter(rows.local.column(0).is_valid())))
+
+    # ---- Values ----
+
+    @collective
+    def astype(self, dtype: Any) -> Column:
+        """Return the values in another type, as :meth:`Table.astype` does. Collective."""
+        return Column.of(changes.cast(self._rows, "astype", dtype))
+
+    def rename(self, name: str) -> Column:
+        """Return the column with another name. Not collective."""
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+        return Column.of(self._rows.like(self._rows.local.rename_columns([name])))
+
+    def isna(self) -> Column:
+        """Return where values are null. NaN is a value, for which there is ``numpy.isnan``. Not collective."""
+        return Column.of(elementwise.missing(self._rows))
+
+    def notna(self) -> Column:
+        """Return where values are not null. Not collective."""
+        return ~self.isna()
+
+    @collective
+    def fillna(self, value: Any) -> Column:
+        """Return the values, with another value in the places of nulls. Collective.
+
+        Parameters
+        ----------
+        value
+            A value of the column's type, or a column of the same table. For ordered categories, one of them.
+
+        Raises
+        ------
+        InvalidTypeError, InvalidArgumentError
+            If the column cannot have the value.
+        """
+        given = value.rows if isinstance(value, Column) else value
+        made = elementwise.filled(self._rows, "fillna", self.name, given)
+        return Column.of(self._rows.like(arrow().table([made], names=[self.name])))
+
+    def isin(self, values: Any) -> Column:
+        """Return where values are among those of a list, which is the same on every rank. Not collective.
+
+        Null is in a list that has a None.
+        """
+        return Column.of(elementwise.one_of(self._rows, values))
+
+    def between(self, left: Any, right: Any) -> Column:
+        """Return where values are at least left and at most right. Collective as the comparisons are."""
+        made: Column = (self >= left) & (self <= right)
+        return made
+
+    def where(self, condition: Any, other: Any = None) -> Column:
+        """Return the values where a condition is true, and those of other elsewhere, which is null by default.
+
+        Parameters
+        ----------
+        condition
+            A column of bool of the same table. Where it is null, it is not true.
+        other
+            A scalar or a column of the same table.
+
+        Notes
+        -----
+        Not collective.
+        """
+        given = [each.rows if isinstance(each, Column) else each for each in (condition, other)]
+        return Column.of(elementwise.chosen(self._rows, *given))
+
+    # ---- Reductions ----
+
+    @collective
+    def sum(self, *, skipna: bool = True) -> Any:
+        """Return the sum; 0 of nothing. Collective.
+
+        Parameters
+        ----------
+        skipna
+            Whether nulls are left out. Otherwise, the result is None if a value is null.
+
+        Notes
+        -----
+        Integers are summed in 64 bits, and wrap as NumPy's. The sum of floats may differ in its last bits between
+        numbers of ranks. Sums of decimals are exact; one of more than 38 digits raises OverflowError on every rank.
+        """
+        return reductions.reduced(self._rows, "sum", skipna)
+
+    @collective
+    def prod(self, *, skipna: bool = True) -> Any:
+        """Return the product; 1 of nothing. Collective. As :meth:`sum`."""
+        return reductions.reduced(self._rows, "prod", skipna)
+
+    @collective
+    def mean(self, *, skipna: bool = True) -> Any:
+        """Return the mean; None of nothing. Collective. As :meth:`sum`; of integers, in float64."""
+        return reductions.reduced(self._rows, "mean", skipna)
+
+    @collective
+    def min(self, *, skipna: bool = True) -> Any:
+        """Return the smallest value; None of nothing. Collective. NaN is left out beside numbers."""
+        return reductions.reduced(self._rows, "min", skipna)
+
+    @collective
+    def max(self, *, skipna: bool = True) -> Any:
+        """Return the largest value; None of nothing. Collective. NaN is left out beside numbers."""
+        return reductions.reduced(self._rows, "max", skipna)
+
+    @collective
+    def var(self, *, ddof: int = 1, skipna: bool = True) -> Any:
+        """Return the variance; None of no more than ddof values. Collective.
+
+        Parameters
+        ----------
+        ddof
+            What is subtracted from the number of values to divide by: 1 by default, as in pandas; NumPy has 0.
+        skipna
+            As for :meth:`sum`.
+        """
+        return reductions.reduced(self._rows, "var", skipna, ddof)
+
+    @collective
+    def std(self, *, ddof: int = 1, skipna: bool = True) -> Any:
+        """Return the standard deviation. Collective. As :meth:`var`."""
+        return reductions.reduced(self._rows, "std", skipna, ddof)
+
+    @collective
+    def count(self) -> Any:
+        """Return how many values are not null. Collective."""
+        return reductions.reduced(self._rows, "count", True)
+
+    @collective
+    def any(self, *, skipna: bool = True) -> Any:
+        """Return whether a value is true; False of nothing. Collective. As :meth:`sum`."""
+        return reductions.reduced(self._rows, "any", skipna)
+
+    @collective
+    def all(self, *, skipna: bool = True) -> Any:
+        """Return whether all values are true; True of nothing. Collective. As :meth:`sum`."""
+        return reductions.reduced(self._rows, "all", skipna)
+
+    @collective
+    def quantile(self, q: Any = 0.5, *, skipna: bool = True) -> Any:
+        """Return a quantile of numbers, or an array of several, with linear interpolation; None of nothing. Collective.
+
+        Parameters
+        ----------
+        q
+            A number in [0, 1], or a list of such.
+        skipna
+            As for :meth:`sum`.
+        """
+        return reductions.quantile(self._rows, "quantile", q, skipna)
+
+    @collective
+    def median(self, *, skipna: bool = True) -> Any:
+        """Return the median of numbers; None of nothing. Collective."""
+        return reductions.quantile(self._rows, "median", 0.5, skipna)
+
+    @collective
+    def nunique(self) -> int:
+        """Return how many different values there are beside null. Collective."""
+        return reductions.distinct(self._rows, "nunique")
+
+    # ---- Out ----
+
+    @collective
+    def to_vector(self) -> Any:
+        """Return a vector of the values, divided as the column is. Collective.
+
+        Returns
+        -------
+        DistributedVector
+            Of the NumPy dtype of the values: numbers, bool, datetime64, timedelta64, or str.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a value is null: ``fillna`` and ``dropna`` come before.
+        InvalidTypeError
+            If no vector holds such values, such as decimals and lists.
+        """
+        return vector_of(self._rows, "to_vector")
+
+    def to_arrow(self, root: int = 0, *, local: bool = False) -> Any:
+        """Return values as a pyarrow.ChunkedArray: all of them on one rank, or those of each. Collective, unless local.
+
+        As :meth:`Table.to_arrow`.
+        """
+        if local:
+            return self._rows.local.column(0)
+        whole = self._gathered("to_arrow", root)
+        return None if whole is None else whole.column(0)
+
+    def to_pandas(self, root: int = 0) -> Any:
+        """Return all values as a pandas.Series on one rank; None on the others. Collective."""
+        whole = self._gathered("to_pandas", root)
+        return None if whole is None else whole.to_pandas()[self.name]
+
+    @collective
+    def _gathered(self, op: str, root: Any) -> Any:
+        return gathered(self._rows, op, root)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return this rank's values for libraries that support Arrow's PyCapsule interface. Not collective."""
+        return self._rows.local.column(0).__arrow_c_stream__(requested_schema)

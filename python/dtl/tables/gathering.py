@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..comm.objects import gather_object
-from ..runtime.agreement import local_step, root_number
-from .rows import Rows, arrow
+from ..runtime.agreement import agree, root_number
+from .exchange import gathered_to
+from .rows import Rows
 
 
 def gathered(rows: Rows, op: str, root: Any) -> Any:
     """Return a table of pyarrow with all rows on root; None elsewhere. Collective."""
-    ctx = rows.context
-    number = root_number(ctx, root)
-    with local_step(ctx, op):
-        pa = arrow()
-        sink = pa.BufferOutputStream()
-        if ctx.rank != number:
-            with pa.ipc.new_stream(sink, rows.schema) as stream:
-                stream.write_table(rows.local.unify_dictionaries())
-        mine = np.frombuffer(sink.getvalue(), np.uint8)
-    parts = gather_object(ctx, mine, number)
-    if parts is None:
-        return None
-    tables = [rows.local if rank == number else pa.ipc.open_stream(part).read_all() for rank, part in enumerate(parts)]
-    return pa.concat_tables(tables).unify_dictionaries()
+    number = root_number(rows.context, root)
+    agree(rows.context, op, f"root {number}")
+    whole = gathered_to(rows.context, op, rows.local, number)
+    return None if whole is None else whole.unify_dictionaries()

@@ -13,7 +13,7 @@ import numpy as np
 from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..io.columns import Columns
 from ..io.interchange import local_table, vectors_of
 from ..io.meaning import Meaning, meaning_of
@@ -37,12 +37,34 @@ def is_scalar(value: Any) -> bool:
 def scalar(name: str, value: Any) -> Any:
     """Return a value as a scalar of Arrow's."""
     pa = arrow()
-    with arrows_errors(f"the value of {name}"):
+    if not is_scalar(value):
+        raise InvalidTypeError(f"{name} is a {type(value).__name__}, not one value")
+    with arrows_errors(name):
         if isinstance(value, pa.Scalar):
             return value
         if isinstance(value, np.generic) and value.dtype.kind in "mM":
-            return pa.array(np.asarray([value]))[0]
+            return pa.array(in_units_of_arrow(name, np.asarray([value])))[0]
         return pa.scalar(value.item() if isinstance(value, np.str_) else value)
+
+
+#: The units in which Arrow has dates, times and spans of time that NumPy has in others.
+_UNITS = {"M": {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}, "m": {"W": "s", "D": "s", "h": "s", "m": "s"}}
+
+
+def in_units_of_arrow(name: str, values: Any) -> Any:
+    """Return an array of NumPy's, of which times are in a unit that Arrow has."""
+    if values.dtype.kind not in "mM":
+        return values
+    unit, number = np.datetime_data(values.dtype)
+    wanted = _UNITS[values.dtype.kind].get(unit, unit)
+    if (wanted, number) == (unit, 1) and wanted in ("D", "s", "ms", "us", "ns"):
+        return values
+    if wanted not in ("D", "s", "ms", "us", "ns"):
+        raise InvalidTypeError(f"{name} is of {values.dtype}, a unit that Arrow has not")
+    made = values.astype(f"{values.dtype.kind}8[{wanted}]")
+    if not (made.astype(values.dtype) == values)[~np.isnat(values)].all():
+        raise OverflowError(f"{name} has times of {values.dtype} that {made.dtype} does not hold")
+    return made
 
 
 def repeated(name: str, value: Any, rows: int) -> Any:
@@ -94,7 +116,7 @@ def _of_numpy(name: str, values: Any) -> Any:
         raise InvalidTypeError(f"the values of {name} are of {values.dtype}, which no column is")
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
-    return Meaning().array(arrow(), np.ascontiguousarray(values), None)
+    return Meaning().array(arrow(), in_units_of_arrow(name, np.ascontiguousarray(values)), None)
 
 
 def of_container(ctx: Context, name: str, vec: Any) -> Any:
@@ -115,7 +137,7 @@ def of_container(ctx: Context, name: str, vec: Any) -> Any:
         part = np.array(vec.local_view())
         if part.dtype.kind not in "biufMmSU":
             raise InvalidTypeError(f"{name} is of {part.dtype}, which no column is")
-        made = meaning_of(vec).array(pa, part, None)
+        made = meaning_of(vec).array(pa, in_units_of_arrow(name, part), None)
         return normalized_column(pa.chunked_array([made], made.type))
 
 

@@ -12,7 +12,7 @@ from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .making import fingerprint, of_container, whole_column
-from .rows import Rows, arrow
+from .rows import Rows, arrow, column_names
 
 
 def filtered(rows: Rows, op: str, mask: Any) -> Rows:
@@ -119,3 +119,21 @@ def sampled(rows: Rows, op: str, n: Any, frac: Any, replace: Any, seed: Any) -> 
     rank = ctx.rank
     local = rows.local.take(arrow().array(chosen[cuts[rank] : cuts[rank + 1]] - rows.first))
     return Rows(ctx, local, tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
+
+
+def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
+    """Return the rows without nulls in some columns. Collective."""
+    pa = arrow()
+    with local_step(rows.context, op):
+        names = rows.names if subset is None else column_names(rows, "subset", subset)
+        if not names:
+            raise InvalidArgumentError("subset names no column")
+        if how not in ("any", "all"):
+            raise InvalidArgumentError(f"how {how!r} is neither any nor all")
+        join = pa.compute.and_ if how == "any" else pa.compute.or_
+        kept = rows.local.column(names[0]).is_valid()
+        for name in names[1:]:
+            kept = join(kept, rows.local.column(name).is_valid())
+        local = rows.local.filter(kept)
+    agree(rows.context, op, f"{names}, how {how!r}")
+    return Rows.made(rows.context, local)

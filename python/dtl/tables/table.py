@@ -11,7 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import changes, display, selection
+from . import changes, display, reductions, selection
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
@@ -335,6 +335,61 @@ class Table:
             If the ranks pass different arguments.
         """
         return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, seed))
+
+    @collective
+    def dropna(self, subset: Any = None, *, how: str = "any") -> Table:
+        """Return the rows without nulls. They stay on their ranks. Collective.
+
+        Parameters
+        ----------
+        subset
+            The names of the columns to look at; None for all.
+        how
+            "any" leaves out rows with a null in one of these columns, "all" those with nulls in all of them.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If how is neither, or if subset names no column.
+        """
+        return Table.of(selection.without_null(self._rows, "dropna", subset, how))
+
+    @collective
+    def fillna(self, value: Any) -> Table:
+        """Return the table with other values in the places of nulls. Collective.
+
+        Parameters
+        ----------
+        value
+            A value for every column, or a mapping of names to values.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidTypeError, InvalidArgumentError
+            If a column cannot have the value. On every rank.
+        """
+        return Table.of(changes.filled(self._rows, "fillna", value))
+
+    @collective
+    def describe(self) -> Table:
+        """Return statistics of the columns of numbers: count, mean, std, min, quartiles and max. Collective.
+
+        Returns
+        -------
+        Table
+            A column ``statistic`` with their names, and a column of float64 for each column of numbers. All rows are on
+            rank 0.
+
+        Raises
+        ------
+        InvalidTypeError
+            If no column is of numbers.
+        """
+        return Table.of(reductions.described(self._rows, "describe"))
 
     def items(self) -> list[tuple[str, Column]]:
         """Return the names and columns. Not collective."""

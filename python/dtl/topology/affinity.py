@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
 from .._native import library, threads
 from .._native.arguments import integer
+from .._native.objects import handle_of
 from ..exceptions import BoundsError, InvalidTypeError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class ContextTopology:
 
     def __init__(self, ctx: Any) -> None:
         self._context = ctx
-        self._seats = seats_of(library.context_topology(ctx._handle))
+        self._seats = seats_of(library.context_topology(handle_of(ctx)))
 
     def refresh(self) -> None:
         """Find out where all ranks are now, and how many GPUs their drivers see. Collective. Call it after ``bind``.
@@ -108,7 +109,7 @@ class ContextTopology:
         CollectiveMismatchError
             If another rank makes another call.
         """
-        self._seats = seats_of(library.context_find_topology(self._context._handle))
+        self._seats = seats_of(library.context_find_topology(handle_of(self._context)))
 
     @property
     def seats(self) -> list[Seat]:

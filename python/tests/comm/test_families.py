@@ -10,6 +10,7 @@ from divisions import assert_holds
 
 import dtl
 from dtl.algorithms import compat
+from dtl.containers.making import new_like
 
 KINDS = pytest.mark.parametrize(("end", "kind"), [("_vector", dtl.DistributedVector), ("_array", dtl.DistributedArray)])
 
@@ -64,7 +65,7 @@ def test_values(ctx: dtl.Context, end: str, kind: Any) -> None:
     assert function("max_element", end)(c) == (20, 19)
     assert function("reduce_local", end)(c, op="sum") == c.local_view().sum()
     assert function("reduce_local", end)(c, "prod") == c.local_view().prod()
-    twin = c._like(c.dtype)
+    twin = new_like(c, c.dtype)
     function("copy", end)(c, twin)
     assert_holds(twin, np.arange(1.0, 21.0))
     function("fill", end)(c, 4)

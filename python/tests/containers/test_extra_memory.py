@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dtl
+from dtl.containers.making import new_like
 
 #: Elements of each rank, of 8 bytes: what calls need in any case is small beside them.
 _EACH = 2_000_000
@@ -51,7 +52,7 @@ def test_peak(ctx: dtl.Context, what: str) -> None:
 
 @pytest.mark.parametrize("power", [0.0, 0.4, 1.0])
 def test_peak_of_groups(ctx: dtl.Context, power: float) -> None:
-    with dtl.random.Generator(ctx, 3).random(_EACH * ctx.size) as x, x._like(np.float64) as keys:
+    with dtl.random.Generator(ctx, 3).random(_EACH * ctx.size) as x, new_like(x, np.float64) as keys:
         keys.local_view()[...] = np.floor((1 / (x.local_view() + 1e-9)) ** power)  # one, or some that occur very often
         kept: list[Any] = []
         needed = _needed(lambda: kept.append(dtl.group_by(keys)))

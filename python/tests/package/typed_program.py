@@ -262,7 +262,12 @@ def tables(ctx: dtl.Context) -> None:
     again = assert_type(dtl.Table.from_arrow(ctx, table.to_arrow()), dtl.Table)
     assert again.shape == (3, 2)
     assert len(again["x"]) == 3
-    print(again.to_pandas())
+    x = again["x"]
+    assert_type((x + 1) * x, dtl.Column)
+    assert_type(again[(x > 1) & ~x.isna()], dtl.Table)
+    assert_type(again.assign(y=np.arange(3)).drop("x").rename({"y": "z"}).head(2), dtl.Table)
+    assert_type(x.fillna(0).to_vector(), Any)
+    print(again.to_pandas(), x.sum(), x.quantile([0.5]), again.dropna().fillna({"x": 0}).describe())
 
 
 def makes(ctx: dtl.Context) -> None:

@@ -62,6 +62,22 @@ def test_made_of_arrays_scalars_and_containers(ctx: dtl.Context) -> None:
     assert len(table.to_arrow(local=True)) == dtl.arange(ctx, 5).local_size
 
 
+def test_units_of_time_that_arrow_has_not(ctx: dtl.Context) -> None:
+    hours = np.array(["2024-02-29T05", "NaT"], "datetime64[h]")
+    table = dtl.Table(ctx, {"h": hours, "M": hours.astype("datetime64[M]"), "D": np.arange(2).astype("timedelta64[D]")})
+    assert [str(kind) for kind in table.dtypes.values()] == ["timestamp[s]", "date32[day]", "duration[s]"]
+    whole = everywhere(table)
+    assert whole["h"].to_numpy().tolist() == hours.astype("datetime64[s]").tolist()
+    assert [str(day) for day in whole["M"].to_pylist()] == ["2024-02-01", "None"]
+    for values in (
+        np.array([1], "timedelta64[M]"),
+        np.array([1], "datetime64[ps]"),
+        np.array([2**60], "datetime64[h]"),
+    ):
+        with pytest.raises(ValueError, match=r"unit|hold"):
+            dtl.Table(ctx, {"x": values})
+
+
 @pytest.mark.parametrize("rows", [0, 1, 7])
 def test_each_ranks_rows(ctx: dtl.Context, rows: int) -> None:
     mine = pa.table({"x": pa.array([ctx.rank] * (rows * ctx.rank), pa.int64()), "y": pa.nulls(rows * ctx.rank)})

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._native.kinds import fitting
 from ..._native.library import bridge
+from ..._native.objects import refuse_closed
 from ..._native.values import fingerprint
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition
@@ -13,6 +14,8 @@ from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..broadcasting import spread_over
 from ..indices import from_start, last_occurrences
+from ..interior import as_carried, set_part
+from ..making import new_like
 from ..places import device
 from ..places.copies import to_host
 from . import beside_slices, masks
@@ -45,7 +48,7 @@ def given(to: DistributedContainer, chosen: Selection | Gathered, value: Any) ->
 
 
 def _check_ranks(to: DistributedContainer, value: DistributedContainer) -> None:
-    value._check_open()
+    refuse_closed(value)
     if value.context.size != to.context.size:
         raise InvalidArgumentError(f"a container on {value.context.size} ranks for one on {to.context.size}")
 
@@ -56,8 +59,8 @@ def converted(to: DistributedContainer, value: DistributedContainer) -> Distribu
     if value.dtype == to.dtype:
         return value
     elements = fitting("values", to_host("setitem", value), to.dtype)
-    result: DistributedContainer = value._like(to.dtype)
-    result._set_part(elements)
+    result: DistributedContainer = new_like(value, to.dtype)
+    set_part(result, elements)
     return result
 
 
@@ -77,16 +80,16 @@ def assign_selected(to: DistributedContainer, chosen: Selection, value: Any) -> 
     elif isinstance(chosen, Mixed):
         beside_slices.assign(to, chosen, value)
     else:
-        bridge.give(to, chosen.indices, to._for_core(value))
+        bridge.give(to, chosen.indices, as_carried(to, value))
 
 
 def _scatter(to: DistributedContainer, indices: Array, value: DistributedContainer) -> None:
     """Assign a container to the elements of an index list that is the same on every rank. Collective."""
     agree(to.context, "setitem", f"indices with fingerprint {fingerprint(indices)}")
     if value.partition_policy is Partition.REPLICATED:
-        bridge.give(to, indices, to._for_core(to_host("setitem", value)).reshape(-1))
+        bridge.give(to, indices, as_carried(to, to_host("setitem", value)).reshape(-1))
         return
     mine = linear_indices(value).reshape(-1)
     mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
     chosen, values = indices[mine][mine_last], device.own_elements(value, mine_last.reshape(value.local_shape))
-    bridge.put(to, chosen, to._for_core(values))
+    bridge.put(to, chosen, as_carried(to, values))

@@ -17,6 +17,18 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer
 from ..indices import last_occurrences
+from ..interior import (
+    as_carried,
+    as_elements,
+    division_of,
+    end_write,
+    is_where_divided,
+    owning_class_of,
+    run_as,
+    set_part,
+    tensor_class_of,
+)
+from ..making import created
 from ..places import device
 from ..places.copies import to_host
 from .regions import NEW_AXIS, Axis
@@ -104,20 +116,20 @@ def select(of: Any, chosen: Mixed) -> Any:
     """Return a container of what is selected. Collective."""
     agree(of.context, "getitem", str(chosen))
     by_rows = of.partition_policy is not Partition.BLOCK or of.grid[0] == of.context.size
-    stays = chosen.keeps_rows and by_rows and of._is_where_divided
-    divided = of._division._replace(grid=None) if stays else of._division.for_other_size()
-    kind = of._owning_class() if len(chosen.shape) == 1 else of._tensor_class
-    made = kind._created(of.context, chosen.shape, of.dtype, divided, of.placement_policy)
+    stays = chosen.keeps_rows and by_rows and is_where_divided(of)
+    divided = division_of(of)._replace(grid=None) if stays else division_of(of).for_other_size()
+    kind = owning_class_of(of) if len(chosen.shape) == 1 else tensor_class_of(of)
+    made = created(kind, of.context, chosen.shape, of.dtype, divided, of.placement_policy)
     if stays and of.placement_policy is Placement.DEVICE:
         device.take_places(made, of, device.local_places(of)[chosen.entries])
     elif stays:
         made.local_view()[...] = of.local_view()[chosen.entries]
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
-        elements = of._elements(bridge.get(of, wanted.reshape(-1)))
-        made._set_part(elements.reshape(wanted.shape))
-    made._end_write("getitem")
-    made._run_as(of.execution_policy)
+        elements = as_elements(of, bridge.get(of, wanted.reshape(-1)))
+        set_part(made, elements.reshape(wanted.shape))
+    end_write(made, "getitem")
+    run_as(made, of.execution_policy)
     return made
 
 
@@ -149,7 +161,7 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     linear = chosen.linear(value.local_indices)
     written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
     values = device.own_elements(value, written)
-    bridge.put(of, linear[written], of._for_core(values))
+    bridge.put(of, linear[written], as_carried(of, values))
 
 
 def _own(of: Any, chosen: Mixed) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

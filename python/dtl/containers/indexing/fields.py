@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..._native.library import bridge
+from ..._native.objects import handle_of
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ...policies import Placement
 from ..base import DistributedContainer
+from ..interior import end_write
+from ..making import new_like
 
 Names = Any  # str | list[str]
 
@@ -33,7 +36,7 @@ def assign(of: Any, key: Names, value: Any) -> None:
     if of.placement_policy is Placement.DEVICE:
         for name in [key] if isinstance(key, str) else key:
             _copy(made, "" if isinstance(key, str) else name, of, name)
-        of._end_write("a field")
+        end_write(of, "a field")
         return
     view, given = of.local_view(), made.local_view()
     for name in [key] if isinstance(key, str) else key:
@@ -55,7 +58,7 @@ def in_order(of: Any, order: Names) -> Any:
 
 
 def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
-    made = of._like(dtype, blank=True)
+    made = new_like(of, dtype, blank=True)
     if of.placement_policy is Placement.DEVICE:
         for name in [key] if isinstance(key, str) else key:
             _copy(of, name, made, "" if isinstance(key, str) else name)
@@ -72,7 +75,7 @@ def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
 def _copy(source: Any, field: str, target: Any, into: str) -> None:
     """Copy a field of elements on GPUs to one of others, of which "" is all."""
     (width, start), (_, first) = _extent(source.dtype, field), _extent(target.dtype, into)
-    bridge.field_part(target, source._handle, first, start, width)
+    bridge.field_part(target, handle_of(source), first, start, width)
 
 
 def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:

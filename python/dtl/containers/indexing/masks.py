@@ -19,7 +19,9 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
+from ..interior import as_carried, as_elements, division_of, owning_class_of, run_as, tensor_class_of
 from ..layout import BLOCK, Division
+from ..making import created, from_parts
 from ..places import device
 from ..places.copies import to_host
 from .regions import move_all
@@ -41,18 +43,18 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     on_device = of.placement_policy is Placement.DEVICE
     part: Any = device.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
     agree(ctx, "getitem", "a container as a mask")
-    kind = of._owning_class() if part.ndim == 1 else of._tensor_class
-    made = kind._from_parts(ctx, part, of.placement_policy)
-    made._divide(of._division.for_other_size())
-    made._run_as(of.execution_policy)
+    kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
+    made = from_parts(kind, ctx, part, of.placement_policy)
+    made._divide(division_of(of).for_other_size())
+    run_as(made, of.execution_policy)
     return made
 
 
 def rows_of(of: DistributedContainer, rows: Array, words: str) -> Any:
     """Return a container of elements, or rows, that each rank has chosen of another one, in rank order. Collective."""
-    kind = of._owning_class() if rows.ndim == 1 else of._tensor_class
+    kind = owning_class_of(of) if rows.ndim == 1 else tensor_class_of(of)
     made = kind._of_rows(of, rows, f"getitem {words}")
-    made._run_as(of.execution_policy)
+    run_as(made, of.execution_policy)
     return made
 
 
@@ -63,15 +65,15 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         agree(of.context, "setitem", f"a container of {value.shape} where another is true")
         indices, counts = selected(mask)
         value = spread_over(value, (sum(counts), *rest))
-        kind = value._owning_class() if value.ndim == 1 else value._tensor_class
+        kind = owning_class_of(value) if value.ndim == 1 else tensor_class_of(value)
         divided = Division(Partition.EXPLICIT, 0, counts)
-        fitted = kind._created(of.context, value.shape, of.dtype, divided, of.placement_policy, True)
+        fitted = created(kind, of.context, value.shape, of.dtype, divided, of.placement_policy, True)
         move_all(fitted, value)
         if by_kernel(of, mask):
             device.put_where(of, mask, fitted)
             agree(of.context, "setitem", "a container was assigned")
             return
-        bridge.put(of, _rows(indices, rest), of._for_core(to_host("setitem", fitted)).reshape(-1))
+        bridge.put(of, _rows(indices, rest), as_carried(of, to_host("setitem", fitted)).reshape(-1))
         return
     agree(of.context, "setitem", f"values with fingerprint {fingerprint(value)} where a container is true")
     while value.ndim > len(rest) and len(value) == 1:
@@ -95,7 +97,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
         device.put_where(of, mask, given)
         agree(of.context, "setitem", "values were assigned")
         return
-    bridge.put(of, _rows(indices, rest), of._for_core(given).reshape(-1))
+    bridge.put(of, _rows(indices, rest), as_carried(of, given).reshape(-1))
 
 
 def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
@@ -121,7 +123,7 @@ def _own(of: DistributedContainer, mask: DistributedContainer) -> Array:
     if mask.ndim == of.ndim:
         return mask.local_view()
     wanted = linear_indices(of, range(mask.ndim))
-    got = mask._elements(bridge.get(mask, wanted.reshape(-1)))
+    got = as_elements(mask, bridge.get(mask, wanted.reshape(-1)))
     return got.reshape(wanted.shape)
 
 
@@ -139,9 +141,9 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
     sizes = np.asarray(collectives.allgather(ctx, np.array([elements.local_shape[0], mask.local_shape[0]])))
     if (sizes[:, 0] == sizes[:, 1]).all():
         return mask
-    kind = mask._owning_class() if mask.ndim == 1 else mask._tensor_class
+    kind = owning_class_of(mask) if mask.ndim == 1 else tensor_class_of(mask)
     divided = Division(Partition.EXPLICIT, sizes=tuple(sizes[:, 0].tolist()))
-    moved: DistributedContainer = kind._created(ctx, mask.shape, mask.dtype, divided, mask.placement_policy, True)
+    moved: DistributedContainer = created(kind, ctx, mask.shape, mask.dtype, divided, mask.placement_policy, True)
     move_all(moved, mask)
     return moved
 
@@ -157,7 +159,7 @@ def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
 
 def is_in_global_order(of: DistributedContainer) -> bool:
     """Say whether each rank has some of the elements, in rank order."""
-    if of.context.size == 1 or of._division is BLOCK:
+    if of.context.size == 1 or division_of(of) is BLOCK:
         return True
     return of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT) and of.grid[0] == of.context.size
 
@@ -166,7 +168,7 @@ def in_global_order(of: DistributedContainer) -> DistributedContainer:
     """Return a container with the same elements, of which each rank has some, in rank order. Collective."""
     if is_in_global_order(of):
         return of
-    kind = of._owning_class()
-    copy: DistributedContainer = kind._created(of.context, of.shape, of.dtype, BLOCK, of.placement_policy, blank=True)
+    kind = owning_class_of(of)
+    copy: DistributedContainer = created(kind, of.context, of.shape, of.dtype, BLOCK, of.placement_policy, blank=True)
     move_all(copy, of)
     return copy

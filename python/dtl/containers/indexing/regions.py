@@ -8,8 +8,11 @@ import numpy as np
 
 from ..._native import slow_paths
 from ..._native.library import bridge
+from ..._native.objects import handle_of
 from ..base import DistributedContainer
 from ..expressions import handle_to_read
+from ..interior import as_carried, is_laid_out_as
+from ..making import new_like
 
 #: In place of a dimension: an axis of extent 1 that the container does not have, as np.newaxis makes.
 NEW_AXIS = -1
@@ -73,7 +76,7 @@ def whole_region(shape: tuple[int, ...]) -> Region:
 def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any]) -> None:
     """Write values, the same on every rank, to a region: one, or as many as it has. Collective."""
     own = Region(tuple(axis for axis in region.axes if axis.dim != NEW_AXIS))
-    bridge.assign(to, np.array(own.destination(), np.int64), to._for_core(values))
+    bridge.assign(to, np.array(own.destination(), np.int64), as_carried(to, values))
 
 
 def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], leave: bool = False) -> None:
@@ -104,10 +107,10 @@ def moved_to(op: str, c: DistributedContainer, other: DistributedContainer) -> D
 
     Collective, unless it is c.
     """
-    if other._laid_out_as(c):
+    if is_laid_out_as(other, c):
         return c
     started = slow_paths.clock() if slow_paths.listeners and c.context.size > 1 else 0
-    made: DistributedContainer = other._like(c.dtype, blank=True)
+    made: DistributedContainer = new_like(other, c.dtype, blank=True)
     move_all(made, c)
     if started:
         slow_paths.tell(slow_paths.MOVED, op, c.nbytes, started)
@@ -116,5 +119,5 @@ def moved_to(op: str, c: DistributedContainer, other: DistributedContainer) -> D
 
 def copy_all(of: DistributedContainer, to: DistributedContainer) -> None:
     """Copy all of one container to another of its shape. Collective over the ranks of the one that is read."""
-    ends = np.array([to._handle, *whole_region(of.shape).source()], np.int64)
+    ends = np.array([handle_of(to), *whole_region(of.shape).source()], np.int64)
     bridge.move(of, ends, 0, 1)

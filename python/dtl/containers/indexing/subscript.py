@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from ..._native.objects import refuse_closed
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
 from ..indices import check_inside, from_start
@@ -144,7 +145,7 @@ def _mask(of: DistributedContainer, chosen: Array) -> Mask:
 
 
 def _where(of: DistributedContainer, mask: DistributedContainer) -> Where:
-    mask._check_open()
+    refuse_closed(mask)
     if mask.dtype != np.bool_:
         raise InvalidTypeError(f"a container of {mask.dtype} is no index; as a mask it must hold bool")
     if mask.shape != of.shape[: mask.ndim]:
@@ -188,7 +189,7 @@ def _checked(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
     if not isinstance(entry, DistributedContainer):
         check_bounds(entry, d, shape, arrays_too=True)
         return entry
-    entry._check_open()
+    refuse_closed(entry)
     given = entry.astype(np.int64, copy=False)
     if given.global_size and bool(((given < -extent) | (given >= extent)).any()):
         raise BoundsError(f"an index of dimension {d} is outside [{-extent}, {extent})")

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..._native import slow_paths
 from ..._native.library import bridge
+from ..._native.objects import refuse_closed
 from ..base import DistributedContainer
+from ..interior import as_elements
 
 
 def rows_first(key: Any) -> tuple[DistributedContainer, tuple[Any, ...]] | None:
@@ -47,10 +49,10 @@ def with_arrays(entries: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _everywhere(indices: Any) -> Any:
-    indices._check_open()
+    refuse_closed(indices)
     started = slow_paths.clock() if slow_paths.listeners else 0
     places = np.arange(indices.global_size)
-    array = np.asarray(indices._elements(bridge.take(indices, places)))
+    array = np.asarray(as_elements(indices, bridge.take(indices, places)))
     if started and indices.context.size > 1:
         slow_paths.tell(slow_paths.EVERYWHERE, "getitem", array.nbytes, started)
     return array.reshape(indices.shape)

@@ -12,7 +12,7 @@ from ..._native import library
 from ..._native.arguments import dtype_number, operator_number
 from ..._native.kinds import fitting, kind_of
 from ..._native.library import bridge
-from ..._native.objects import Owner
+from ..._native.objects import Owner, handle_of
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ...ops import SUM, OpLike
 from ...policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike, placement_of
@@ -115,7 +115,7 @@ class DistributedMap(Owner):
         if self._keys.unknown:
             agree(ctx, "map", f"keys of {keys}")
         text = self._keys.is_text
-        self._handle = library.map_create(ctx._handle, self._keys.number, keys.itemsize, text, number, placed)
+        self._handle = library.map_create(handle_of(ctx), self._keys.number, keys.itemsize, text, number, placed)
         self._context = ctx
         self._placement = Placement(library.map_placement(self._handle))
         if self._placement is not Placement.HOST:

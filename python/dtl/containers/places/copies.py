@@ -13,11 +13,13 @@ import numpy as np
 from ..._native import library
 from ..._native.arguments import stored_number
 from ..._native.library import bridge
+from ..._native.objects import handle_of
 from ...policies import Placement
 from ...runtime.array_libraries import is_numpy
 from ...runtime.scheduler import DEPTH, containers_in
 from ...runtime.staging import Staging
 from ..base import DistributedContainer
+from ..interior import division_of, end_write, is_where_divided, owning_class_of, run_as
 from ..ufunc_operands import refusal
 
 _DEVICE = Placement.DEVICE
@@ -43,7 +45,7 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     result = by_host(op, f, args, kwargs, written)
     for c in (*written, *containers_in([result])):
         if getattr(c, "_placement", None) is _DEVICE:
-            c._end_write(op)
+            end_write(c, op)
             break
     return result
 
@@ -65,7 +67,7 @@ def by_host(
         If there are containers on the host, too.
     """
     given = [c for c in containers_in((args, kwargs)) if isinstance(c, DistributedContainer)]
-    if not all(c._handle for c in given):
+    if not all(handle_of(c) for c in given):
         return f(*args, **kwargs)  # which says which one is closed
     there = [c for c in given if c.placement_policy is _DEVICE]
     check_placements(name, given)
@@ -132,19 +134,19 @@ def taken(name: str, c: Any, places: Any) -> Any:
 
 def _twin(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
-    handle = library.container_twin(c._handle, stored_number(c._dtype), 0 if beside is None else beside._handle)
-    kind: Any = c._owning_class()
+    handle = library.container_twin(handle_of(c), stored_number(c.dtype), 0 if beside is None else handle_of(beside))
+    kind: Any = owning_class_of(c)
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside.placement_policy
-    made._adopt(handle, c._context, c._dtype, c._ndim, c._division, placement)
-    made._is_where_divided = c._is_where_divided
+    made._adopt(handle, c._context, c.dtype, c.ndim, division_of(c), placement)
+    made._is_where_divided = is_where_divided(c)
     return made
 
 
 def _copied(source: Any, target: Any) -> int:
     """Copy this rank's elements, and return how many bytes these are."""
-    bridge.copy_part(target, np.array([source._handle]))
-    return int(np.prod(source.local_shape) * source._dtype.itemsize)
+    bridge.copy_part(target, np.array([handle_of(source)]))
+    return int(np.prod(source.local_shape) * source.dtype.itemsize)
 
 
 def _changed(value: Any, copies: dict[int, Any], depth: int = DEPTH) -> Any:
@@ -191,7 +193,7 @@ class _Returned:
 def moved_beside(made: Any, beside: Any) -> Any:
     """Return a container with the elements of one on the host, which it closes, where another's are."""
     there = _twin(made, beside)
-    there._run_as(made._execution)
+    run_as(there, made.execution_policy)
     _copied(made, there)
     made.close()
     return there

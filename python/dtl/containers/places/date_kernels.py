@@ -14,6 +14,7 @@ import numpy as np
 from ...policies import Placement
 from ..base import DistributedContainer
 from ..broadcasting import checked_shape
+from ..making import new_like
 from ..ufunc_operands import result_dtypes
 from .kernels import bring, compute
 
@@ -52,7 +53,7 @@ def dates_by_kernel(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs
     if at is None:
         return None
     parts = [part.view(_BITS) if isinstance(part, np.ndarray) else part for part in at.parts]
-    target = at.target if at.made else at.target._like(result, blank=True)
+    target = at.target if at.made else new_like(at.target, result, blank=True)
     return _written(ufunc.__name__, parts, target)
 
 
@@ -96,8 +97,8 @@ def _scaled(c: Any, wanted: np.dtype[Any]) -> Any:
         return c
     unit, many = np.datetime_data(c.dtype)
     (factor,) = np.ones(1, f"m8[{many}{unit}]").astype(wanted.str.replace("M8", "m8")).view(np.uint64)
-    made = compute("multiply", _BITS, (c, factor), c._like(_BITS, blank=True))
-    return compute("positive", _BITS, (_where_missing(c, made, c),), c._like(wanted, blank=True))
+    made = compute("multiply", _BITS, (c, factor), new_like(c, _BITS, blank=True))
+    return compute("positive", _BITS, (_where_missing(c, made, c),), new_like(c, wanted, blank=True))
 
 
 def _written(name: str, parts: Sequence[Any], target: Any) -> Any:
@@ -105,7 +106,7 @@ def _written(name: str, parts: Sequence[Any], target: Any) -> Any:
     if name in _MISSING:
         return compute("equal", _BITS, (parts[0], _NAT), target)
     if name in _SUMS:
-        made = compute(name, _BITS, parts, target._like(_BITS, blank=True))
+        made = compute(name, _BITS, parts, new_like(target, _BITS, blank=True))
         for part in parts:
             made = _where_missing(part, made, target)
         return compute("positive", _BITS, (made,), target)
@@ -116,7 +117,7 @@ def _written(name: str, parts: Sequence[Any], target: Any) -> Any:
     keys = [order_key(part, target, False) for part in parts]
     found = compute(name, _BITS, keys, target)
     test, merge = ("equal", "logical_or") if name == "not_equal" else ("not_equal", "logical_and")
-    missing = compute(test, _BITS, (keys[_COMPARISONS[name]], np.uint64(0)), target._like(_TRUTHS, blank=True))
+    missing = compute(test, _BITS, (keys[_COMPARISONS[name]], np.uint64(0)), new_like(target, _TRUTHS, blank=True))
     return compute(merge, _TRUTHS, (found, missing), target)
 
 
@@ -124,13 +125,13 @@ def _where_missing(part: Any, made: Any, target: Any) -> Any:
     """Return what was made, but NaT where an operand is."""
     if isinstance(part, np.generic):
         return made
-    missing = compute("equal", _BITS, (part, _NAT), target._like(_TRUTHS, blank=True))
+    missing = compute("equal", _BITS, (part, _NAT), new_like(target, _TRUTHS, blank=True))
     return compute("where", _BITS, (_NAT, made, missing), made)
 
 
 def order_key(of: Any, like: Any, nat_is_last: bool) -> Any:
     """Return numbers of 64 bits in whose order dates are, laid out as a container is."""
-    key = compute("bitwise_xor", _BITS, (of, _NAT), like._like(_BITS, blank=True))
+    key = compute("bitwise_xor", _BITS, (of, _NAT), new_like(like, _BITS, blank=True))
     return compute("subtract", _BITS, (key, _ONE), key) if nat_is_last else key
 
 

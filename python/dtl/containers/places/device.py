@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..._native.library import bridge
+from ..._native.objects import handle_of
 from ...policies import Partition, Placement
 from ...runtime.device_array import DeviceArray
 from ..base import DistributedContainer, linear_indices
+from ..interior import as_carried, as_elements
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -21,36 +23,36 @@ def true_places(mask: DistributedContainer, base: int = 0) -> DeviceArray:
 
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> DeviceArray:
     """Return the elements, or rows, where this rank's part of a mask is true."""
-    return DeviceArray(bridge.choose(of, mask._handle), of.dtype)
+    return DeviceArray(bridge.choose(of, handle_of(mask)), of.dtype)
 
 
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array | DistributedContainer) -> None:
     """Write values where this rank's part of a mask is true: one element, or row, for all, or one for each."""
     if isinstance(values, DistributedContainer):
-        bridge.put_where(to, None, mask._handle, values._handle)
+        bridge.put_where(to, None, handle_of(mask), handle_of(values))
     else:
-        bridge.put_where(to, to._for_core(values), mask._handle)
+        bridge.put_where(to, as_carried(to, values), handle_of(mask))
 
 
 def take_places(made: DistributedContainer, of: DistributedContainer, places: Array) -> None:
     """Write to this rank's part the elements of another part, by their places there in C order."""
-    bridge.take_part(made, np.ascontiguousarray(places, np.int64), of._handle)
+    bridge.take_part(made, np.ascontiguousarray(places, np.int64), handle_of(of))
 
 
 def put_places(to: DistributedContainer, places: Array, values: Array) -> None:
     """Write values, one or one a place, to places in this rank's part in C order; the last stays."""
     wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
-    bridge.put_part(to, wanted, to._for_core(np.ascontiguousarray(values)).reshape(-1))
+    bridge.put_part(to, wanted, as_carried(to, np.ascontiguousarray(values)).reshape(-1))
 
 
 def take_where(made: DistributedContainer, of: DistributedContainer, places: Any, mask: Any) -> None:
     """Write to this rank's part, where a mask is true, elements of another part, whose places there a container has."""
-    bridge.take_where(made, of._handle, places._handle, mask._handle)
+    bridge.take_where(made, handle_of(of), handle_of(places), handle_of(mask))
 
 
 def put_at(to: DistributedContainer, values: Any, places: Any, mask: Any) -> None:
     """Write to this rank's part, at the places that a container has, the elements of another where a mask is true."""
-    bridge.put_at(to, values._handle, places._handle, mask._handle)
+    bridge.put_at(to, handle_of(values), handle_of(places), handle_of(mask))
 
 
 def local_places(of: DistributedContainer) -> Array:
@@ -78,4 +80,4 @@ def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     if of.placement_policy is not Placement.DEVICE:
         return np.ascontiguousarray(of.local_view()[wanted])
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
-    return of._elements(bridge.get(of, indices))
+    return as_elements(of, bridge.get(of, indices))

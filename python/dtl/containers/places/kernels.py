@@ -15,11 +15,13 @@ from ..._native.arguments import stored_number
 from ..._native.callsite import by_user
 from ..._native.kinds import carrier
 from ..._native.library import bridge
-from ..._native.objects import Owner
+from ..._native.objects import Owner, handle_of, refuse_closed
 from ...exceptions import UNSUPPORTED, InvalidArgumentError
 from ...policies import Placement
 from ..base import DistributedContainer
 from ..broadcasting import Placed, checked_shape, cut, own_indices, owns, place
+from ..interior import carrier_of
+from ..making import new_like
 from ..ufunc_operands import LEAST_MAXIMUM, WEAK, are_alike, refusal, result_dtypes
 from .copies import to_host
 from .device import true_places
@@ -149,13 +151,13 @@ def ufunc_at_once(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     handles, words, first = [0, 0, 0], _NO_NUMBERS, out
     for n, value in enumerate(inputs):
         if isinstance(value, DistributedContainer):
-            handles[n] = value._handle
+            handles[n] = handle_of(value)
             first = value if first is None else first
         else:
             words = np.zeros(6, np.int64)
             words[2 * n : 2 * n + 2].view(dtype)[0] = value
-    target = first._like(result, blank=True) if out is None else out
-    bridge.elementwise(target, name, number, target._ndim, tuple(handles), words)
+    target = new_like(first, result, blank=True) if out is None else out
+    bridge.elementwise(target, name, number, target.ndim, tuple(handles), words)
     return target
 
 
@@ -166,9 +168,9 @@ def _form(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     for value in (*inputs, out):
         if isinstance(value, DistributedContainer):
             first = value if first is None else first
-            if not (value._handle and are_alike(first, value) and value.placement_policy is _DEVICE and owns(value)):
+            if not (handle_of(value) and are_alike(first, value) and value.placement_policy is _DEVICE and owns(value)):
                 return None
-            key.append(value._dtype)
+            key.append(value.dtype)
         elif value is None or value.__class__ in WEAK or (value.__class__ is int and 0 <= value <= LEAST_MAXIMUM):
             key.append(value.__class__)
         else:
@@ -183,7 +185,7 @@ def _remember(
     is_checked = loop.operators == ("power",) and loop.dtype.kind == "i"
     if len(loop.operators) > 1 or loop.operands is not inputs or loop.dtype == _HALF or is_checked:
         return
-    kinds = [value._dtype for value in (*inputs, *outs) if isinstance(value, DistributedContainer)]
+    kinds = [value.dtype for value in (*inputs, *outs) if isinstance(value, DistributedContainer)]
     if any(kind != loop.dtype for kind in kinds[: len(kinds) - len(outs)]) or any(
         out.dtype != computed[0] for out in outs
     ):
@@ -215,7 +217,7 @@ def _results(
     for operator, out, result, dtype in zip(loop.operators, outputs, results, computed):
         if out is not None and result == dtype and mask is None and len(outputs) == 1:
             return compute(operator, loop.dtype, given, out)
-        new = placed.target if placed.made and not values else placed.target._like(dtype, blank=True)
+        new = placed.target if placed.made and not values else new_like(placed.target, dtype, blank=True)
         values.append(compute(operator, loop.dtype, given, new))
     if all(value is not None for value in values):
         values = [_written(*each, mask) for each in zip(values, outputs, results)]
@@ -227,7 +229,7 @@ def _results(
 def _written(value: Any, out: Any, dtype: np.dtype[Any], mask: Any) -> Any:
     """Return values where the caller wants them, of a type: those that a mask leaves out are what they were, or 0."""
     if mask is not None:
-        target = value._like(dtype, blank=True) if out is None else out
+        target = new_like(value, dtype, blank=True) if out is None else out
         return compute("where", dtype, (value, 0 if out is None else out, mask), target)
     if out is None:
         return value
@@ -239,7 +241,7 @@ def _refuse_negative(name: str, dtype: np.dtype[Any], exponents: Any, mask: Any,
     of = exponents.of if isinstance(exponents, _Cut) else exponents
     if not getattr(of, "ndim", 0) or np.can_cast(of.dtype, f"u{dtype.itemsize}"):
         return  # a number has been looked at
-    signs = compute("less", dtype, (exponents, 0), target._like(np.bool_, blank=True))
+    signs = compute("less", dtype, (exponents, 0), new_like(target, np.bool_, blank=True))
     if mask is not None:
         signs = compute("logical_and", np.dtype(np.bool_), (signs, mask), signs)
     if true_places(signs).shape[0] > 0:
@@ -329,7 +331,7 @@ def converted(a: Any, dtype: np.dtype[Any]) -> Any:
     """Have the GPU convert elements to another type, or return None where it does not know one."""
     if any(carrier(each) is not None and each != _HALF for each in (a.dtype, dtype)):
         return None
-    return convert(a, a._like(dtype, blank=True))
+    return convert(a, new_like(a, dtype, blank=True))
 
 
 def convert(value: Any, target: Any) -> Any:
@@ -345,7 +347,7 @@ def convert(value: Any, target: Any) -> Any:
         return convert(converted(value, np.dtype(np.float32)), target)
     if target.dtype == _HALF and value.dtype.char not in "fd":
         wide = np.dtype(np.float64 if value.dtype == np.complex128 else np.float32)
-        return convert(compute(f"as_{wide}", value.dtype, (value,), value._like(wide, blank=True)), target)
+        return convert(compute(f"as_{wide}", value.dtype, (value,), new_like(value, wide, blank=True)), target)
     return compute(f"as_{target.dtype}", value.dtype, (value,), target)
 
 
@@ -369,7 +371,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     placed = bring("np.where", (x, y, truth), shape, dtype, [])
     if placed is None:
         return None
-    target = placed.target if placed.made else placed.target._like(dtype, blank=True)
+    target = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
     return compute("where", dtype, placed.parts, target)
 
 
@@ -459,14 +461,14 @@ def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target
                 bits = np.array(value, dtype).tobytes().ljust(16, b"\0")
                 words[2 * n : 2 * n + 2] = np.frombuffer(bits, np.int64)
                 continue
-            elif n < 2 and there.dtype != dtype and not (_is_moved(there.dtype) and there._carrier == dtype):
+            elif n < 2 and there.dtype != dtype and not (_is_moved(there.dtype) and carrier_of(there) == dtype):
                 there = converted(there, dtype)
                 if there is None:
                     return None
             if isinstance(there, DistributedContainer):
-                there._check_open()  # the handle of a closed one would stand for a number
+                refuse_closed(there)  # the handle of a closed one would stand for a number
             held.append(there)
-            handles[n] = there._handle
+            handles[n] = handle_of(there)
         name = np.frombuffer(operator.encode(), np.uint8)
         if any(isinstance(value, _Cut) for value in operands):
             words = np.concatenate([words, cuts.ravel()])
@@ -487,7 +489,7 @@ def _by_float32(operator: str, operands: Sequence[Any], target: Any) -> Any:
         return None
     if target.dtype != _HALF:
         return compute(operator, single, given, target)
-    made = compute(operator, single, given, target._like(single, blank=True))
+    made = compute(operator, single, given, new_like(target, single, blank=True))
     return None if made is None else convert(made, target)
 
 

@@ -1,0 +1,113 @@
+"""What a container is made of, and this rank's part of it, for packages that compute with containers.
+
+No other module reads a container's private names: what is asked of one stands here, and what makes new ones in
+``making``. ``handle_of`` and ``refuse_closed``, for native objects of all kinds, are in ``_native.objects``.
+
+What only reads is an ``attrgetter``, or a method of the class, so that a call costs no frame of its own.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter, methodcaller
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native import library
+from .._native.library import bridge
+from ..exceptions import InvalidTypeError
+from ..policies import Placement
+from ..runtime.agreement import agree
+from ..runtime.scheduler import Deferrable
+from .layout import Division
+
+#: Looked up once: members of enumerations are slow to get at.
+_DEVICE = Placement.DEVICE
+
+#: How the elements are divided among the ranks. Of a container of PARTITION_BLOCK without a grid, it is BLOCK itself.
+division_of: Callable[[Any], Division] = attrgetter("_division")
+
+#: Whether the elements are where division_of puts those of this shape. Those of a span, and of what is laid out as one,
+#: are where another container has them, and a resize does not change the sizes of an explicit partition.
+is_where_divided: Callable[[Any], bool] = attrgetter("_is_where_divided")
+
+#: The type as which the core moves elements that it does not compute with; None where it does.
+carrier_of: Callable[[Any], Any] = attrgetter("_carrier")
+
+#: What the elements stand for, such as categories, as the columns of a table note it; None if nobody noted anything.
+noted_meaning: Callable[[Any], Any] = attrgetter("_meaning")
+
+#: The class of new containers made of the elements of one: its own, unless that owns none.
+owning_class_of: Callable[[Any], Any] = methodcaller("_owning_class")
+
+#: DistributedTensor, for results of several dimensions.
+tensor_class_of: Callable[[Any], Any] = attrgetter("_tensor_class")
+
+#: Sets the execution policy of a container, from (c, execution).
+run_as = Deferrable._run_as
+
+
+def note_meaning(c: Any, meaning: Any) -> None:
+    """Note what the elements stand for. Not collective."""
+    c._meaning = meaning
+
+
+def is_laid_out_as(c: Any, other: Any) -> bool:
+    """Say whether each element of another container is where that of one is. Not collective."""
+    layout = c._layout
+    if layout is other._layout:
+        return True
+    if other.context.size != c.context.size or other.context.rank != c.context.rank:
+        return False
+    if not library.container_equal(c._raw_handle, other._raw_handle):
+        return False
+    if other.context is c.context:
+        other._layout = layout
+    return True
+
+
+def as_elements(c: Any, of_core: Any) -> np.ndarray[Any, Any]:
+    """Return what the core gives of a container's elements, as elements."""
+    array: np.ndarray[Any, Any] = np.asarray(of_core)
+    return array if c._carrier is None else array.view(c.dtype)
+
+
+def as_carried(c: Any, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return elements of a container's type as the core takes them."""
+    carrier = c._carrier
+    return elements if carrier is None else elements.view(carrier)
+
+
+def check_numbers(c: Any, op: str) -> None:
+    """Refuse elements that are moved, compared and sorted, and not computed with."""
+    if c._carrier is not None:
+        advice = "; astype makes numbers of them" if c.dtype.kind in "fmM" else ""
+        raise InvalidTypeError(
+            f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {c.dtype} are moved, "
+            f"compared and sorted{advice}"
+        )
+
+
+def set_part(c: Any, values: np.ndarray[Any, Any]) -> None:
+    """Write this rank's elements, which the host has. Not collective."""
+    if c.placement_policy is _DEVICE:
+        bridge.set_part(c, as_carried(c, np.ascontiguousarray(values, c.dtype)))
+    else:
+        c.local_view()[...] = values
+
+
+def fill_part(c: Any, value: np.ndarray[Any, Any]) -> None:
+    """Give every element of this rank a value of the element type. Not collective."""
+    if c.placement_policy is _DEVICE:
+        bridge.fill_part(c, as_carried(c, value))
+    else:
+        c.local_view()[...] = value
+
+
+def end_write(c: Any, op: str) -> None:
+    """End a collective call whose last step has written elements of a container on each rank. Collective.
+
+    A GPU may fail at it on one rank alone: then the call raises on every rank.
+    """
+    if c.placement_policy is _DEVICE:
+        agree(c.context, op, "elements were written")

@@ -1,0 +1,83 @@
+"""New containers, for packages that compute with containers: alike, of a shape, or of the ranks' parts."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._native import library
+from .._native.arguments import stored_number
+from .._native.kinds import computed_number
+from ..comm import collectives
+from ..policies import Execution, Partition, Placement
+from ..runtime.context import Context
+from ..runtime.device_array import DeviceArray
+from .interior import end_write, set_part
+from .layout import Division
+
+Made = TypeVar("Made")
+
+
+def new_like(c: Any, dtype: Any, blank: bool = False) -> Any:
+    """Return a container of zeros that is laid out as another one. Not collective.
+
+    Blank elements, which those of managed memory cannot be, are anything: for a caller that writes all of them.
+    """
+    is_blank = blank and c.placement_policy is not Placement.UNIFIED
+    return of_handle(c, library.container_alike(c._raw_handle, stored_number(dtype), is_blank), dtype)
+
+
+def of_handle(c: Any, handle: int, dtype: Any) -> Any:
+    """Return the container of a handle that the core made, laid out as another one. Not collective."""
+    kind = c._owning_class()
+    made = kind.__new__(kind)
+    given = np.dtype(dtype)
+    if c._is_plain and c._execution is Execution.SEQ and computed_number(given):
+        made._adopt_native(handle, c._context, given, c._ndim, c._division)
+    else:
+        made._adopt(handle, c._context, given, c._ndim, c._division, c._placement, c._execution)
+    made._layout = c._layout
+    if not c._is_where_divided:
+        made._is_where_divided = made._is_quick = False
+    return made
+
+
+def created(
+    kind: type[Made],
+    ctx: Context,
+    shape: tuple[int, ...],
+    dtype: Any,
+    divided: Division,
+    placement: Placement = Placement.HOST,
+    blank: bool = False,
+    words: str = "",
+) -> Made:
+    """Return a container of a class, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
+
+    Blank elements are anything: for a caller that writes all of them before anyone else sees them. Words are what else
+    the ranks agree on: the name of the call that makes the container, a space, and its arguments.
+    """
+    made: Any = kind.__new__(kind)
+    made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
+    new: Made = made
+    return new
+
+
+def from_parts(kind: type[Made], ctx: Context, part: Any, placement: Placement = Placement.HOST) -> Made:
+    """Return a container of the ranks' arrays, which are known to fit together. Collective.
+
+    Its placement is that of arrays on a GPU, else the one that is given.
+    """
+    sizes = tuple(collectives.allgather(ctx, len(part)).tolist())
+    divided = Division(Partition.EXPLICIT, sizes=sizes)
+    if isinstance(part, DeviceArray):
+        placement = Placement.DEVICE
+    made: Any = created(kind, ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
+    if isinstance(part, DeviceArray):
+        made.device_view()._memory.copy(part._memory, True)
+    else:
+        set_part(made, part)
+    end_write(made, "from_local")
+    new: Made = made
+    return new

@@ -1,0 +1,156 @@
+"""The operators of columns, and NumPy's functions of single values on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import InvalidTypeError
+from .elementwise import computed
+from .rows import Rows
+
+if TYPE_CHECKING:
+    from .column import Column
+
+
+#: Functions of NumPy's on a whole column, as methods and with NumPy's defaults.
+_METHODS: dict[Any, tuple[str, dict[str, Any]]] = {
+    np.sum: ("sum", {}),
+    np.prod: ("prod", {}),
+    np.mean: ("mean", {}),
+    np.min: ("min", {}),
+    np.max: ("max", {}),
+    np.any: ("any", {}),
+    np.all: ("all", {}),
+    np.median: ("median", {}),
+    np.quantile: ("quantile", {}),
+    np.var: ("var", {"ddof": 0}),
+    np.std: ("std", {"ddof": 0}),
+}
+
+
+class Operators:
+    """What has the operators of a column; a column is made of the results."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def rows(self) -> Rows:
+        """The values as Arrow's."""
+        raise NotImplementedError
+
+    def _operated(self, f: Any, inputs: tuple[Any, ...], op: str) -> Any:
+        """Return a function of NumPy's of columns and other operands, as columns."""
+        kind: Any = type(self)
+        given = tuple(each.rows if isinstance(each, Operators) else each for each in inputs)
+        made = computed(f, given, op)
+        return tuple(kind.of(each) for each in made) if isinstance(made, tuple) else kind.of(made)
+
+    def _operator(self, f: Any, inputs: tuple[Any, ...], op: str) -> Column:
+        made: Column = self._operated(f, inputs, op)
+        return made
+
+    def __array_ufunc__(self, f: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or any(value is not None for value in kwargs.values()):
+            what = f"np.{f.__name__}.{method}" if method != "__call__" else f"np.{f.__name__} with {', '.join(kwargs)}"
+            raise InvalidTypeError(f"{what} is not for columns: column.to_vector() is for all of NumPy")
+        return self._operated(f, inputs, f"np.{f.__name__}")
+
+    def __array_function__(self, f: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if f not in _METHODS or not args or args[0] is not self:
+            raise InvalidTypeError(f"np.{f.__name__} is not for columns: column.to_vector() is for all of NumPy")
+        name, defaults = _METHODS[f]
+        return getattr(self, name)(*args[1:], **{**defaults, **kwargs})
+
+    def __add__(self, other: Any) -> Column:
+        return self._operator(np.add, (self, other), "+")
+
+    def __radd__(self, other: Any) -> Column:
+        return self._operator(np.add, (other, self), "+")
+
+    def __sub__(self, other: Any) -> Column:
+        return self._operator(np.subtract, (self, other), "-")
+
+    def __rsub__(self, other: Any) -> Column:
+        return self._operator(np.subtract, (other, self), "-")
+
+    def __mul__(self, other: Any) -> Column:
+        return self._operator(np.multiply, (self, other), "*")
+
+    def __rmul__(self, other: Any) -> Column:
+        return self._operator(np.multiply, (other, self), "*")
+
+    def __truediv__(self, other: Any) -> Column:
+        return self._operator(np.true_divide, (self, other), "/")
+
+    def __rtruediv__(self, other: Any) -> Column:
+        return self._operator(np.true_divide, (other, self), "/")
+
+    def __floordiv__(self, other: Any) -> Column:
+        return self._operator(np.floor_divide, (self, other), "//")
+
+    def __rfloordiv__(self, other: Any) -> Column:
+        return self._operator(np.floor_divide, (other, self), "//")
+
+    def __mod__(self, other: Any) -> Column:
+        return self._operator(np.remainder, (self, other), "%")
+
+    def __rmod__(self, other: Any) -> Column:
+        return self._operator(np.remainder, (other, self), "%")
+
+    def __pow__(self, other: Any) -> Column:
+        return self._operator(np.power, (self, other), "**")
+
+    def __rpow__(self, other: Any) -> Column:
+        return self._operator(np.power, (other, self), "**")
+
+    def __and__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_and, (self, other), "&")
+
+    def __rand__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_and, (other, self), "&")
+
+    def __or__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_or, (self, other), "|")
+
+    def __ror__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_or, (other, self), "|")
+
+    def __xor__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_xor, (self, other), "^")
+
+    def __rxor__(self, other: Any) -> Column:
+        return self._operator(np.bitwise_xor, (other, self), "^")
+
+    def __eq__(self, other: Any) -> Column:  # type: ignore[override]
+        return self._operator(np.equal, (self, other), "==")
+
+    def __ne__(self, other: Any) -> Column:  # type: ignore[override]
+        return self._operator(np.not_equal, (self, other), "!=")
+
+    def __lt__(self, other: Any) -> Column:
+        return self._operator(np.less, (self, other), "<")
+
+    def __le__(self, other: Any) -> Column:
+        return self._operator(np.less_equal, (self, other), "<=")
+
+    def __gt__(self, other: Any) -> Column:
+        return self._operator(np.greater, (self, other), ">")
+
+    def __ge__(self, other: Any) -> Column:
+        return self._operator(np.greater_equal, (self, other), ">=")
+
+    def __neg__(self) -> Column:
+        return self._operator(np.negative, (self,), "-")
+
+    def __abs__(self) -> Column:
+        return self._operator(np.absolute, (self,), "abs")
+
+    def __invert__(self) -> Column:
+        return self._operator(np.invert, (self,), "~")
+
+    def abs(self) -> Column:
+        """Return the absolute values. Not collective."""
+        return self.__abs__()

@@ -1,0 +1,317 @@
+"""Numbers that a whole column is reduced to: each rank's part first, then the results of all, on every rank alike."""
+
+from __future__ import annotations
+
+import decimal
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.arguments import flag, integer
+from ..algorithms.select import quantile as quantile_of_vector
+from ..comm.objects import allgather_object
+from ..containers.sequences import DistributedVector
+from ..exceptions import BoundsError, InvalidTypeError, OverflowError
+from ..runtime.agreement import agree, local_step
+from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
+from .elementwise import combined, decoded, numpy_of
+from .exchange import by_rank
+from .hashes import hashed, ranks_of
+from .rows import Rows, arrow, arrows_errors
+
+#: The digits of a decimal128, and those in which sums and quotients of them are computed.
+_DIGITS, _EXACT = 38, decimal.Context(prec=200)
+
+_LOW = 0xFFFFFFFF
+
+
+def reduced(rows: Rows, op: str, skipna: Any, ddof: Any = 1) -> Any:
+    """Return what a column is reduced to. Collective."""
+    ctx, name = rows.context, rows.names[0]
+    with local_step(ctx, op):
+        skips, freedom = bool(flag("skipna", skipna)), integer("ddof", ddof)
+        kind = plain_type(rows.schema.types[0])
+        start, finish = _way(op, kind, rows.schema.types[0])
+    agree(ctx, op, f"of {name!r}, skipna {skips}, ddof {freedom}")
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        column = rows.local.column(0)
+        mine = column.null_count, len(column) - column.null_count, start(column)
+    found = allgather_object(ctx, mine)
+    if not skips and any(nulls for nulls, _, _ in found):
+        return None
+    counts = [count for _, count, _ in found]
+    parts = [part for _, count, part in found if count]
+    return finish(parts, sum(counts), freedom)
+
+
+#: How a part is reduced, and how results of parts with values, their number and ddof become the result.
+Way = "tuple[Callable[[Any], Any], Callable[[list[Any], int, int], Any]]"
+
+
+def _way(op: str, kind: Any, held: Any) -> Any:
+    """Return how a column of a type is reduced."""
+    pa = arrow()
+    if op == "count":
+        return (lambda column: None), (lambda parts, count, ddof: np.int64(count))
+    if pa.types.is_null(kind):
+        kind = pa.float64()
+    if op in ("min", "max"):
+        if pa.types.is_dictionary(held) and held.ordered:
+            return _smallest_in_order(op)
+        if is_number(kind) or is_decimal(kind) or is_text(kind) or is_time(kind) or pa.types.is_binary(kind):
+            return _smallest(op, kind)
+    elif is_number(kind):
+        return _NUMBERS[op](kind)
+    elif is_decimal(kind) and op in ("sum", "mean", "var", "std"):
+        return _sum_of_decimals(op, kind) if op in ("sum", "mean") else _NUMBERS[op](kind)
+    elif (pa.types.is_duration(kind) and op in ("sum", "mean")) or (pa.types.is_timestamp(kind) and op == "mean"):
+        return _of_times(op, kind)
+    raise InvalidTypeError(f"{op} of a column of {held} is not defined")
+
+
+def _sum(kind: Any) -> Any:
+    pa = arrow()
+    dtype = np.dtype(np.float64 if pa.types.is_floating(kind) else np.int64)
+    if pa.types.is_unsigned_integer(kind):
+        dtype = np.dtype(np.uint64)
+
+    def start(column: Any) -> Any:
+        total = pa.compute.sum(_for_arrow(column)).as_py()
+        return dtype.type(0 if total is None else total)
+
+    return start, lambda parts, count, ddof: np.array(parts, dtype).sum(dtype=dtype)
+
+
+def _for_arrow(column: Any) -> Any:
+    """Return a column of a type that Arrow's reductions know."""
+    pa = arrow()
+    if pa.types.is_float16(column.type):
+        return column.cast(pa.float32())
+    return column.cast(pa.float64()) if pa.types.is_null(column.type) else column
+
+
+def _prod(kind: Any) -> Any:
+    start, _ = _sum(kind)
+    dtype = start(arrow().chunked_array([], kind)).dtype
+
+    def product(column: Any) -> Any:
+        values, valid = numpy_of(column)
+        return (values if valid is None else values[valid]).prod(dtype=dtype)
+
+    return product, lambda parts, count, ddof: np.array(parts, dtype).prod(dtype=dtype)
+
+
+def _mean(kind: Any) -> Any:
+    pa = arrow()
+
+    def start(column: Any) -> Any:
+        return pa.compute.sum(column.cast(pa.float64(), safe=False)).as_py()
+
+    return start, lambda parts, count, ddof: np.float64(sum(parts)) / np.float64(count) if count else None
+
+
+def _moments(column: Any) -> tuple[int, float, float]:
+    """Return the number of values, their mean, and the sum of squares of what they differ from it."""
+    pa = arrow()
+    values, valid = numpy_of(column.cast(pa.float64(), safe=False))
+    chosen = values if valid is None else values[valid]
+    if not len(chosen):
+        return 0, 0.0, 0.0
+    with np.errstate(all="ignore"):
+        mean = float(chosen.mean())
+        return len(chosen), mean, float(np.square(chosen - mean).sum())
+
+
+def _var(kind: Any, root: bool = False) -> Any:
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        if count <= ddof:
+            return None
+        n, mean, squares = 0, 0.0, 0.0
+        for more, other, theirs in parts:  # of which the two are merged as Chan and others do
+            delta, both = other - mean, n + more
+            squares += theirs + delta * delta * n * more / both
+            mean, n = mean + delta * more / both, both
+        var = np.float64(squares / (count - ddof))
+        return np.sqrt(var) if root else var
+
+    return _moments, finish
+
+
+def _smallest(op: str, kind: Any) -> Any:
+    pa = arrow()
+
+    def start(column: Any) -> Any:
+        found = pa.compute.min_max(decoded(_for_arrow(column)))[op]
+        return found.cast(kind) if found.type != kind else found
+
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        if not count:
+            return None
+        whole = pa.array([part.as_py() for part in parts], kind) if not is_time(kind) else _times(parts, kind)
+        return _plain(pa.compute.min_max(_for_arrow(whole))[op].cast(kind))
+
+    return start, finish
+
+
+def _times(parts: list[Any], kind: Any) -> Any:
+    """Return scalars of times, of which Python's types have no nanoseconds, as an array."""
+    pa = arrow()
+    return pa.chunked_array([pa.array([part.value], pa.int64()).cast(_width(kind)).cast(kind) for part in parts], kind)
+
+
+def _width(kind: Any) -> Any:
+    pa = arrow()
+    return pa.int32() if kind.bit_width == 32 else pa.int64()
+
+
+def _smallest_in_order(op: str) -> Any:
+    pa = arrow()
+
+    def start(column: Any) -> Any:
+        codes = pa.compute.min_max(pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32()))[op].as_py()
+        return codes, None if codes is None else column.chunk(0).dictionary[codes].as_py()
+
+    return start, lambda parts, count, ddof: (min if op == "min" else max)(parts)[1] if count else None
+
+
+def _sum_of_decimals(op: str, kind: Any) -> Any:
+    pa = arrow()
+
+    def start(column: Any) -> Any:
+        return pa.compute.sum(column.cast(pa.decimal256(76, kind.scale))).as_py()
+
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        total = decimal.Decimal(0).scaleb(-kind.scale)
+        for part in parts:
+            total = _EXACT.add(total, part)
+        if op == "mean":
+            return _EXACT.divide(total, count).quantize(total, context=_EXACT) if count else None
+        if abs(int(total.scaleb(kind.scale, _EXACT))) >= 10**_DIGITS:
+            raise OverflowError(f"the sum {total} has more than the {_DIGITS} digits of a decimal128")
+        return total
+
+    return start, finish
+
+
+def _of_times(op: str, kind: Any) -> Any:
+    """Return the sum or mean of times, whose counts are added in two halves, which do not overflow."""
+    pa = arrow()
+
+    def start(column: Any) -> int:
+        values, valid = numpy_of(column.cast(pa.int64()))
+        chosen = values if valid is None else values[valid]
+        return (int((chosen >> 32).sum()) << 32) + int((chosen & _LOW).sum())
+
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        total = sum(parts)
+        if op == "mean":
+            if not count:
+                return None
+            total = (2 * total + count) // (2 * count)
+        if abs(total) >= 2**63:
+            raise OverflowError(f"the sum of the spans of time, {total} {kind.unit}, is larger than 2**63")
+        return _plain(pa.array([total], pa.int64()).cast(kind)[0])
+
+    return start, finish
+
+
+def _any(kind: Any) -> Any:
+    return _are_true, lambda parts, count, ddof: np.bool_(any(true for true, _ in parts))
+
+
+def _all(kind: Any) -> Any:
+    return _are_true, lambda parts, count, ddof: np.bool_(all(each for _, each in parts))
+
+
+def _are_true(column: Any) -> tuple[bool, bool]:
+    """Return whether one value is true, and whether all are."""
+    values, valid = numpy_of(column)
+    chosen = values if valid is None else values[valid]
+    return bool(chosen.any()), bool(chosen.all())
+
+
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "sum": _sum,
+    "prod": _prod,
+    "mean": _mean,
+    "var": _var,
+    "std": lambda kind: _var(kind, True),
+    "any": _any,
+    "all": _all,
+}
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of Arrow's as NumPy's or Python's: times as datetime64, or with their zone as Python's."""
+    pa, kind = arrow(), value.type
+    if not value.is_valid:
+        return None
+    if is_number(kind):
+        return np.dtype(kind.to_pandas_dtype()).type(value.as_py())
+    if pa.types.is_date(kind) or pa.types.is_duration(kind) or (pa.types.is_timestamp(kind) and kind.tz is None):
+        return pa.array([value.value], _width(kind)).cast(kind).to_numpy(zero_copy_only=False)[0]
+    return value.as_py()
+
+
+def quantile(rows: Rows, op: str, q: Any, skipna: Any) -> Any:
+    """Return quantiles of numbers. Collective."""
+    ctx, name, pa = rows.context, rows.names[0], arrow()
+    with local_step(ctx, op):
+        skips = bool(flag("skipna", skipna))
+        given = np.asarray(q)
+        if given.dtype.kind not in "iuf" or given.ndim > 1:
+            raise InvalidTypeError(f"q must be a number or a list of numbers, not {q!r}")
+        if not ((given >= 0) & (given <= 1)).all():
+            raise BoundsError(f"q {q!r} outside [0, 1]")
+        kind = rows.schema.types[0]
+        if not (is_number(kind) or pa.types.is_null(kind)):
+            raise InvalidTypeError(f"{op} of a column of {kind} is not defined")
+        values, valid = numpy_of(rows.local.column(0))
+        chosen = np.asarray(values if valid is None else values[valid], np.float64)
+    agree(ctx, op, f"of {name!r}, q {given.tolist()}, skipna {skips}")
+    found = allgather_object(ctx, (len(values) - len(chosen), len(chosen)))
+    if not sum(count for _, count in found) or (not skips and any(nulls for nulls, _ in found)):
+        return None
+    with DistributedVector.from_local(ctx, chosen) as vec:
+        return quantile_of_vector(vec, q if given.ndim == 0 else given)
+
+
+def distinct(rows: Rows, op: str) -> int:
+    """Return how many different values that are not null a column has. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op), arrows_errors(f"{op} of {rows.names[0]!r}"):
+        pa = arrow()
+        column = decoded(rows.local.column(0))
+        values = combined(pa.compute.unique(_for_arrow(column))).drop_null()
+        mine = pa.table([values], names=rows.names)
+        where = ranks_of(hashed(mine, rows.names), ctx.size)
+    agree(ctx, op)
+    here = by_rank(ctx, op, mine, where)
+    return int(sum(allgather_object(ctx, len(pa.compute.unique(here.column(0))))))
+
+
+_STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "max")
+
+
+def described(rows: Rows, op: str) -> Rows:
+    """Return statistics of the columns of numbers, all on rank 0. Collective."""
+    ctx, pa = rows.context, arrow()
+    with local_step(ctx, op):
+        names = [
+            name
+            for name, kind in zip(rows.names, rows.schema.types)
+            if is_number(kind) and not pa.types.is_boolean(kind)
+        ]
+        if not names:
+            raise InvalidTypeError(f"{op}: no column is of numbers; they are of {[str(t) for t in rows.schema.types]}")
+    agree(ctx, op)
+    made: dict[str, Any] = {"statistic": pa.array(_STATISTICS)}
+    for name in names:
+        one = rows.like(rows.local.select([name]))
+        found = [reduced(one, each, True) for each in ("count", "mean", "std", "min")]
+        quarters = quantile(one, "quantile", [0.25, 0.5, 0.75], True)
+        found += [None] * 3 if quarters is None else quarters.tolist()
+        found.append(reduced(one, "max", True))
+        made[name] = pa.array([None if each is None else float(each) for each in found], pa.float64())
+    table = pa.table(made)
+    return Rows(ctx, table if ctx.rank == 0 else table.slice(0, 0), (len(table), *[0] * (ctx.size - 1)))
