@@ -21,6 +21,12 @@ _SPARSE, _ANYWAY = 2, 1 << 12
 #: Numbers of several keys are put together below this.
 _LARGEST = 1 << 62
 
+#: So many numbers say whether most are distinct.
+_SAMPLE = 1 << 12
+
+#: Fewer numbers than these are looked for one by one.
+_EACH = 8
+
 #: Numbers of 16 bits, which NumPy sorts by radix.
 _RADIX = 1 << 16
 
@@ -77,6 +83,15 @@ def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
         places = np.zeros(width, np.int64)
         places[present] = np.arange(len(present))
         return present, places[numbers]
+    sample = numbers[:: max(len(numbers) // _SAMPLE, 1)]
+    if 2 * len(np.unique(sample)) > len(sample):  # most are distinct: a sort takes less time than a large hash table
+        order = np.argsort(numbers)
+        found = numbers[order]
+        first = np.ones(len(found), np.bool_)
+        first[1:] = found[1:] != found[:-1]
+        places = np.empty(len(found), np.int64)
+        places[order] = np.cumsum(first) - 1
+        return found[first], places
     coded = arrow().array(numbers).dictionary_encode()
     found = coded.dictionary.to_numpy()
     order = np.argsort(found)
@@ -87,6 +102,8 @@ def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
 
 def in_order(codes: Array, width: int) -> Array:
     """Return the indices that sort numbers below a width, equal ones in their order."""
+    if 0 < width <= _EACH:
+        return np.concatenate([np.flatnonzero(codes == number) for number in range(width)])
     if width <= _RADIX:
         return np.argsort(codes.astype(np.uint16), kind="stable")
     if width <= _RADIX**2:
@@ -99,7 +116,8 @@ def in_order(codes: Array, width: int) -> Array:
 def _together(one: Codes, other: Codes) -> Codes:
     """Return the numbers of rows by two sets of columns."""
     width = other.width
-    of_row = one.of_row * width
+    of_row = one.of_row
+    of_row *= width
     of_row += other.of_row
 
     def values(wanted: Array) -> list[Any]:
@@ -148,8 +166,7 @@ def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
     width = high - low + 1
     if width < _LARGEST and (missing is None or width <= max(_SPARSE * len(numbers), _ANYWAY)):
         least = np.array(low).astype(np.int64)  # of uint64, those that are too large wrap around
-        of_row = numbers.astype(np.int64)
-        of_row -= least
+        of_row = numbers.astype(np.int64, copy=False) - least
 
         def values(wanted: Array) -> list[Any]:
             found = (wanted + least).astype(numbers.dtype)

@@ -12,6 +12,7 @@ import numpy as np
 from ..comm.vector_collectives import allgatherv, alltoallv, gatherv
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
+from .codes import in_order
 from .rows import arrow
 
 #: Tables in chunks of fewer rows, on average, are made one before they are divided.
@@ -93,13 +94,12 @@ def _divided(local: Any, destinations: Any, size: int) -> list[Any]:
     pa = arrow()
     if local.num_columns and len(local) < _FEW * local.column(0).num_chunks:
         local = local.combine_chunks()
-    narrow = np.asarray(destinations).astype(np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int64)
     batches: list[list[Any]] = [[] for _ in range(size)]
     first = 0
     for batch in local.to_batches():
-        wanted = narrow[first : first + len(batch)]
+        wanted = destinations[first : first + len(batch)]
         first += len(batch)
-        order = np.argsort(wanted, kind="stable")  # of numbers of 8 and 16 bits, which NumPy sorts by radix
+        order = in_order(wanted, size)
         cuts = np.cumsum(np.bincount(wanted, minlength=size)).tolist()
         moved = batch.take(pa.array(order))
         for rank, (lo, hi) in enumerate(zip([0, *cuts], cuts)):

@@ -64,7 +64,7 @@ class Owners:
             mine = of_part[begin : begin + len(both)]
             owner = np.searchsorted(first, mine, "right") - 1
             #: The rank that owns each of this rank's groups, and the number by which it knows it.
-            self._owner, self._number = owner, mine - first[owner]
+            self._owner, self._number = owner.astype(np.uint32), (mine - first[owner]).astype(np.int32)
             self._translation: Array = None
             lo, hi = int(first[ctx.rank]), int(first[ctx.rank + 1])
             here = np.flatnonzero((of_part >= lo) & (of_part < hi)) if ctx.size > 1 else None
@@ -84,10 +84,9 @@ class Owners:
         matrix = allgather(ctx, lengths.astype(np.int64)).reshape(ctx.size, ctx.size)
         self._arrived = sent(ctx, self._op, [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])])
         with local_step(ctx, self._op):
-            self._owner = np.repeat(np.arange(ctx.size), lengths)
+            self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
             before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
-            self._number = np.arange(len(both)) - np.repeat(begins, lengths)
-            self._number += np.repeat(before[ctx.rank], lengths)
+            self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
             of_part, width, self.keys = _merged(self._arrived.select(names), False)
             self._translation = of_part
             self.groups = Groups(of_part, width)
