@@ -9,7 +9,7 @@ import numpy as np
 from ..comm.reductions import allreduce
 from ..ops import MIN
 from ..policies import Partition, Placement
-from .axis_reductions import result_dtype
+from .reductions import result_dtype
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -27,7 +27,7 @@ def share(
     of: DistributedContainer,
     op: str,
     words: str = "",
-    numbers: Sequence[int] = (),
+    numbers: Sequence[int] | Array = (),
     also: Sequence[DistributedContainer] = (),
     *,
     anywhere: bool = False,

@@ -6,15 +6,22 @@ from typing import Any, Callable, NoReturn
 
 import numpy as np
 
+from .._native.callsite import warn
 from .._native.kinds import kind_of
+from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..containers import expressions
+from ..containers.base import linear_indices
 from ..containers.broadcasting import elementwise as _elementwise
 from ..containers.interior import carrier_of, check_numbers
-from ..exceptions import InvalidTypeError
+from ..containers.places.copies import to_host
+from ..containers.places.date_kernels import order_key
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition, Placement
 from ..runtime import hints
-from .date_reductions import folded as _folded_dates
+from .exchange import WIDTH, gathered, share
+from .reductions import REDUCTIONS, Reduction, has, reduction
 
 SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
 ARGMIN, ARGMAX, MEAN, TRUTHS = bridge.FOLD_ARGMIN, bridge.FOLD_ARGMAX, bridge.FOLD_MEAN, bridge.FOLD_TRUTHS
@@ -24,6 +31,9 @@ MOMENT, SQUARES, MAGNITUDES = bridge.FOLD_MOMENT, bridge.FOLD_SQUARES, bridge.FO
 BY_FUNCTION = -1
 
 NAMES = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "sum", "sum", "all")
+
+#: The reductions that dates or text may have, by the number of their fold.
+_BY_NUMBER = {row.fold: name for name, row in REDUCTIONS.items() if row.others}
 
 _WORD = 2**64 - 1
 
@@ -89,7 +99,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                 with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.fold(true, None, kind, same, exact)
             if a.dtype.kind in "mMSU":
-                return _folded_dates(a, kind, NAMES[kind % ANY])
+                return _of_dates(a, kind, NAMES[kind % ANY])
             if a.dtype == np.float16 and handle_of(a):
                 with a.astype(np.float32) as wider:
                     return bridge.fold(wider, None, kind, same, exact)
@@ -104,6 +114,58 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     except AttributeError:
         _refuse(a)
     return _closed(a)
+
+
+def _of_dates(a: Any, kind: int, op: str) -> Any:
+    """Return what a fold makes of dates, of spans of time or of text, in a function that users know as op. Collective.
+
+    Of text, NumPy has where its extremes are.
+    """
+    name = _BY_NUMBER.get(kind, "")
+    if not has(name, a.dtype):
+        check_numbers(a, op)
+        raise InvalidTypeError(f"{name} of {a.dtype}")
+    refuse_closed(a)
+    if not a.global_size and REDUCTIONS[name].empty:
+        raise InvalidArgumentError(REDUCTIONS[name].empty)
+    if a.placement_policy is Placement.DEVICE and a.dtype.kind in "mM" and name not in ("sum", "mean"):
+        return _extreme_there(a, name, kind)
+    made = of_all(a, reduction(name, None, a.dtype))
+    if name == "mean" and not a.global_size:
+        warn("Mean of empty slice.", RuntimeWarning)
+    return made
+
+
+def of_all(a: Any, by: Reduction) -> Any:
+    """Return what a reduction makes of all elements: the ranks tell each other what they make of theirs. Collective."""
+    view = np.ascontiguousarray(to_host(by.name, a)).reshape(-1)
+    indices = linear_indices(a).reshape(-1) if by.name[:3] == "arg" else view[:0]
+    mine = [np.asarray(part) for part in by.map(view, (0,), indices)]
+    told = b"".join([part.tobytes() for part in mine])
+    if len(told) <= 8 * WIDTH:
+        numbers = np.frombuffer(told.ljust(8 * WIDTH, b"\0"), np.int64)
+        rows = [row.tobytes() for row in share(a, by.name, numbers=numbers, anywhere=True)]
+    else:
+        share(a, by.name, anywhere=True)
+        rows = [row.tobytes() for row in gathered(a.context, np.frombuffer(told, np.uint8)[np.newaxis])]
+    found: Any = None
+    for row in rows[: 1 if a.partition_policy is Partition.REPLICATED else None]:
+        at, parts = 0, []
+        for part in mine:
+            parts.append(np.frombuffer(row, part.dtype, 1, at).reshape(()))
+            at += part.itemsize
+        found = parts if found is None else by.merge(found, parts)
+    return by.finish(found, a.global_size)[()]
+
+
+def _extreme_there(a: Any, name: str, kind: int) -> Any:
+    """Return an extreme that GPUs find, or its index. Collective. Of the keys, NaT's is the most extreme."""
+    last = name in ("max", "argmax")
+    with order_key(a, a, last) as key:
+        found = np.int64(bridge.fold(key, None, kind))
+    if name[:3] == "arg":
+        return found
+    return dates_of(np.reshape(found, 1).view(np.uint64) - np.uint64(0 if last else 1), a.dtype)[0]
 
 
 def truths_of(name: str, a: Any) -> Any:

@@ -23,25 +23,25 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
 from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
-from . import moments, products
-from .axis_reductions import accumulator_dtype, result_dtype
 from .counted_groups import counted
-from .date_reductions import has as has_dates
 from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
+from .reductions import has, reduction, result_dtype, spans_of_runs
 from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
-from .sorted_groups import Runs, sort_runs, spans_of_runs
+from .sorted_groups import Runs, sort_runs
 from .user_functions import user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Arrays = Any  # tuple[Array, ...]
 
 here, taken = (late(".containers.places.copies", name) for name in ("here", "taken"))
 
-_UFUNCS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "mean": np.add}
-
 #: How the elements of a group are aggregated.
 OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std", "median", "nunique", "first", "last")
+
+#: Those that elements of any type have.
+_OF_ANY = ("count", "nunique", "first", "last")
 
 
 @collective
@@ -284,9 +284,9 @@ class GroupBy:
     def _check_values(self, values: Any, name: str) -> None:
         check_container("values", values)
         refuse_closed(values)
-        if name in _UFUNCS or name in ("var", "std", "median"):
+        if name in OPS and name not in _OF_ANY:
             of_dates = "sum" if name == "median" else name  # a median of dates needs their sum
-            if values.dtype != np.float16 and not has_dates(of_dates, values.dtype):
+            if values.dtype != np.float16 and not has(of_dates, values.dtype):
                 check_numbers(values, name)
         check_placements("agg", (self._layout, values))
         if values.context is not self._context:
@@ -297,50 +297,22 @@ class GroupBy:
     def _aggregates(self, values: Any, name: str) -> Array:
         """Return the aggregate of each group that starts on this rank. Collective."""
         if name == "count":
-            return self._whole(self._lengths, np.add)
+            return self._count()
         if name in ("first", "last"):
             ends = self._begins if name == "first" else self._begins + self._lengths - 1
-            runs = self._order.local_view()[ends]
-            return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)))
-        if name in ("var", "std"):
-            return self._variances(values, name)
+            runs = (self._order.local_view()[ends],)
+            return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)[0]))
         if name in ("median", "nunique"):
             return self._of_sorted_values(values, name)
-        if name == "prod" and values.dtype.kind in "fc":
-            return self._products(values)
-        ufunc, dtype = _UFUNCS[name], values.dtype
-        if name in ("sum", "prod", "mean"):
-            dtype = result_dtype(name, None, dtype)
+        by = reduction(name, None, values.dtype)
         part = taken("agg", values, self._order.local_view())
-        inner = None if dtype.kind in "mM" else accumulator_dtype(dtype)  # ufuncs take no units
-        runs = ufunc.reduceat(part, self._begins, dtype=inner)
-        made = self._whole(runs, ufunc)
-        if name == "mean":
-            made = np.true_divide(made, self._whole(self._lengths, np.add))
-        return made.astype(dtype, copy=False)
+        made = self._whole(by.runs(part, self._begins, self._lengths), by.merge)
+        return by.finish(made, self._count() if name in ("mean", "var", "std") else 0)
 
-    def _products(self, values: Any) -> Array:
-        """Return the product of each group that starts on this rank. Collective."""
-        part = taken("agg", values, self._order.local_view())
-        fractions, exponents = products.of_runs(part.astype(accumulator_dtype(values.dtype)), self._begins)
-        whole = self._whole(np.stack([fractions, exponents], axis=1), _multiplied)
-        return products.whole(whole[:, 0], whole[:, 1].real).astype(values.dtype)
-
-    def _variances(self, values: Any, name: str) -> Array:
-        """Return the variance or standard deviation of each group that starts on this rank. Collective."""
-        part = taken("agg", values, self._order.local_view())
-        made, ends = np.empty(len(self._begins)), []
-        for runs in spans_of_runs(self._begins, self._lengths):
-            rows = _moments(part, self._begins[runs], self._lengths[runs])
-            made[runs] = _variance(rows)
-            ends.append(rows[[0, -1]])
-        none = np.empty((0, 4), np.complex128 if part.dtype.kind == "c" else np.float64)
-        both = np.concatenate(ends)[[0, -1]] if ends else none
-        whole = self._whole(both[: len(made)], _merged)  # only the first run and the last may go on on other ranks
-        if len(whole):
-            made[-1] = _variance(whole[-1:])[0]
-        made = made[int(self._continues) :]
-        return (made if name == "var" else np.sqrt(made)).astype(result_dtype(name, None, values.dtype))
+    def _count(self) -> Array:
+        """Return how many elements each group has that starts on this rank. Collective."""
+        counts: Array = self._whole((self._lengths,), lambda a, b: (a[0] + b[0],))[0]
+        return counts
 
     def _of_sorted_values(self, values: Any, name: str) -> Array:
         """Return the median or number of different values of each group that starts on this rank. Collective."""
@@ -349,7 +321,8 @@ class GroupBy:
         if name == "nunique":
             new = changes(ctx, part)
             new[self._begins[int(self._continues) :]] = True
-            return self._whole(np.add.reduceat(new, self._begins, dtype=np.int64), np.add)
+            numbers = (np.add.reduceat(new, self._begins, dtype=np.int64),)
+            return np.asarray(self._whole(numbers, lambda a, b: (a[0] + b[0],))[0])
         first, count = self._ranges()
         begins, made = (
             self._begins[int(self._continues) :],
@@ -365,7 +338,7 @@ class GroupBy:
 
     def _ranges(self) -> tuple[Array, Array]:
         """Return where each group that starts on this rank begins in the order, and how long it is. Collective."""
-        count = self._whole(self._lengths, np.add)
+        count = self._count()
         return self._order.local_offset + self._begins[int(self._continues) :], count
 
     def _by_function(self, values: Any, f: Callable[[Array], Any]) -> Array:
@@ -384,13 +357,17 @@ class GroupBy:
         dtypes = [dtype for dtype in allgather_object(ctx, made.dtype if len(made) else None) if dtype is not None]
         return made.astype(np.result_type(*dtypes)) if dtypes else made
 
-    def _whole(self, runs: Array, merge: Callable[[Array, Array], Array]) -> Array:
+    def _whole(self, runs: Arrays, merge: Callable[[Arrays, Arrays], Arrays]) -> Arrays:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
-        mine = runs[:1] if len(runs) else np.zeros((1, *runs.shape[1:]), runs.dtype)
+        mine = np.zeros(1, [(f"part {i}", part.dtype) for i, part in enumerate(runs)])
+        for name, part in zip(mine.dtype.names or (), runs):
+            mine[name][: len(part)] = part[:1]
         firsts = gathered(self._context, mine)
-        made = runs[int(self._continues) :].copy()
+        made = tuple(part[int(self._continues) :].copy() for part in runs)
         for rank in self._followers:
-            made[-1] = merge(made[-1], firsts[rank])
+            other = tuple(firsts[name][rank] for name in firsts.dtype.names or ())
+            for part, merged in zip(made, merge(tuple(part[-1] for part in made), other)):
+                part[-1] = merged
         return made
 
 
@@ -406,41 +383,16 @@ def _middle(low: Any, high: Any, last: Any) -> Array:
     return np.asarray(np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2)))
 
 
-def _moments(part: Array, begins: Array, lengths: Array) -> Array:
-    """Return the counts, means in two words, and sums of squares about them of runs that follow each other."""
-    part = part[begins[0] : begins[-1] + lengths[-1]]
-    part = part.astype(np.complex128 if part.dtype.kind == "c" else np.float64, copy=False)
-    begins, counts = begins - begins[0], lengths[:, np.newaxis]
-    means = np.add.reduceat(part, begins)[:, np.newaxis] / counts
-    away = part - np.repeat(means[:, 0], lengths)
-    low = np.add.reduceat(away, begins)[:, np.newaxis] / counts
-    squares = np.add.reduceat(np.abs(away) ** 2, begins)[:, np.newaxis] - np.abs(low) ** 2 * counts
-    return np.concatenate([counts, means, low, squares], axis=1)
-
-
-def _variance(rows: Array) -> Array:
-    return np.asarray(np.maximum(rows[:, 3].real, 0) / rows[:, 0].real)
-
-
-def _merged(a: Array, b: Array) -> Array:
-    """Return the counts, means in two words, and sums of squares about them of two parts together."""
-    return np.array(moments.merged(a, b))
-
-
-def _multiplied(a: Array, b: Array) -> Array:
-    return np.array(products.multiplied(a, (b[0], b[1])))
-
-
 def _is_in_order(key: Any) -> bool:
     """Say whether keys can be sorted without a copy: by blocks, on the host."""
     return isinstance(key, DistributedVector) and key.placement_policy is Placement.HOST and has_rows(key, blocks=True)
 
 
-def _first(a: Array, b: Array) -> Array:
+def _first(a: Arrays, b: Arrays) -> Arrays:
     return a
 
 
-def _last(a: Array, b: Array) -> Array:
+def _last(a: Arrays, b: Arrays) -> Arrays:
     return b
 
 

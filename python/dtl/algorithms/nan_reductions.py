@@ -14,12 +14,13 @@ from ..containers.broadcasting import elementwise
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from . import statistics
-from .axis_reductions import dimensions, neutral
+from .axis_reductions import dimensions
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
-from .masked_reductions import filled
 from .operands import beside, on_every_rank
+from .reducing import filled
+from .reductions import neutral
 from .scan import cumprod, cumsum
 from .select import checked_q, found_dtype, fractions, medians, middle, of_halves, quantile, quantiles_along
 from .weighted_quantiles import nothing, weighted

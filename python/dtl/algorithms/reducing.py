@@ -1,153 +1,255 @@
-"""Reductions along dimensions: each rank reduces its own part, and the parts are brought together."""
+"""How reductions are made: along dimensions or of all elements, of those of a mask, and with a number to start with.
+
+``reductions.py`` says what is made of parts. Here each rank makes it of its own, on a GPU or on the host, and the ranks
+merge what they have in a container. The core makes numbers of all elements (``folds.py``).
+"""
 
 from __future__ import annotations
 
+import builtins
 import math
-from typing import Any
+import struct
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._lazy import late
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
-from .._native.objects import refuse_closed
+from .._native.library import bridge
+from .._native.objects import handle_of, refuse_closed
+from .._native.values import fingerprint
 from ..comm.reductions import allreduce
 from ..containers import one_rank
-from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import carrier_of, check_numbers, division_of, end_write, is_where_divided
+from ..containers.base import DistributedContainer, check_container, own_elements
+from ..containers.broadcasting import elementwise
+from ..containers.interior import (
+    carrier_of,
+    check_numbers,
+    division_of,
+    end_write,
+    fill_part,
+    is_where_divided,
+    set_part,
+)
 from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.making import new_like
+from ..containers.owning import OwningContainer
+from ..containers.places.copies import called as by_host_copies
 from ..containers.places.copies import moved_beside
 from ..containers.sequences import DistributedVector
-from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..ops import BAND, BOR, BXOR, MAX
+from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
+from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from .axis_reductions import (
-    BITWISE,
-    NO_IDENTITY,
-    Reduction,
-    accumulator_dtype,
-    combine,
-    container_of,
-    dimensions,
-    reduction,
-    result_dtype,
-    rows_over_ranks,
-)
-from .date_reductions import has as has_dates
-from .date_reductions import reduction as reduction_of_dates
+from ..runtime.scheduler import algorithm, placed
+from .axis_reductions import combine, container_of, dimensions, laid_out_as, rows_over_ranks
 from .exchange import share
-from .folds import exact, truths_of
+from .folds import exact, of_all, truths_of
 from .half_precision import as_half, reduced_in_float32
+from .located import spread_lines, takes
+from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
+from .results import written
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
-computed_along = late(".algorithms.device_reductions", "computed")
-device_part = late(".algorithms.device_reductions", "DevicePart")
-
-_BITWISE_OPS = {"bitwise_and": BAND, "bitwise_or": BOR, "bitwise_xor": BXOR}
-
 _DEVICE = Placement.DEVICE
+_INT64 = np.dtype(np.int64)
+
+
+class Call(NamedTuple):
+    """What is to be made of a container."""
+
+    name: str
+    axis: Any = None
+    dtype: Any = None
+    keepdims: Any = False
+    reproducible: Any = False
+    ddof: float = 0
+    initial: Any = None
+    where: Any = None
+    mean: Any = None
+
+    def changed(self, **others: Any) -> Call:
+        """Return the call with others of its arguments."""
+        return self._replace(**others)
+
+    def is_by_steps(self) -> bool:
+        """Say whether it is made by NumPy's own steps.
+
+        These are variances of a mean that is given, of a type that the squares are rounded to, and of complex numbers.
+        """
+        if self.mean is not None:
+            return True
+        return self.name in ("var", "std") and self.dtype is not None and np.dtype(self.dtype).kind in "biuc"
 
 
 def reduced(
-    name: str, a: Any, axis: Any, dtype: Any, keepdims: Any, reproducible: Any = False, *, ddof: float = 0
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any = None,
+    keepdims: Any = False,
+    reproducible: Any = False,
+    *,
+    ddof: float = 0,
+    out: Any = None,
+    initial: Any = None,
+    where: Any = None,
+    mean: Any = None,
 ) -> Any:
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
+    if dtype is out is initial is where is mean is None and not (keepdims or reproducible):
+        made = one_rank.folded(name, a, axis, DistributedVector)
+        if made is not None:
+            return made
+    call = Call(name, axis, dtype, keepdims, reproducible, ddof, initial, None if where is True else where, mean)
+    if not placed or (not call.is_by_steps() and _on_gpu(a, call) and _masked_on_gpu(a, call, out)):
+        return _reduced(a, call, out)
+    return by_host_copies(_reduced, (a, call, out), {}, name)
+
+
+def _reduced(a: Any, call: Call, out: Any) -> Any:
+    if out is call.initial is call.where is None and not call.is_by_steps():
+        return _of(a, call)
     check_container("a", a)
-    is_plain = dtype is None and not (keepdims or reproducible)
+    refuse_closed(a)
+    if a.dtype == np.float16:
+        value = reduced_in_float32(lambda wider, dtype: _reduced(wider, call.changed(dtype=dtype), None), a, call.dtype)
+        return value if out is None else written(call.name, value, out)
+    name = call.name
+    _check_keywords(a, call, out)
+    if call.is_by_steps():
+        value = _by_steps(a, call)
+    elif call.where is None:
+        value = _started(a, call)
+    elif name in ("mean", "var", "std"):
+        value = _moment(a, call)
+    else:
+        value = _started(filled(a, call.where, neutral(name, a.dtype)), call)
+    if isinstance(value, DistributedContainer):
+        end_write(value, name)
+    return value if out is None else written(name, value, out)
+
+
+def _check_keywords(a: Any, call: Call, out: Any) -> None:
+    """Refuse keywords that a reduction has not, and ranks that pass others. Collective."""
+    name, initial, where = call.name, call.initial, call.where
+    if not has(name, a.dtype):
+        check_numbers(a, name)
+    if initial is not None and np.ndim(initial):
+        raise InvalidArgumentError(f"{name}: initial must be one number, not {initial!r}")
+    if where is not None and name in ("min", "max") and initial is None:
+        raise InvalidArgumentError(
+            f"reduction operation '{REDUCTIONS[name].ufunc.__name__}' does not have an identity, so to use a where "
+            "mask one has to specify 'initial'"
+        )
+    words = f"axis {call.axis!r}, keepdims {bool(call.keepdims)}, ddof {call.ddof!r}, initial {initial!r}"
+    words += ("" if where is None else ", where") + ("" if out is None else ", out")
+    if name[:3] == "arg" and out is not None and not np.can_cast(getattr(out, "dtype", np.int64), np.int64):
+        raise InvalidTypeError(f"{name}: out holds {out.dtype}; the indices are of int64")
+    share(a, name, words, anywhere=True)  # what is on a GPU comes here only where that computes it
+
+
+@algorithm
+def reduced_bits(
+    a: Any,
+    ufunc: np.ufunc,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Any:
+    """Return what ``reduce`` of a ufunc of bits makes of a container. Collective."""
+    call = Call(ufunc.__name__, axis, dtype, keepdims, initial=None if initial is np._NoValue else initial)
+    return _reduced(a, call.changed(where=None if where is True else where), out)
+
+
+# ---- Without keywords ----
+
+
+def _of(a: Any, call: Call) -> Any:
+    """Return what a reduction makes of all elements of a container, or of lines of it. Collective."""
+    check_container("a", a)
+    name, axis, dtype, ddof = call.name, call.axis, call.dtype, call.ddof
+    is_plain = dtype is None and not (call.keepdims or call.reproducible)
     made = one_rank.folded(name, a, axis, DistributedVector) if is_plain else None
     if made is not None:
         return made
     refuse_closed(a)
     if carrier_of(a) is not None and name in ("all", "any"):
-        return reduced(name, truths_of(name, a), axis, dtype, keepdims, reproducible)
+        return _of(truths_of(name, a), call)
     half = as_half(a, dtype)
     if half is not None:
-        return reduced_in_float32(
-            lambda wider, wanted: reduced(name, wider, axis, wanted, keepdims, reproducible, ddof=ddof), half, dtype
-        )
-    _check_kind(name, a, dtype, reproducible)
-    if name[:3] == "arg" and isinstance(axis, (tuple, list)):
-        raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
-    dims = dimensions(axis, a.ndim)
-    if dtype is not None:
+        return reduced_in_float32(lambda wider, wanted: _of(wider, call.changed(dtype=wanted)), half, dtype)
+    if dtype is not None and not has(name, a.dtype):
+        check_numbers(a, name)
         dtype_number(dtype)
         dtype = np.dtype(dtype)
-    if reproducible and (len(dims) < a.ndim or keepdims):
-        raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
-    by = _checked(name, a, dims, dtype, ddof)
+        call = call.changed(dtype=dtype)
+    dims, by = _checked(a, call)
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
-        return _whole(name, a, dtype, keepdims, reproducible, ddof)
+        return _of_all(a, call)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    there = a.placement_policy is _DEVICE and computed_along(name, a, axis, dtype, reproducible)
-    share(a, name, words + (", keepdims" if keepdims else ""), anywhere=there)
+    there = a.placement_policy is _DEVICE and _on_gpu(a, call)
+    share(a, name, words + (", keepdims" if call.keepdims else ""), anywhere=there)
     if there and dtype is not None:
-        return _in_another(name, a, axis, dtype, keepdims, ddof)
+        return _in_another(a, call)
     count = math.prod(a.shape[d] for d in dims)
     if name == "mean" and not count:
         warn("Mean of empty slice.", RuntimeWarning)
     elif name in ("var", "std") and count <= ddof:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        made = _along(a, dims, by, bool(keepdims), name, ddof)
+        made = _along(a, dims, by, bool(call.keepdims))
         if a.dtype.kind == "m":
             agree(a.context, name)  # a sum that does not fit is an error on every rank
         return made
 
 
-def _check_kind(name: str, a: Any, dtype: Any, reproducible: Any) -> None:
-    """Refuse elements of which there is no such reduction."""
-    if not has_dates(name, a.dtype):
+def _checked(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
+    """Return the dimensions and the reduction, if it has a result."""
+    name, axis, dtype, row = call.name, call.axis, call.dtype, REDUCTIONS[call.name]
+    if not has(name, a.dtype):
         check_numbers(a, name)
-    elif dtype is not None or reproducible:
+    elif dtype is not None or call.reproducible:
         raise InvalidTypeError(f"{name} of {a.dtype} takes no dtype, and is exact")
-
-
-def _checked(name: str, a: Any, dims: tuple[int, ...], dtype: Any, ddof: Any) -> Reduction:
-    """Return the reduction if it has a result."""
-    if name in BITWISE and (a.dtype if dtype is None else dtype).kind not in "biu":
+    if name[:3] == "arg" and isinstance(axis, (tuple, list)):
+        raise InvalidTypeError(f"axis {axis!r} must be one dimension, or None")
+    dims = dimensions(axis, a.ndim)
+    if call.reproducible and (len(dims) < a.ndim or call.keepdims):
+        raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
+    if row.fold < 0 and (a.dtype if dtype is None else dtype).kind not in "biu":
         raise InvalidTypeError(f"np.{name}.reduce is not defined for {a.dtype if dtype is None else dtype}")
-    if name in NO_IDENTITY and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
-        raise InvalidArgumentError(NO_IDENTITY[name])
+    if row.empty and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
+        raise InvalidArgumentError(row.empty)
     if dtype is not None and a.dtype.kind == "c" and dtype.kind != "c":
         raise InvalidTypeError(f"{name} of {a.dtype} would not stay what it is as {dtype}; take the real part first")
-    if not isinstance(ddof, (int, float, np.integer, np.floating)):
-        raise InvalidTypeError(f"ddof must be a number, not {ddof!r}")
-    by: Reduction = (
-        reduction_of_dates(name, a.dtype) if a.dtype.kind in "mMSU" else reduction(name, dtype, a.dtype, float(ddof))
-    )
-    return by
+    if not isinstance(call.ddof, (int, float, np.integer, np.floating)):
+        raise InvalidTypeError(f"ddof must be a number, not {call.ddof!r}")
+    return dims, reduction(name, dtype, a.dtype, float(call.ddof))
 
 
-def _whole(name: str, a: Any, dtype: Any, keepdims: Any, reproducible: Any, ddof: Any) -> Any:
+def _of_all(a: Any, call: Call) -> Any:
+    name, dtype, keepdims = call.name, call.dtype, call.keepdims
     if name == "mean" and dtype is not None and dtype.kind in "iu":  # as NumPy: added up in it, and cut off
         with np.errstate(all="ignore"):
-            value = np.asarray(np.true_divide(_whole("sum", a, dtype, keepdims, reproducible, 0), a.global_size))
+            value = np.asarray(np.true_divide(_of_all(a, call.changed(name="sum")), a.global_size))
             return value.astype(dtype) if keepdims else value.astype(dtype)[()]
     if dtype is not None and dtype != a.dtype:
         safe = dtype.kind in "iu" and a.dtype.kind in "iub" and name in ("sum", "prod")
         a = a if safe else a.astype(dtype)
-    options: Any = {"ddof": ddof} if name in ("var", "std") else {}
-    if name in BITWISE:
-        value = _of_bits(name, a)
-    elif reproducible:
+    if REDUCTIONS[name].fold < 0:
+        value = of_all(a, reduction(name, None, a.dtype))
+    elif call.reproducible:
         value = exact(name, a)
     else:
-        value = getattr(a, name)(**options)
+        value = getattr(a, name)(**({"ddof": call.ddof} if name in ("var", "std") else {}))
     if dtype is not None:
         value = np.asarray(value).astype(_dtype_of(name, dtype))[()]
     return np.full((1,) * a.ndim, value) if keepdims else value
-
-
-def _of_bits(name: str, a: Any) -> Any:
-    """Return the bits of all elements, combined. Collective."""
-    share(a, name)
-    own = np.asarray(BITWISE[name].reduce(a.local_view(), axis=None))
-    if a.partition_policy is not Partition.REPLICATED:
-        own = np.asarray(allreduce(a.context, own, _BITWISE_OPS[name]))
-    return own[()]
 
 
 def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -158,14 +260,15 @@ def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if name in ("mean", "var", "std") else dtype
 
 
-def _in_another(name: str, a: Any, axis: Any, dtype: np.dtype[Any], keepdims: Any, ddof: float) -> Any:
+def _in_another(a: Any, call: Call) -> Any:
     """Return a reduction along axes of elements that are converted to another type first, as the host adds up in it."""
-    result = result_dtype(name, dtype, a.dtype)
+    name = call.name
+    result = result_dtype(name, call.dtype, a.dtype)
     if name == "mean" and result.kind in "iu":  # as NumPy: added up in it, and cut off
-        with reduced("sum", a, axis, dtype, keepdims) as sums:
-            return _cut_off(sums, math.prod(a.shape[d] for d in dimensions(axis, a.ndim)))
+        with _of(a, call.changed(name="sum")) as sums:
+            return _cut_off(sums, math.prod(a.shape[d] for d in dimensions(call.axis, a.ndim)))
     with a.astype(accumulator_dtype(result)) as wide:
-        made = reduced(name, wide, axis, None, keepdims, ddof=ddof)
+        made = _of(wide, call.changed(dtype=None))
     if made.dtype == result:
         return made
     with made:
@@ -186,38 +289,35 @@ def _cut_off(sums: Any, count: int) -> Any:
     return made
 
 
-def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool, name: str, ddof: Any) -> Any:
+# ---- Along dimensions ----
+
+
+def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
-    part: _Part = device_part(a, dims, by, name, ddof) if a.placement_policy is _DEVICE else _Part(a, dims, by)
-    indices = [a.local_indices(d) for d in range(a.ndim)]
+    there = a.placement_policy is _DEVICE
+    part = (_DevicePart if there else _Part)(a, dims, by)
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
-    dtype = by.finish(part.sample(), 1).dtype
     # A span's elements lie where its container has them, which is no division of the span's own shape.
-    if a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and is_where_divided(a)):
-        made = container_of(a, shape, dtype, _divided(a, dims, left))
+    whole = a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and is_where_divided(a))
+    if whole or a.partition_policy is Partition.REPLICATED:
+        made = container_of(a, shape, by.dtype, _divided(a, dims, left) if whole else REPLICATED)
         part.write(made, count)
-        end_write(made, name)
+        end_write(made, by.name)
         return made
-    if a.partition_policy is Partition.REPLICATED:
-        made = container_of(a, shape, dtype, REPLICATED)
-        part.write(made, count)
-        end_write(made, name)
-        return made
+    smaller = None if there else by.smaller()
+    if smaller and allreduce(a.context, int(_overflows(part.parts()[0], a.local_view(), dims)), MAX):
+        part = _Part(a, dims, smaller)
     dim = next(k for k, d in enumerate(left) if d not in dims)
-    there = a.placement_policy is _DEVICE
-    floats = name in ("sum", "mean") and dtype.kind in "fc" and not there
-    if floats and allreduce(a.context, int(_overflows(part.parts()[0], a.local_view(), dims)), MAX):
-        by = _smaller(by)
-        part = _Part(a, dims, by)
-    made = container_of(a, shape, dtype, rows_over_ranks(a, shape, dim), Placement.HOST if there else None)
-    kept = [np.zeros(1, np.int64) if d in dims else indices[d] for d in left]
-    box = tuple(1 if d in dims else len(indices[d]) for d in left)
-    combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, by, count)
+    made = container_of(a, shape, by.dtype, rows_over_ranks(a, shape, dim), Placement.HOST if there else None)
+    indices = [a.local_indices(d) for d in left]
+    kept = [np.zeros(1, np.int64) if d in dims else each for d, each in zip(left, indices)]
+    box = tuple(len(each) for each in kept)
+    combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, part.by, count)
     if there:
         made = moved_beside(made, a)
-        end_write(made, name)
+        end_write(made, by.name)
     return made
 
 
@@ -225,36 +325,6 @@ def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
     """Say whether a sum of finite numbers is none: that of all ranks may be."""
     lost = ~np.isfinite(sums)
     return bool(lost.any()) and bool((lost & np.isfinite(view).all(axis=dims).reshape(sums.shape)).any())
-
-
-def _smaller(by: Reduction) -> Reduction:
-    """Return a sum or mean of elements that are divided by a power of two meanwhile, so that no rank's overflows."""
-    far = 2.0**64
-
-    def start(view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
-        return by.start(np.asarray(view / far), dims, indices)
-
-    return Reduction(start, by.merge, lambda a, count: by.finish((a[0] * far,), count))
-
-
-class _Part:
-    """A rank's part of a container, as a reduction sees it."""
-
-    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
-        self._by = by
-        self._parts = by.start(a.local_view(), dims, a.local_indices(dims[0] if dims else 0))
-
-    def sample(self) -> Arrays:
-        """Return what the reduction makes of few elements, or of none."""
-        return tuple(part[:0] for part in self._parts)
-
-    def write(self, made: DistributedContainer, count: int) -> None:
-        """Write the results of whole lines to this rank's part of a container."""
-        made.local_view()[...] = self._by.finish(self._parts, count).reshape(made.local_shape)
-
-    def parts(self) -> Arrays:
-        """Return what parts of lines are reduced to."""
-        return self._parts
 
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
@@ -265,3 +335,222 @@ def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) ->
         return division_of(a) if 0 not in dims else BLOCK
     grid = tuple(1 if d in dims else a.grid[d] for d in left)
     return Division(Partition.BLOCK, grid=grid)
+
+
+class _Part:
+    """A rank's part of a container, as a reduction sees it."""
+
+    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
+        self.by = by
+        self._parts = by.map(a.local_view(), dims, a.local_indices(dims[0] if dims else 0))
+
+    def write(self, made: DistributedContainer, count: int) -> None:
+        """Write the results of whole lines to this rank's part of a container."""
+        made.local_view()[...] = self.by.finish(self._parts, count).reshape(made.local_shape)
+
+    def parts(self) -> Arrays:
+        """Return what parts of lines are reduced to."""
+        return self._parts
+
+
+class _DevicePart:
+    """A rank's part of a container on a GPU, which folds its lines."""
+
+    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
+        self.by = by
+        self._a = a
+        self._dims = dims
+        self._lines = tuple(extent for d, extent in enumerate(a.local_shape) if d not in dims)
+        #: The length of lines, and the indices along the first dimension that is reduced.
+        self.each = int(np.prod([a.local_shape[d] for d in dims], dtype=np.int64))
+        self.indices = a.local_indices(dims[0])
+
+    def write(self, made: DistributedContainer, count: int) -> None:
+        """Write the results of whole lines to this rank's part of a container."""
+        if self.each == 0:
+            set_part(made, np.reshape(self.by.finish(self.parts(), count), made.local_shape))
+            return
+        row = REDUCTIONS[self.by.name]
+        self._fold(row.fold, handle_of(made), None, self.by.divisor(count), row.besides)
+
+    def parts(self) -> Arrays:
+        """Return on the host what parts of lines are reduced to."""
+        if self.each == 0:
+            return self.by.map(np.empty(self._a.local_shape, self._a.dtype), self._dims, self.indices)
+        return self.by.lines(self)
+
+    def folded(self, fold: int, dtype: Any, divisor: float = 1) -> Array:
+        """Return on the host what a fold of a number makes of lines."""
+        out = np.empty(self._lines, dtype)
+        self._fold(fold, 0, out, divisor, REDUCTIONS[self.by.name].besides & ~ROOT)
+        return out
+
+    def _fold(self, fold: int, handle: int, out: Any, divisor: float, besides: int) -> None:
+        given = np.array([handle, *(d in self._dims for d in range(self._a.ndim))], np.int64)
+        (bits,) = struct.unpack("q", struct.pack("d", float(divisor)))
+        bridge.fold_lines(self._a, given, out, fold, bits, besides)
+
+
+def _on_gpu(a: Any, call: Call) -> bool:
+    """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
+    if not isinstance(a, OwningContainer) or a.placement_policy is not _DEVICE or not handle_of(a):
+        return False
+    if (carrier_of(a) is not None and a.dtype != np.float16) or a.dtype.kind == "c":
+        return False
+    if call.reproducible or REDUCTIONS[call.name].fold < 0 or not _adds_up_in(call.dtype):
+        return False
+    try:
+        dims = dimensions(call.axis, a.ndim)
+    except DTLError:
+        return True
+    groups = 1  # of dimensions that follow each other and stay or go by turns; the first one stays
+    for d in range(a.ndim):
+        groups += (d in dims) is (groups % 2 == 1)
+    return len(dims) > 0 and groups <= 4
+
+
+def _adds_up_in(dtype: Any) -> bool:
+    """Say whether a GPU adds up in a type, or whether it is none."""
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        return True
+    return dtype is None or (wanted.kind in "iuf" and wanted != np.float16)
+
+
+def _masked_on_gpu(a: Any, call: Call, out: Any) -> bool:
+    """Say whether a GPU that computes a reduction does so of what a mask chooses, and into what is given."""
+    where = call.where
+    if isinstance(out, DistributedContainer) and out.placement_policy is not _DEVICE:
+        return False
+    if isinstance(where, DistributedContainer) and (where.placement_policy is not _DEVICE or where.shape != a.shape):
+        return False
+    return where is None or call.name not in ("var", "std") or call.axis is None or takes(a)
+
+
+# ---- Some elements only, and a number to start with ----
+
+
+def filled(a: Any, where: Any, neutral: Any) -> Any:
+    """Return the elements, with a value in the place of those that a mask leaves out. Collective if the mask moves."""
+    if not isinstance(where, DistributedContainer):
+        where = np.asarray(where)
+    if where.dtype != np.bool_:
+        raise InvalidTypeError(f"where holds {where.dtype}; it must hold bool")
+    fill = np.asarray(neutral).astype(a.dtype)
+    if a.placement_policy is _DEVICE:
+        return np.where(_beside(a, where), a, fill[()])
+    made = elementwise("where", lambda part, mask: np.where(mask, part, fill), (a, where), a.dtype)
+    if made.shape != a.shape:
+        raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}")
+    return made
+
+
+def _beside(a: Any, where: Any) -> Any:
+    """Return a mask for elements on a GPU, laid out as they are. Collective."""
+    if isinstance(where, DistributedContainer):
+        return laid_out_as(where, a)
+    try:
+        whole = np.broadcast_to(where, a.shape)
+    except ValueError:
+        raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}") from None
+    share(a, "where", f"with fingerprint {fingerprint(where)}", anywhere=True)
+    mask = new_like(a, np.dtype(np.bool_))
+    set_part(mask, np.ascontiguousarray(own_elements(a, whole)))
+    return mask
+
+
+def _started(a: Any, call: Call) -> Any:
+    """Return a reduction of all elements, combined with a number to start with."""
+    name, initial = call.name, call.initial
+    if initial is None:
+        return _of(a, call)
+    if name in ("min", "max") and any(a.shape[d] == 0 for d in dimensions(call.axis, a.ndim)):
+        value = _of(a, Call("sum", call.axis, None, call.keepdims)).astype(a.dtype)  # zeros, of the shape
+        return value + _number(name, initial, a.dtype)
+    value = _of(a, call)
+    return REDUCTIONS[name].ufunc(value, _number(name, initial, value.dtype))
+
+
+def _number(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number to start with as an element of the result's type, which is made of it as if it were stored."""
+    made = np.empty((), dtype)
+    try:
+        made[()] = initial
+    except builtins.OverflowError as error:
+        raise OverflowError(f"{name}: initial {initial!r} does not fit {dtype}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"{name}: initial {initial!r} is no {dtype}: {error}") from None
+    return made[()]
+
+
+def _total(of: Any, axis: Any, dtype: Any, where: Any = None) -> Any:
+    """Return sums that keep their dimensions, of the elements where a mask is true. Collective."""
+    return _of(of if where is None else filled(of, where, 0), Call("sum", axis, dtype, True))
+
+
+def _moment(a: Any, call: Call) -> Any:
+    """Return the mean, variance or standard deviation of the elements where a mask is true."""
+    name, axis, where = call.name, call.axis, call.where
+    count = _total(_ones(a), axis, _INT64, where)
+    if a.dtype.kind == "m":
+        return _without(_total(a, axis, call.dtype, where) / count, a, call)
+    result = result_dtype(name, None if call.dtype is None else np.dtype(call.dtype), a.dtype)
+    inner = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    if name == "mean" and result.kind in "biu":  # as NumPy: added up in it, and cut off
+        inner = result
+    chosen = filled(a.astype(inner, copy=False), where, 0)
+    mean = _total(chosen, axis, inner) / count
+    if name == "mean":
+        return _without(mean.astype(result), a, call)
+    if a.placement_policy is _DEVICE:
+        whole = isinstance(mean, np.ndarray)
+        mean = mean.reshape(())[()] if whole else spread_lines(mean, a, dimensions(axis, a.ndim))
+    apart = filled(chosen - mean, where, 0)
+    value = _total(np.square(np.abs(apart)), axis, np.dtype(np.float64))
+    rest = np.square(np.abs(_total(apart, axis, inner)))  # what rounding has taken from the mean
+    rest = np.where(np.isfinite(rest), rest, 0.0)
+    value = np.maximum(value - rest / np.maximum(count, 1), 0) / np.maximum(count - call.ddof, 0)
+    value = np.sqrt(value) if name == "std" else value
+    return _without(value.astype(result), a, call)
+
+
+def _by_steps(a: Any, call: Call) -> Any:
+    """Return a variance or standard deviation by NumPy's own steps, with each in the dtype that is asked for."""
+    dtype, axis, where, mean = call.dtype, call.axis, call.where, call.mean
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.dtype(np.float64)
+    with np.errstate(all="ignore"):
+        count = _total(_ones(a), axis, _INT64, where)
+        if mean is None:
+            mean = _total(a, axis, dtype, where)
+            mean = (mean / count).astype(mean.dtype)
+        apart = np.subtract(a, mean)
+        squares = np.square(apart) if apart.dtype.kind != "c" else np.real(np.multiply(apart, np.conjugate(apart)))
+        value = _total(squares, axis, dtype, where)
+        left = np.maximum(count - call.ddof, 0)
+        if not np.all(left):
+            warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
+        value = _without((value / left).astype(value.dtype), a, call)
+    if call.name == "var":
+        return value
+    root = np.sqrt(value)
+    if np.ndim(value) and not np.can_cast(root.dtype, value.dtype, "same_kind"):
+        raise InvalidTypeError(f"std: the roots of {root.dtype} may not be cast to {value.dtype}")
+    return np.asarray(root).astype(value.dtype)[()] if isinstance(root, np.generic) else root.astype(value.dtype)
+
+
+def _without(value: Any, a: Any, call: Call) -> Any:
+    """Return a result that has the dimensions it was reduced along, without them unless they are to be kept."""
+    if call.keepdims:
+        return value
+    dims = dimensions(call.axis, a.ndim)
+    if isinstance(value, np.ndarray):
+        return value.reshape(())[()]
+    return value[tuple(0 if d in dims else slice(None) for d in range(a.ndim))]
+
+
+def _ones(a: Any) -> Any:
+    made = new_like(a, np.dtype(np.bool_))
+    fill_part(made, np.ones(1, np.bool_))
+    return made

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
-from .._lazy import late
 from .._native import library
 from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
@@ -27,18 +26,17 @@ from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices, placed
-from .axis_reductions import dimensions, neutral, redivided
+from .axis_reductions import dimensions, redivided
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import ravel
 from .operator_ufuncs import UFUNCS
+from .reductions import check_fits, neutral
 from .results import written
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
     from ..containers.types import Owned
-
-check_fits = late(".algorithms.date_reductions", "check_fits")
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
 _REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}

@@ -17,9 +17,10 @@ from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions, neutral, redivided, rows_over_ranks
+from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
 from .operands import beside, on_every_rank
+from .reductions import neutral
 from .scattering import combine_sent
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,12 +10,10 @@ from .._native.kinds import kind_of
 from ..comm import collectives
 from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
+from .reductions import spans_of_runs
 from .sort import sort
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: The values of several runs that are sorted together: what this takes beside them is small.
-_TOGETHER = 1 << 17
 
 
 class Runs(NamedTuple):
@@ -70,15 +68,6 @@ def _sort_alone(part: Array, begins: Array, lengths: Array) -> None:
             within = np.repeat(first - np.append(0, count.cumsum()[:-1]), count)
             within += np.arange(len(within))
             _sort_values(part, within, np.repeat(np.arange(len(first)), count))
-
-
-def spans_of_runs(begins: Array, lengths: Array) -> Iterator[slice]:
-    """Give slices of runs that hold few elements, and at least one run."""
-    ends, at = begins + lengths, 0
-    while at < len(begins):
-        end = max(at + 1, int(np.searchsorted(ends, begins[at] + _TOGETHER, "right")))
-        yield slice(at, end)
-        at = end
 
 
 def _sort_values(values: Array, places: Any = slice(None), groups: Any = None) -> None:

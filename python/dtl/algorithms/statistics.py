@@ -11,22 +11,17 @@ import numpy as np
 from .._lazy import late
 from .._native.callsite import warn
 from .._native.library import bridge
-from ..containers.places.copies import called as by_host_copies
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import computed_on_devices, placed
+from ..runtime.scheduler import computed_on_devices
 from ..runtime.short_calls import short
 from . import folds
-from .axis_reductions import is_by_steps
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made
 
-computed_along = late(".algorithms.device_reductions", "computed")
-computed_where = late(".algorithms.device_reductions", "computed_where")
-reduced_along = late(".algorithms.reducing", "reduced")
-reduced_where = late(".algorithms.masked_reductions", "masked")
+_reduced = late(".algorithms.reducing", "reduced")
 
 
 @overload
@@ -124,7 +119,7 @@ def sum(
     if axis is None and dtype is None and out is initial is where is None and not keepdims and not reproducible:
         total = fold(a, folds.SUM)
         return SUM_SCALARS[a.dtype.num](total)
-    return _along("sum", a, axis, dtype, keepdims, reproducible, out=out, initial=initial, where=where)
+    return _reduced("sum", a, axis, dtype, keepdims, reproducible, out=out, initial=initial, where=where)
 
 
 @overload
@@ -173,7 +168,7 @@ def prod(
     if axis is None and dtype is None and out is initial is where is None and not keepdims:
         total = fold(a, folds.PROD)
         return SUM_SCALARS[a.dtype.num](total)
-    return _along("prod", a, axis, dtype, keepdims, out=out, initial=initial, where=where)
+    return _reduced("prod", a, axis, dtype, keepdims, out=out, initial=initial, where=where)
 
 
 @overload
@@ -200,7 +195,7 @@ def min(
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MIN)
         return ELEMENT_SCALARS[a.dtype.num](value)
-    return _along("min", a, axis, None, keepdims, out=out, initial=initial, where=where)
+    return _reduced("min", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
 @overload
@@ -218,7 +213,7 @@ def max(
     if axis is None and out is initial is where is None and not keepdims:
         value = fold(a, folds.MAX)
         return ELEMENT_SCALARS[a.dtype.num](value)
-    return _along("max", a, axis, None, keepdims, out=out, initial=initial, where=where)
+    return _reduced("max", a, axis, None, keepdims, out=out, initial=initial, where=where)
 
 
 @overload
@@ -243,7 +238,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     """
     if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMIN))
-    return _along("argmin", a, axis, None, keepdims, out=out)
+    return _reduced("argmin", a, axis, None, keepdims, out=out)
 
 
 @overload
@@ -256,7 +251,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     """Return the index of the first of the largest elements, or of the first NaN. Collective. As :func:`argmin`."""
     if axis is out is None and not keepdims:
         return np.int64(fold(a, folds.ARGMAX))
-    return _along("argmax", a, axis, None, keepdims, out=out)
+    return _reduced("argmax", a, axis, None, keepdims, out=out)
 
 
 @overload
@@ -269,7 +264,7 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, wh
     """Return whether all elements of a container are true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ALL) == a.global_size)
-    return _along("all", a, axis, None, keepdims, out=out, where=where)
+    return _reduced("all", a, axis, None, keepdims, out=out, where=where)
 
 
 @overload
@@ -282,7 +277,7 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, wh
     """Return whether any element of a container is true, that is, not zero. Collective. Otherwise as :func:`sum`."""
     if axis is out is where is None and not keepdims:
         return np.bool_(fold(a, folds.TRUTHS + folds.ANY) != 0)
-    return _along("any", a, axis, None, keepdims, out=out, where=where)
+    return _reduced("any", a, axis, None, keepdims, out=out, where=where)
 
 
 @overload
@@ -329,7 +324,7 @@ def mean(
         if not a.global_size:
             warn("Mean of empty slice.", RuntimeWarning)
         return MEAN_SCALARS[a.dtype.num](value)
-    return _along("mean", a, axis, dtype, keepdims, reproducible, out=out, where=where)
+    return _reduced("mean", a, axis, dtype, keepdims, reproducible, out=out, where=where)
 
 
 @overload
@@ -404,7 +399,7 @@ def var(
     if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT, _bits(a, ddof))
         return REAL_SCALARS[a.dtype.num](_quotient(squares, a.global_size - ddof))
-    return _along("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
+    return _reduced("var", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 
 @overload
@@ -448,7 +443,7 @@ def std(
     if axis is dtype is out is where is mean is None and not keepdims:
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
         return REAL_SCALARS[a.dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
-    return _along("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
+    return _reduced("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
 
 
 def _bits(a: Any, ddof: Any) -> int:
@@ -466,44 +461,3 @@ def _quotient(squares: float, divisor: float) -> float:
         return squares / divisor
     warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     return math.inf if squares > 0 else math.nan
-
-
-def _along(
-    name: str,
-    a: Any,
-    axis: Any,
-    dtype: Any,
-    keepdims: Any,
-    reproducible: Any = False,
-    *,
-    ddof: float = 0,
-    out: Any = None,
-    initial: Any = None,
-    where: Any = None,
-    mean: Any = None,
-) -> Any:
-    given = (name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)
-    if not placed:
-        return _reduced(*given)
-    there = not is_by_steps(name, dtype, mean)
-    if there and computed_along(name, a, axis, dtype, reproducible) and computed_where(name, a, axis, out, where):
-        return _reduced(*given)
-    return by_host_copies(_reduced, given, {}, name)
-
-
-def _reduced(
-    name: str,
-    a: Any,
-    axis: Any,
-    dtype: Any,
-    keepdims: Any,
-    reproducible: Any,
-    ddof: float,
-    out: Any,
-    initial: Any,
-    where: Any,
-    mean: Any,
-) -> Any:
-    if out is initial is None and (where is None or where is True) and not is_by_steps(name, dtype, mean):
-        return reduced_along(name, a, axis, dtype, keepdims, reproducible, ddof=ddof)
-    return reduced_where(name, a, axis, dtype, keepdims, reproducible, ddof, out, initial, where, mean)

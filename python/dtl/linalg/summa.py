@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
-from ..algorithms.axis_reductions import combine, container_of, redivided, reduction
+from ..algorithms.axis_reductions import combine, container_of, redivided
+from ..algorithms.reductions import reduction
 from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
@@ -126,6 +127,6 @@ def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim:
     made = container_of(matrix, (extent,), dtype, BLOCK)
     # A product of bool matrices says whether any pair is true.
     by = reduction("any", None, dtype) if dtype.kind == "b" else reduction("sum", dtype, dtype)
-    inner = by.start(partial[:0], (0,), partial)[0].dtype
+    inner = by.map(partial[:0], (0,), partial)[0].dtype
     combine(made, 0, (partial.astype(inner),), [matrix.local_indices(other)], by, 1)
     return made

@@ -229,7 +229,7 @@ _written = late(".algorithms.results", "written")
 
 #: The ufuncs of bits, whose method reduce is a function of its own.
 _OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
-_reduced_bits = late(".algorithms.masked_reductions", "reduced_bits")
+_reduced_bits = late(".algorithms.reducing", "reduced_bits")
 
 #: The ufuncs whose method reduce works on containers, and the function that it calls.
 _REDUCTIONS: Any = {

@@ -17,7 +17,7 @@ from places import everywhere
 from test_joining import keys, whole
 
 import dtl
-from dtl.algorithms import sorted_groups
+from dtl.algorithms import reductions
 from dtl.algorithms.groupby import OPS
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -216,7 +216,7 @@ def test_spans(ctx: dtl.Context, place: str) -> None:
 def test_sorted_values_of_groups_on_several_ranks(
     ctx: dtl.Context, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sorted_groups, "_TOGETHER", together)
+    monkeypatch.setattr(reductions, "_TOGETHER", together)
     rng = np.random.default_rng(3)
     for size in (1, 2, 7, 60):
         for of in (np.zeros(size, int), np.arange(size) // 3, rng.zipf(1.5, size), np.minimum(rng.zipf(1.2, size), 3)):
