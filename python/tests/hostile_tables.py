@@ -12,8 +12,9 @@ import dtl
 
 #: Calls without an argument that may be wrong, and those of Python's protocols, which have tests of their own.
 WITHOUT = {
-    "Column.__init__", "Column.__iter__", "Column.__len__", "Column.count", "Column.dropna", "Column.isna",
-    "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs", "Table.describe",
+    "Column.__init__", "Column.__iter__", "Column.categories", "Column.__len__", "Column.count", "Column.dropna",
+    "Column.isna", "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs",
+    "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "Table.of", "TableGroupBy.__init__", "TableGroupBy.size",
 }  # fmt: skip
@@ -38,6 +39,7 @@ def rows(ctx: dtl.Context) -> Rows:
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("any", "all")},
         **{f"Column.{name}": (getattr(v, name), {"ddof": 1, **skips}) for name in ("var", "std")},
         "Column.astype": (v.astype, {"dtype": "float32"}),
+        "Column.to_category": (t["text"].to_category, {"categories": ["a", "b", "c"], "ordered": True}),
         "Column.fillna": (v.fillna, {"value": 0.5}),
         "Column.head": (v.head, {"n": 2}),
         "Column.quantile": (v.quantile, {"q": 0.5, **skips}),

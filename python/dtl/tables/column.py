@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, NoReturn
 
+from .._native.arguments import flag
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from . import changes, display, elementwise, reductions, selection
+from .categories import categories_of, with_categories
 from .gathering import gathered
 from .operators import Operators
 from .rows import Rows, arrow
+from .text import Texts
+from .times import Times
 from .vectors import vector_of
 
 
@@ -71,7 +76,7 @@ class Column(Operators):
         return self._rows
 
     @property
-    def name(self) -> str:
+    def name(self) -> builtins.str:
         """The name of the column. Not collective."""
         return self._rows.names[0]
 
@@ -100,7 +105,7 @@ class Column(Operators):
             "take column.any() or column.all()"
         )
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         return f"<{display.described('Column', self._rows)}>\n{display.of_rank(self._rows).text()}"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
@@ -118,7 +123,7 @@ class Column(Operators):
     @collective
     def _filter(self, mask: Any) -> Column:
         given = mask.rows if isinstance(mask, Column) else mask
-        if isinstance(given, (str, int)):
+        if isinstance(given, (builtins.str, int)):
             raise InvalidTypeError(f"a column has rows by masks and slices, not by {given!r}")
         return Column.of(selection.filtered(self._rows, "filter", given))
 
@@ -149,9 +154,9 @@ class Column(Operators):
         """Return the values in another type, as :meth:`Table.astype` does. Collective."""
         return Column.of(changes.cast(self._rows, "astype", dtype))
 
-    def rename(self, name: str) -> Column:
+    def rename(self, name: builtins.str) -> Column:
         """Return the column with another name. Not collective."""
-        if not isinstance(name, str):
+        if not isinstance(name, builtins.str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
         return Column.of(self._rows.like(self._rows.local.rename_columns([name])))
 
@@ -209,6 +214,45 @@ class Column(Operators):
         """
         given = [each.rows if isinstance(each, Column) else each for each in (condition, other)]
         return Column.of(elementwise.chosen(self._rows, *given))
+
+    @property
+    def str(self) -> Texts:
+        """Functions of each text, such as ``column.str.upper()``. Not collective."""
+        return Texts(self._rows, Column.of)
+
+    @property
+    def dt(self) -> Times:
+        """Functions of each date or time, such as ``column.dt.year``. Not collective."""
+        return Times(self._rows, Column.of)
+
+    @collective
+    def categories(self) -> list[Any]:
+        """Return the categories of a column of categories, in their order if they have one. Collective.
+
+        Raises
+        ------
+        InvalidTypeError
+            If the column is of no categories.
+        """
+        return categories_of(self._rows, "categories")
+
+    @collective
+    def to_category(self, categories: Any, *, ordered: bool = False) -> Column:
+        """Return the column as one of given categories. Collective.
+
+        Parameters
+        ----------
+        categories
+            A list of the values that the column may have, the same on every rank.
+        ordered
+            Whether the list is in the order of the values, in which they are compared and sorted.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the column has another value. On every rank.
+        """
+        return Column.of(with_categories(self._rows, "to_category", categories, bool(flag("ordered", ordered))))
 
     # ---- Reductions ----
 
@@ -340,7 +384,7 @@ class Column(Operators):
         return None if whole is None else whole.to_pandas()[self.name]
 
     @collective
-    def _gathered(self, op: str, root: Any) -> Any:
+    def _gathered(self, op: builtins.str, root: Any) -> Any:
         return gathered(self._rows, op, root)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:

@@ -1,0 +1,49 @@
+"""The categories of a column: the different values that it has, or may have, and their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..comm.objects import allgather_object
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .arrow_types import plain_type
+from .elementwise import decoded
+from .making import whole_column
+from .rows import Rows, arrow, arrows_errors
+
+
+def categories_of(rows: Rows, op: str) -> list[Any]:
+    """Return the categories of a column, the same on every rank, in their order if they have one. Collective."""
+    ctx, kind = rows.context, rows.schema.types[0]
+    with local_step(ctx, op):
+        if not arrow().types.is_dictionary(kind):
+            raise InvalidTypeError(f"{rows.names[0]!r} is of {kind}, and not of categories")
+        mine: dict[Any, None] = {}
+        for chunk in rows.local.column(0).chunks:
+            mine.update(dict.fromkeys(chunk.dictionary.to_pylist()))
+    agree(ctx, op)
+    found: dict[Any, None] = {}
+    for of_rank in allgather_object(ctx, list(mine)):
+        found.update(dict.fromkeys(of_rank))
+    return list(found)
+
+
+def with_categories(rows: Rows, op: str, categories: Any, ordered: bool) -> Rows:
+    """Return a column of given categories, each value of which is one. Collective."""
+    ctx, name, pa = rows.context, rows.names[0], arrow()
+    with local_step(ctx, op), arrows_errors(f"the categories of {name!r}"):
+        kind = plain_type(rows.schema.types[0])
+        given = whole_column("the categories", categories)
+        values = given.combine_chunks().cast(kind)
+        if values.null_count or len(values.unique()) < len(values):
+            raise InvalidArgumentError(f"the categories {values.to_pylist()} are not different values without null")
+        column = decoded(rows.local.column(0))
+        indices = pa.compute.index_in(column, value_set=values)
+        if indices.null_count > column.null_count:
+            wrong = column.filter(pa.compute.and_(indices.is_null(), column.is_valid()))[0].as_py()
+            raise InvalidArgumentError(f"{name!r} has the value {wrong!r}, none of the categories {values.to_pylist()}")
+        made = [pa.DictionaryArray.from_arrays(chunk, values, ordered=ordered) for chunk in indices.chunks]
+        made = made or [pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values, ordered=ordered)]
+    agree(ctx, op, f"{values.to_pylist()}, ordered {ordered}")
+    return rows.like(pa.table([pa.chunked_array(made, made[0].type)], names=[name]))
