@@ -18,7 +18,7 @@ from ..containers.broadcasting import spread_over
 from ..containers.interior import end_write, fill_part, is_where_divided, run_as, set_part
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.making import created, new_like
-from ..containers.places.copies import by_host
+from ..containers.places.copies import computed
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
@@ -642,8 +642,10 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
     offset = diagonal_number("k", k)
     if a.ndim < 2:
         return _triangle(name, spread_over(a, (a.shape[0], a.shape[0])), offset, lower)
-    if a.placement_policy is Placement.DEVICE:
-        return by_host(name, _triangle, (name, a, offset, lower), {})
+    return computed(name, _zeroed, (a, offset, lower), written=())
+
+
+def _zeroed(a: Any, offset: int, lower: bool) -> Any:
     made = a.copy()
     rows, columns = a.local_indices(a.ndim - 2)[:, np.newaxis], a.local_indices(a.ndim - 1)
     above = columns > rows + offset if lower else columns < rows + offset

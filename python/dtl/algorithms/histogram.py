@@ -14,11 +14,11 @@ from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
 from ..containers.layout import Division, division
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..runtime.scheduler import algorithm, computed_on_devices
 from . import statistics
 from .axis_reductions import container_of, laid_out_as
 from .bin_widths import number_of_bins
@@ -86,10 +86,10 @@ def histogram(
     bins = as_number(a, bins, range, weights)
     if weights is not None:
         a, weights = together(a, weights)
-    if placed and weights is not None:
-        found: tuple[Array, Array] = by_host_copies(_histogram, (a, bins, range, density, weights), {}, "histogram")
-        return found
-    return _histogram(a, bins, range, density, weights)
+    if weights is None:
+        return _histogram(a, bins, range, density, weights)
+    found: tuple[Array, Array] = computed("histogram", _histogram, (a, bins, range, density, weights))
+    return found
 
 
 def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any) -> tuple[Array, Array]:
@@ -100,7 +100,7 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
     heavy, kind = _weights(a, weights)
     if _is_exact_alone(a, edges) or (kind is not None and kind.kind == "c"):
         given = (a, bins if uniform else edges, limits, weights)
-        counts = by_host_copies(_counted, given, {}, "histogram") if placed else _counted(*given)
+        counts = computed("histogram", _counted, given)
     else:
         # The edges of float16 are NumPy's; the core counts by float64.
         counted = a.astype(np.float32) if is_half(a) else a
@@ -272,10 +272,10 @@ def bincount(
         a, weights = together(a, weights)
     if partition is not None or block_size is not None:
         divided = division(Partition.BLOCK if partition is None else partition, block_size)
-        return by_host_copies(_bincount_divided, (a, weights, minlength, divided), {}, "bincount")
-    if placed and weights is not None:
-        return by_host_copies(_bincount, (a, weights, minlength), {}, "bincount")
-    return _bincount(a, weights, minlength)
+        return computed("bincount", _bincount_divided, (a, weights, minlength, divided))
+    if weights is None:
+        return _bincount(a, weights, minlength)
+    return computed("bincount", _bincount, (a, weights, minlength))
 
 
 def _bincount(a: Any, weights: Any, minlength: int) -> Array:

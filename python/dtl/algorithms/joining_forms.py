@@ -11,7 +11,7 @@ import numpy as np
 
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .concatenate import common_dtype, concat, split
 from .concatenate import stack as stacked
@@ -144,7 +144,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
         extents = tuple(np.broadcast_shapes(*(a.shape for a in given)))
     except ValueError as error:
         raise InvalidArgumentError(f"np.broadcast_arrays: {error}") from None
-    return several(by_host_copies(spread_to, (a, extents), {}, "broadcast_arrays") for a in given)
+    return several(computed("broadcast_arrays", spread_to, (a, extents)) for a in given)
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:

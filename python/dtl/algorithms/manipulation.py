@@ -24,10 +24,10 @@ from ..containers.interior import as_elements, division_of, end_write, is_where_
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..runtime.scheduler import algorithm, computed_on_devices
 from .axis_reductions import container_of, dimensions, redivided
 from .exchange import as_rows, share
 from .operands import together
@@ -431,7 +431,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         by = sum(integers("shift", shift))
         share(a, "roll", f"shift {by}", anywhere=True)
         if a.ndim > 1:
-            return by_host_copies(_rolled_flat, (a, by), {}, "roll") if placed else _rolled_flat(a, by)
+            return computed("roll", _rolled_flat, (a, by))
         return rolled(a, (by,), (0,))
     axes = [dimension(each, a.ndim) for each in integers("axis", axis)]
     shifts = integers("shift", shift)

@@ -20,12 +20,12 @@ from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers
 from ..containers.layout import BLOCK
 from ..containers.making import new_like, of_handle
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..runtime.scheduler import algorithm, computed_on_devices
 from .axis_reductions import dimensions, redivided
 from .exchange import share
 from .half_precision import in_float32
@@ -110,9 +110,7 @@ def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
         raise InvalidArgumentError(f"op {op!r} has no scan; SUM, PROD, MIN and MAX have")
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
-    if placed and not _by_kernel(c):
-        return by_host_copies(scanned, (number, c, exclusive), {}, name)
-    return scanned(number, c, exclusive)
+    return computed(name, scanned, (number, c, exclusive), can=lambda op, c, exclusive: _by_kernel(c))
 
 
 def _by_kernel(c: DistributedContainer) -> bool:
@@ -213,9 +211,8 @@ def accumulated(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None, out: 
 def _cumulated(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:
     check_container("a", a)
     refuse_closed(a)
-    if placed and not _by_kernel(a):
-        return by_host_copies(_cumulated_here, (name, op, a, axis, dtype, exclusive), {}, name)
-    return _cumulated_here(name, op, a, axis, dtype, exclusive)
+    given = (name, op, a, axis, dtype, exclusive)
+    return computed(name, _cumulated_here, given, can=lambda name, op, a, *_: _by_kernel(a))
 
 
 def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive: Any) -> Any:

@@ -15,14 +15,13 @@ from .._native.phases import phases
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing.regions import move_all
-from ..containers.interior import carrier_of, check_numbers, end_write
+from ..containers.interior import check_numbers, end_write
 from ..containers.making import new_like, of_handle
 from ..containers.places import device
-from ..containers.places.copies import called as by_host_copies
-from ..containers.places.copies import check_placements
+from ..containers.places.copies import check_placements, computed
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
-from ..runtime.scheduler import algorithm, computed_on_devices, placed, writes
+from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
 
 take = late(".algorithms.taking", "take")
 
-_convert = late(".containers.places.kernels", "convert")
-_from_keys = late(".containers.places.date_kernels", "from_keys")
-_order_key = late(".containers.places.date_kernels", "order_key")
+_sort_key = late(".containers.places.date_kernels", "sort_key")
+_from_sort_key = late(".containers.places.date_kernels", "from_sort_key")
 
 
 @algorithm
@@ -85,45 +83,31 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     [ 1.  2.  3. nan]
     [ 3.  2.  1. nan]
     """
-    args = _arguments(c, reverse, stable, axis)
-    if placed and _by_keys_there(c):
-        with _keys_there(c, bool(reverse)) as key:
-            _by_core(bridge.sort, key, args)
-            _write_sorted(key, c, bool(reverse))
-        end_write(c, "sort")
-    elif placed and not _by_kernel(c):
-        by_host_copies(_sort, (c, reverse, axis, args), {}, "sort")
-    else:
-        _sort(c, reverse, axis, args)
+    computed("sort", _sort, (c, reverse, axis, _arguments(c, reverse, stable, axis)), _sort_there)
 
 
 def _by_kernel(c: DistributedContainer) -> bool:
     """Say whether GPUs sort a container whose elements are there."""
-    return c.ndim == 1 and c.dtype.kind != "c" and carrier_of(c) is None
+    return c.ndim == 1 and kind_of(c.dtype).is_ordered_by_core
 
 
-def _by_keys_there(c: DistributedContainer) -> bool:
-    """Say whether GPUs sort the elements of a container there, dates or half precision, by keys."""
-    is_known = c.dtype.kind in "mM" or c.dtype == np.float16
-    return is_known and c.ndim == 1 and c.placement_policy is Placement.DEVICE
-
-
-def _keys_there(c: DistributedContainer, reverse: bool) -> Any:
-    """Return a container on GPUs of numbers in whose order dates or elements of half precision are. NaT comes last."""
-    return _order_key(c, c, not reverse) if c.dtype.kind in "mM" else c.astype(np.float32)
-
-
-def _write_sorted(key: Any, c: DistributedContainer, reverse: bool) -> None:
-    """Write the elements whose keys these are."""
-    if c.dtype.kind in "mM":
-        _from_keys(key, c, not reverse)
-    else:
-        _convert(key, c)
+def _sort_there(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> Any:
+    """Sort elements on GPUs, some by keys."""
+    if _by_kernel(c):
+        return _sort(c, reverse, axis, args)
+    key = _sort_key(c, bool(reverse))
+    if key is NotImplemented:
+        return key
+    with key:
+        _by_core(bridge.sort, key, args)
+        _from_sort_key(key, c, bool(reverse))
+    end_write(c, "sort")
+    return None
 
 
 @writes("c")
 def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> None:
-    if c.dtype.kind != "c" and carrier_of(c) is None:
+    if kind_of(c.dtype).is_ordered_by_core:
         _by_core(bridge.sort, c, args)
         return
     if c.ndim > 1:
@@ -182,17 +166,21 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     ...     print(dtl.argsort(vec).gather_to())
     [1 3 2 0]
     """
-    args = _arguments(c, reverse, stable, axis)
-    if placed and _by_keys_there(c):
-        with _keys_there(c, bool(reverse)) as key:
-            return _argsort(key, reverse, args)
-    if placed and not _by_kernel(c):
-        return by_host_copies(_argsort, (c, reverse, args), {}, "argsort")
-    return _argsort(c, reverse, args)
+    return computed("argsort", _argsort, (c, reverse, _arguments(c, reverse, stable, axis)), _argsort_there)
+
+
+def _argsort_there(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
+    if _by_kernel(c):
+        return _argsort(c, reverse, args)
+    key = _sort_key(c, bool(reverse))
+    if key is NotImplemented:
+        return key
+    with key:
+        return _argsort(key, reverse, args)
 
 
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
-    if c.dtype.kind != "c" and carrier_of(c) is None:
+    if kind_of(c.dtype).is_ordered_by_core:
         return of_handle(c, _by_core(bridge.argsort, c, args), np.int64)
     if c.ndim > 1:
         order = _order_along(c, "argsort", reverse, args[0])
@@ -301,10 +289,7 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     check_keys("keys", keys, *values)
     check_placements("sort_by_key", (keys, *values))
     flag("reverse", reverse)
-    if placed and not _ordered_there((keys,)):
-        by_host_copies(_sort_by_key, (keys, values, reverse), {}, "sort_by_key")
-    else:
-        _sort_by_key(keys, values, reverse)
+    computed("sort_by_key", _sort_by_key, (keys, values, reverse), can=lambda keys, *_: _ordered_there((keys,)))
 
 
 def _ordered_there(keys: Sequence[DistributedContainer]) -> bool:
@@ -369,11 +354,7 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
     check_container("each of the keys", keys[0])
     check_keys("the first of the keys", *keys)
     check_placements("lexsort", keys)
-    indices: DistributedVector
-    if placed and not _ordered_there(keys):
-        indices = by_host_copies(_lexsort, (keys,), {}, "lexsort")
-    else:
-        indices = _lexsort(keys)
+    indices: DistributedVector = computed("lexsort", _lexsort, (keys,), can=_ordered_there)
     return indices
 
 

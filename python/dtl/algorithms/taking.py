@@ -17,12 +17,11 @@ from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.interior import as_elements, division_of, end_write, is_where_divided, note_meaning, noted_meaning
 from ..containers.layout import Division, integers
 from ..containers.making import new_like
-from ..containers.places import device
-from ..containers.places.copies import called as by_host_copies
-from ..containers.places.copies import check_placements, to_host
+from ..containers.places.copies import check_placements, computed, to_host
+from ..containers.places.place import place_of
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition, Placement
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..policies import Partition
+from ..runtime.scheduler import algorithm, computed_on_devices
 from . import located
 from .axis_reductions import container_of
 from .exchange import share
@@ -83,7 +82,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     [40  0 40] 20
     """
     if isinstance(indices, DistributedContainer) and not isinstance(a, DistributedContainer):
-        return by_host_copies(_looked_up, (a, indices, axis), {}, "take") if placed else _looked_up(a, indices, axis)
+        return computed("take", _looked_up, (a, indices, axis))
     check_open(a)
     check_placements("take", (a, indices))
     if isinstance(indices, DistributedContainer):
@@ -189,11 +188,8 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
     if divided is not None:
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
-        if a.placement_policy is Placement.DEVICE:
-            device.take_places(made, a, device.local_places(a).take(chosen, axis=dim))
-            end_write(made, "take")
-        else:
-            made.local_view()[...] = a.local_view().take(chosen, axis=dim)
+        place_of(a).take_along(made, a, chosen, dim)
+        end_write(made, "take")
         return made
     made = container_of(a, shape, a.dtype, divided_like(a))
     total: Array = np.zeros((), np.int64)

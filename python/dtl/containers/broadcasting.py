@@ -26,7 +26,7 @@ from .indexing.regions import move_all
 from .interior import division_of, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
 from .layout import BLOCK, REPLICATED, Division
 from .making import created, new_like
-from .places.copies import by_host, called, on_device
+from .places.copies import called, computed
 from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -146,9 +146,15 @@ def elementwise(
     moved = moved or moves(operands)
     given = [operand(name, value, moved) for value in operands]
     scheduler.wait_for(given)
-    if scheduler.placed and on_device(given):
-        made = None if kernel is None else kernel(*given)
-        return by_host(name, elementwise, (name, f, given, dtype, into), {}) if made is None else made
+    return computed(name, _evaluated, (name, f, given, dtype, into, kernel), _by_kernel, written=())
+
+
+def _by_kernel(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, kernel: Any) -> Any:
+    made = None if kernel is None else kernel(*given)
+    return NotImplemented if made is None else made
+
+
+def _evaluated(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, kernel: Any) -> Any:
     shape = result_shape(name, given)
     if dtype is None:
         dtype = _dtype_of_result(name, f, given, into)
@@ -156,7 +162,7 @@ def elementwise(
     result = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
     view = result.local_view()
     if into is None:
-        view[...] = by_user(f, tuple(placed.views()), {}, depth=3)
+        view[...] = by_user(f, tuple(placed.views()), {}, depth=5)
     else:
         into(view, *placed.views())
     return result

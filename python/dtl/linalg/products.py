@@ -19,10 +19,10 @@ from ..algorithms.operands import together
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
 from ..containers.interior import check_numbers, is_laid_out_as
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
-from ..runtime.scheduler import algorithm, computed_on_devices, placed
+from ..runtime.scheduler import algorithm, computed_on_devices
 from . import summa
 from .contractions import contracted, tensordot
 
@@ -100,8 +100,8 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
             return np.multiply(a, b)
         dtype = np.result_type(factor.dtype, known.dtype)  # a Python number is a float64 or int64 here, as in NumPy
         return known.astype(dtype, copy=False) * factor.astype(dtype)[()]
-    if placed and reproducible:
-        return by_host_copies(_product, (name, a, b, conjugate, reproducible), {}, name)
+    if reproducible:
+        return computed(name, _product, (name, a, b, conjugate, reproducible))
     return _product(name, a, b, conjugate, reproducible)
 
 

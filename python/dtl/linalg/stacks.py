@@ -15,7 +15,7 @@ from ..algorithms.exchange import share
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division
-from ..containers.places.copies import called as by_host_copies
+from ..containers.places.copies import computed
 from ..policies import Partition
 from .errors import LinAlgError
 from .operands import inexact, local_parts
@@ -40,7 +40,7 @@ def each(
 
     A LinAlgError of any matrix is raised on every rank. The function gets floats, unless it is to get what there is.
     """
-    return by_host_copies(_each, (op, words, given, compute, square, keep), {}, op)
+    return computed(op, _each, (op, words, given, compute, square, keep))
 
 
 def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any], square: bool, keep: bool) -> Any:

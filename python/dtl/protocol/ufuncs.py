@@ -15,6 +15,7 @@ from .._lazy import late
 from .._native.arguments import stored_number
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
+from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
 from ..comm.objects import allgather_object
@@ -23,7 +24,7 @@ from ..containers.base import DistributedContainer
 from ..containers.interior import carrier_of
 from ..containers.making import new_like
 from ..containers.operators import Operators
-from ..containers.places.copies import by_host
+from ..containers.places.copies import computed, on_device
 from ..containers.ufunc_operands import (
     LEAST_MAXIMUM,
     WEAK,
@@ -153,22 +154,7 @@ class Elementwise(Operators):
             return self
         if state.under_way:
             scheduler.wait_for(self)
-        if self._placement is _DEVICE and wanted != self.dtype:
-            made = _converted(self, wanted)
-            return by_host("astype", Elementwise.astype, (self, wanted), {}) if made is None else made
-        elements: Any = self.local_view()
-        result = new_like(self, wanted, blank=True)
-        if self._placement is _DEVICE:
-            bridge.copy_part(result, np.array([self._handle]))
-            return result
-        copied = (result.local_view(), elements)
-        if self.dtype.kind in "SU" and wanted.kind not in "SUV":  # an element may be no number: the ranks agree on that
-            with local_step(self.context, "astype"):
-                by_user(np.copyto, copied, {"casting": "unsafe"})
-            agree(self.context, "astype")
-            return result
-        by_user(np.copyto, copied, {"casting": "unsafe"})
-        return result
+        return computed("astype", _cast, (self, wanted), _cast_there, written=())
 
     @overload
     def copy(self: Owned, order: Any = ...) -> Owned: ...  # type: ignore[misc]  # a mixin of it
@@ -211,6 +197,7 @@ _PRODUCTS: Any = {
 _ufunc_at_once = late(".containers.places.kernels", "ufunc_at_once")
 _ufunc_by_kernel = late(".containers.places.kernels", "ufunc_by_kernel")
 _converted = late(".containers.places.kernels", "converted")
+_copy_there = late(".containers.places.device", "copy")
 _dates_by_kernel = late(".containers.places.date_kernels", "dates_by_kernel")
 
 _product = late(".linalg.ufunc_forms", "called")
@@ -361,8 +348,9 @@ def _apply(
     if where is not True:
         where = _mask(name, where)
     containers = [value for value in (*inputs, *outputs, where) if isinstance(value, DistributedContainer)]
-    if scheduler.placed and any([container.placement_policy is _DEVICE for container in containers]):
-        return _on_device(name, ufunc, inputs, outputs, where, options)
+    if scheduler.placed and on_device(containers):
+        given = (name, ufunc, inputs, outputs, where, options)
+        return computed(name, _apply, given, _apply_there, written=outputs)
     first = containers[0]
     for value in (*inputs, where):
         if value.__class__ is np.ndarray and value.ndim:
@@ -387,16 +375,14 @@ def _apply(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _on_device(
+def _apply_there(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
-    """Have the GPU compute a ufunc on this rank's parts, or the host with copies of them."""
-    computed = _ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
-    if computed is None and where is True and not options:
-        computed = _dates_by_kernel(name, ufunc, inputs, outputs)
-    if computed is None:
-        return by_host(name, _apply, (name, ufunc, inputs, outputs, where, options), {}, outputs)
-    return computed
+    """Have the GPU compute a ufunc on this rank's parts."""
+    made = _ufunc_by_kernel(name, ufunc, inputs, outputs, where, options)
+    if made is None and where is True and not options:
+        made = _dates_by_kernel(name, ufunc, inputs, outputs)
+    return NotImplemented if made is None else made
 
 
 def _see(containers: Iterable[DistributedContainer], views: dict[int, Any]) -> None:
@@ -404,6 +390,29 @@ def _see(containers: Iterable[DistributedContainer], views: dict[int, Any]) -> N
     for container in containers:
         if id(container) not in views:
             views[id(container)] = container.local_view()
+
+
+def _cast(c: Any, wanted: np.dtype[Any]) -> Any:
+    """Return a container of elements of another dtype. Collective where elements may have no value of it."""
+    elements: Any = c.local_view()
+    result = new_like(c, wanted, blank=True)
+    copied = (result.local_view(), elements)
+    if kind_of(c.dtype).is_text and not kind_of(wanted).is_closed:  # an element may be no number: the ranks agree on it
+        with local_step(c.context, "astype"):
+            by_user(np.copyto, copied, {"casting": "unsafe"}, depth=4)
+        agree(c.context, "astype")
+        return result
+    by_user(np.copyto, copied, {"casting": "unsafe"}, depth=4)
+    return result
+
+
+def _cast_there(c: Any, wanted: np.dtype[Any]) -> Any:
+    if wanted != c.dtype:
+        made = _converted(c, wanted)
+        return NotImplemented if made is None else made
+    result = new_like(c, wanted, blank=True)
+    _copy_there(c, result)
+    return result
 
 
 def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 
 import dtl
+from dtl.containers.places import device, host
 
 pytestmark = pytest.mark.alone("the sources are the same on every rank")
 
@@ -16,7 +18,7 @@ ROOT = Path(dtl.__file__).parent
 
 #: How many lines outside of kinds and places ask for the kind of elements, and for the place of a container. They only
 #: get fewer.
-LIMITS = {"kind": 311, "place": 138}
+LIMITS = {"kind": 277, "place": 98}
 
 #: What is asked for the kind: of NumPy's letters, of the type as which the core moves elements, of single dtypes.
 _KIND_CALLS = {"is_half", "_is_moved", "is_moved", "is_of_another_library", "iscomplexobj", "issubdtype", "carrier"}
@@ -114,6 +116,16 @@ def test_questions_are_seen() -> None:
 def test_few_lines_ask(what: str) -> None:
     found = lines_that_ask()[what]
     assert len(found) <= LIMITS[what], "\n".join(found)  # whoever has fewer lowers the limit
+
+
+def test_places_have_the_same_verbs() -> None:
+    def verbs(module: Any) -> dict[str, list[str]]:
+        own = {name: f for name, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__}
+        return {name: list(inspect.signature(f).parameters) for name, f in own.items()}
+
+    there = verbs(device)
+    assert len(verbs(host)) > 5
+    assert {name: there.get(name) for name in verbs(host)} == verbs(host)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from ..broadcasting import spread_over
 from ..indices import from_start, last_occurrences
 from ..interior import as_carried, set_part
 from ..making import new_like
-from ..places import device
 from ..places.copies import to_host
+from ..places.place import place_of
 from . import beside_slices, masks
 from .beside_slices import Mixed
 from .regions import Region, assign, move
@@ -91,5 +91,5 @@ def _scatter(to: DistributedContainer, indices: Array, value: DistributedContain
         return
     mine = linear_indices(value).reshape(-1)
     mine_last = last_occurrences(from_start(indices, to.global_size))[mine]
-    chosen, values = indices[mine][mine_last], device.own_elements(value, mine_last.reshape(value.local_shape))
+    chosen, values = indices[mine][mine_last], place_of(value).own_elements(value, mine_last.reshape(value.local_shape))
     bridge.put(to, chosen, as_carried(to, values))

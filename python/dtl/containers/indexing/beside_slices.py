@@ -13,7 +13,7 @@ import numpy as np
 from ..._native.library import bridge
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
-from ...policies import Partition, Placement
+from ...policies import Partition
 from ...runtime.agreement import agree
 from ..base import DistributedContainer
 from ..indices import last_occurrences
@@ -29,8 +29,8 @@ from ..interior import (
     tensor_class_of,
 )
 from ..making import created
-from ..places import device
 from ..places.copies import to_host
+from ..places.place import place_of
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -120,10 +120,8 @@ def select(of: Any, chosen: Mixed) -> Any:
     divided = division_of(of)._replace(grid=None) if stays else division_of(of).for_other_size()
     kind = owning_class_of(of) if len(chosen.shape) == 1 else tensor_class_of(of)
     made = created(kind, of.context, chosen.shape, of.dtype, divided, of.placement_policy)
-    if stays and of.placement_policy is Placement.DEVICE:
-        device.take_places(made, of, device.local_places(of)[chosen.entries])
-    elif stays:
-        made.local_view()[...] = of.local_view()[chosen.entries]
+    if stays:
+        place_of(of).take(made, of, chosen.entries)
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
         elements = as_elements(of, bridge.get(of, wanted.reshape(-1)))
@@ -140,12 +138,8 @@ def assign(of: Any, chosen: Mixed, values: Array) -> None:
         return
     to, selected = _own(of, chosen)
     own = values.reshape(()) if values.size == 1 else values.reshape(chosen.shape)[selected]
-    if of.placement_policy is Placement.DEVICE:
-        places = device.local_places(of)[to]
-        device.put_places(of, places, own if own.size == 1 else np.broadcast_to(own, places.shape))
-        agree(of.context, "setitem", f"{chosen} was assigned")
-    else:
-        of.local_view()[to] = own
+    place_of(of).put(of, to, own)
+    end_write(of, "setitem")
 
 
 def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> None:
@@ -160,7 +154,7 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     rest = len(chosen.axes) - chosen.place
     linear = chosen.linear(value.local_indices)
     written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
-    values = device.own_elements(value, written)
+    values = place_of(value).own_elements(value, written)
     bridge.put(of, linear[written], as_carried(of, values))
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._native.library import bridge
-from ..._native.objects import handle_of
 from ...exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
-from ...policies import Placement
 from ..base import DistributedContainer
 from ..interior import end_write
 from ..making import new_like
+from ..places.place import place_of
 
 Names = Any  # str | list[str]
 
@@ -33,14 +31,9 @@ def assign(of: Any, key: Names, value: Any) -> None:
     """Assign what a container of the field, or of the fields, takes. Collective."""
     made = select(of, key)
     made[...] = value
-    if of.placement_policy is Placement.DEVICE:
-        for name in [key] if isinstance(key, str) else key:
-            _copy(made, "" if isinstance(key, str) else name, of, name)
-        end_write(of, "a field")
-        return
-    view, given = of.local_view(), made.local_view()
     for name in [key] if isinstance(key, str) else key:
-        view[name] = given if isinstance(key, str) else given[name]
+        place_of(of).copy_field(made, "" if isinstance(key, str) else name, of, name)
+    end_write(of, "a field")
 
 
 def in_order(of: Any, order: Names) -> Any:
@@ -59,30 +52,9 @@ def in_order(of: Any, order: Names) -> Any:
 
 def _selected(of: Any, dtype: np.dtype[Any], key: Names) -> Any:
     made = new_like(of, dtype, blank=True)
-    if of.placement_policy is Placement.DEVICE:
-        for name in [key] if isinstance(key, str) else key:
-            _copy(of, name, made, "" if isinstance(key, str) else name)
-        return made
-    view, elements = made.local_view(), of.local_view()
-    if isinstance(key, str):
-        view[...] = elements[key]
-    else:
-        for name in key:
-            view[name] = elements[name]
+    for name in [key] if isinstance(key, str) else key:
+        place_of(of).copy_field(of, name, made, "" if isinstance(key, str) else name)
     return made
-
-
-def _copy(source: Any, field: str, target: Any, into: str) -> None:
-    """Copy a field of elements on GPUs to one of others, of which "" is all."""
-    (width, start), (_, first) = _extent(source.dtype, field), _extent(target.dtype, into)
-    bridge.field_part(target, handle_of(source), first, start, width)
-
-
-def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:
-    """Return how many bytes a field has, and where it begins."""
-    fields: Any = dtype.fields
-    of, start = fields[name][:2] if name else (dtype, 0)
-    return of.itemsize, start
 
 
 def _dtype(of: np.dtype[Any], key: Names) -> np.dtype[Any]:

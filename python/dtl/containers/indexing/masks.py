@@ -19,11 +19,12 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
-from ..interior import as_carried, as_elements, division_of, owning_class_of, run_as, tensor_class_of
+from ..interior import as_carried, as_elements, division_of, end_write, owning_class_of, run_as, tensor_class_of
 from ..layout import BLOCK, Division
 from ..making import created, from_parts
 from ..places import device
 from ..places.copies import to_host
+from ..places.place import place_of
 from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -40,8 +41,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
         chosen = _beside(elements, chosen)
     if of.placement_policy is Placement.HOST:
         return rows_of(of, elements.local_view()[chosen.local_view()], "a container as a mask")
-    on_device = of.placement_policy is Placement.DEVICE
-    part: Any = device.chosen(elements, chosen) if on_device else elements.local_view()[chosen.local_view()]
+    part = place_of(of).chosen(elements, chosen)
     agree(ctx, "getitem", "a container as a mask")
     kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
     made = from_parts(kind, ctx, part, of.placement_policy)
@@ -107,21 +107,15 @@ def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
 
 def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Array) -> None:
     """Assign a number, or a row, where a mask is true. Collective."""
-    if of.placement_policy is not Placement.DEVICE:
-        of.local_view()[_own(of, mask)] = value
-        return
     if mask.ndim == of.ndim:
-        device.put_where(of, mask, value.reshape(1))
+        place_of(of).put_where(of, mask, value.reshape(1))
     else:
-        places = device.local_places(of)[_own(of, mask)]
-        device.put_places(of, places, value if value.size == 1 else np.broadcast_to(value, places.shape))
-    agree(of.context, "setitem", "a value was assigned")
+        place_of(of).put(of, _rows_chosen(of, mask), value)
+    end_write(of, "setitem")
 
 
-def _own(of: DistributedContainer, mask: DistributedContainer) -> Array:
-    """Return the mask of this rank's elements, or rows. Collective."""
-    if mask.ndim == of.ndim:
-        return mask.local_view()
+def _rows_chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
+    """Return the mask of this rank's rows. Collective."""
     wanted = linear_indices(of, range(mask.ndim))
     got = as_elements(mask, bridge.get(mask, wanted.reshape(-1)))
     return got.reshape(wanted.shape)
@@ -151,8 +145,7 @@ def _beside(elements: DistributedContainer, mask: DistributedContainer) -> Distr
 def selected(mask: DistributedContainer) -> tuple[Array, tuple[int, ...]]:
     """Return the indices of a part of the true elements, and the number of each rank's, in order. Collective."""
     chosen = in_global_order(mask)
-    on_device = chosen.placement_policy is Placement.DEVICE
-    indices = device.true_indices(chosen) if on_device else linear_indices(chosen)[chosen.local_view()]
+    indices = place_of(chosen).true_indices(chosen)
     agree(mask.context, "setitem", "where a container is true")
     return indices, tuple(collectives.allgather(mask.context, len(indices)).tolist())
 

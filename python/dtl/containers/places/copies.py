@@ -15,6 +15,7 @@ from ..._native.arguments import stored_number
 from ..._native.library import bridge
 from ..._native.objects import handle_of
 from ...policies import Placement
+from ...runtime import scheduler
 from ...runtime.array_libraries import is_numpy
 from ...runtime.scheduler import DEPTH, containers_in
 from ...runtime.staging import Staging
@@ -48,6 +49,42 @@ def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
             end_write(c, op)
             break
     return result
+
+
+def computed(
+    name: str,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    there: Callable[..., Any] | None = None,
+    *,
+    can: Callable[..., bool] | None = None,
+    written: Iterable[Any] | None = None,
+) -> Any:
+    """Return what a function makes of containers where their elements are, or by copies on the host.
+
+    Parameters
+    ----------
+    name
+        The call, as traces and the ledger of slow paths have it.
+    f
+        The function, of elements that the host has.
+    args
+        Its arguments.
+    there
+        What computes the same of elements on a GPU, from the same arguments, or returns NotImplemented.
+    can
+        Instead of there: says whether f itself does so, with these arguments.
+    written
+        Which containers f writes, if the ranks do not agree at its end.
+    """
+    if not scheduler.placed or not on_device(args):
+        return f(*args)
+    made = NotImplemented if there is None else there(*args)
+    if can is not None and can(*args):
+        made = f(*args)
+    if made is not NotImplemented:
+        return made
+    return called(f, args, {}, name) if written is None else by_host(name, f, args, {}, written)
 
 
 def _wanted_here(given: dict[str, Any]) -> bool:

@@ -11,12 +11,13 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ..._native.kinds import kind_of
 from ...policies import Placement
 from ..base import DistributedContainer
 from ..broadcasting import checked_shape
 from ..making import new_like
 from ..ufunc_operands import result_dtypes
-from .kernels import bring, compute
+from .kernels import bring, compute, convert
 
 _BITS: np.dtype[Any] = np.dtype(np.uint64)
 _TRUTHS: np.dtype[Any] = np.dtype(np.bool_)
@@ -140,3 +141,18 @@ def from_keys(key: Any, target: Any, nat_is_last: bool) -> Any:
     if nat_is_last:
         key = compute("add", _BITS, (key, _ONE), key)
     return compute("bitwise_xor", _BITS, (key, _NAT), target)
+
+
+def sort_key(c: Any, reverse: bool) -> Any:
+    """Return a container of numbers in whose order elements are; NotImplemented of those that GPUs do not sort."""
+    if c.ndim == 1 and kind_of(c.dtype).is_date:
+        return order_key(c, c, not reverse)
+    return c.astype(np.float32) if c.ndim == 1 and c.dtype == np.float16 else NotImplemented
+
+
+def from_sort_key(key: Any, c: Any, reverse: bool) -> None:
+    """Write the elements whose keys these are."""
+    if kind_of(c.dtype).is_date:
+        from_keys(key, c, not reverse)
+    else:
+        convert(key, c)

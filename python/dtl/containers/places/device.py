@@ -1,4 +1,4 @@
-"""Elements of this rank's part on a GPU, which kernels take and put where they are. Not collective, but for one."""
+"""What is done to this rank's part on a GPU by kernels: the verbs of host.py, and more. One of them is collective."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._native.library import bridge
 from ..._native.objects import handle_of
-from ...policies import Partition, Placement
+from ...policies import Partition
 from ...runtime.device_array import DeviceArray
 from ..base import DistributedContainer, linear_indices
 from ..interior import as_carried, as_elements
@@ -75,9 +75,41 @@ def true_indices(mask: DistributedContainer) -> Array:
     return linear_indices(mask).reshape(-1)[true_places(mask).to_numpy()]
 
 
+def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> None:
+    """Write to this rank's part what a subscript has of another part."""
+    take_places(made, of, local_places(of)[entries])
+
+
+def take_along(made: DistributedContainer, of: DistributedContainer, indices: Array, axis: int) -> None:
+    """Write to this rank's part what another part has at indices along a dimension."""
+    take_places(made, of, local_places(of).take(indices, axis=axis))
+
+
+def put(to: DistributedContainer, entries: Any, values: Array) -> None:
+    """Write values that spread to what a subscript has of this rank's part."""
+    places = local_places(to)[entries]
+    put_places(to, places, values if values.size == 1 else np.broadcast_to(values, places.shape))
+
+
 def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     """Return the elements of this rank's part that a mask of its shape chooses, on the host. Collective."""
-    if of.placement_policy is not Placement.DEVICE:
-        return np.ascontiguousarray(of.local_view()[wanted])
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
     return as_elements(of, bridge.get(of, indices))
+
+
+def copy_field(source: DistributedContainer, field: str, target: DistributedContainer, into: str) -> None:
+    """Copy a field of elements to one of others, of which "" is all."""
+    (width, start), (_, first) = _extent(source.dtype, field), _extent(target.dtype, into)
+    bridge.field_part(target, handle_of(source), first, start, width)
+
+
+def copy(source: DistributedContainer, target: DistributedContainer) -> None:
+    """Copy all elements to another part that is laid out alike."""
+    bridge.copy_part(target, np.array([handle_of(source)]))
+
+
+def _extent(dtype: np.dtype[Any], name: str) -> tuple[int, int]:
+    """Return how many bytes a field has, and where it begins."""
+    fields: Any = dtype.fields
+    of, start = fields[name][:2] if name else (dtype, 0)
+    return of.itemsize, start

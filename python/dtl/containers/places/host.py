@@ -1,0 +1,56 @@
+"""What is done to this rank's part on the host: the verbs of device.py. Not collective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import DistributedContainer, linear_indices
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
+    """Return the elements, or rows, where this rank's part of a mask is true."""
+    return of.local_view()[mask.local_view()]
+
+
+def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array) -> None:
+    """Write values where this rank's part of a mask is true: one element for all, or one for each."""
+    to.local_view()[mask.local_view()] = values
+
+
+def true_indices(mask: DistributedContainer) -> Array:
+    """Return the index in C order of each true element of this rank's part."""
+    return linear_indices(mask)[mask.local_view()]
+
+
+def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> None:
+    """Write to this rank's part what a subscript has of another part."""
+    made.local_view()[...] = of.local_view()[entries]
+
+
+def take_along(made: DistributedContainer, of: DistributedContainer, indices: Array, axis: int) -> None:
+    """Write to this rank's part what another part has at indices along a dimension."""
+    made.local_view()[...] = of.local_view().take(indices, axis=axis)
+
+
+def put(to: DistributedContainer, entries: Any, values: Array) -> None:
+    """Write values that spread to what a subscript has of this rank's part."""
+    to.local_view()[entries] = values
+
+
+def own_elements(of: DistributedContainer, wanted: Array) -> Array:
+    """Return the elements of this rank's part that a mask of its shape chooses."""
+    return np.ascontiguousarray(of.local_view()[wanted])
+
+
+def copy_field(source: DistributedContainer, field: str, target: DistributedContainer, into: str) -> None:
+    """Copy a field of elements to one of others, of which "" is all."""
+    target.local_view()[into or ...] = source.local_view()[field or ...]
+
+
+def copy(source: DistributedContainer, target: DistributedContainer) -> None:
+    """Copy all elements to another part that is laid out alike."""
+    np.copyto(target.local_view(), source.local_view(), "unsafe")
