@@ -22,7 +22,7 @@ LIMITS = {"kind": 277, "place": 98}
 
 #: What is asked for the kind: of NumPy's letters, of the type as which the core moves elements, of single dtypes.
 _KIND_CALLS = {"is_half", "_is_moved", "is_moved", "is_of_another_library", "iscomplexobj", "issubdtype", "carrier"}
-_KIND_NAMES = {"_carrier", "carrier", "_HALF", "float16", "hasobject"}
+_KIND_NAMES = {"_carrier", "carrier_of", "carrier", "_HALF", "float16", "hasobject"}
 
 #: What is asked for the place.
 _PLACE_CALLS = {"is_on_device", "on_device", "_on_device"}
