@@ -45,6 +45,7 @@ typedef struct {
     char forked;   /* the Go runtime does not survive fork: in a child without exec no call may reach it */
     char keeps_places; /* the places at which containers are made are kept: the core hears of each at once */
     double least_queued; /* how many bytes the smallest part has of which expressions are queued */
+    int numpy_loops; /* how many of NumPy's loops the core uses */
     int under_way; /* asynchronous calls: while there are some, Python says when a call on a container may begin */
 } StateObject;
 

@@ -1,7 +1,15 @@
 //go:build cpython
 
-/* NumPy's loops, where they are faster than the core's: they use wide registers, and BLAS. Each is tried before it is taken. */
+/*
+ * NumPy's loops, where they are faster than the core's: they use wide registers, and BLAS.
+ *
+ * They are in tables that NumPy's C interface describes, but which programs are not meant to call. So where a table is not
+ * as it is known, its functions are not NumPy's own, or a function does not find a known result, the core keeps its own loop, which computes
+ * the same. DTL_NUMPY_LOOPS=0 has it keep all.
+ */
+#define _GNU_SOURCE /* dladdr */
 #include "numpy.h"
+#include <dlfcn.h>
 
 enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };
 
@@ -14,6 +22,14 @@ static void **functions_of(const array_type *type) {
     if (table == NULL || ((unsigned (*)(void))table[0])() != VERSION_2)
         return NULL;
     return ((void **(*)(const ndarray_descr *))table[ARRAY_FUNCTIONS])(type->descr);
+}
+
+/* is_numpys says whether a function is in NumPy's library, and so may be tried. */
+static int is_numpys(void *function) {
+    Dl_info its, numpys;
+    void **table = numpy_functions();
+    return function != NULL && table != NULL && dladdr(function, &its) != 0 && dladdr(table[0], &numpys) != 0 &&
+           its.dli_fbase == numpys.dli_fbase;
 }
 
 /* has_feature says whether NumPy uses one of a processor's features, which it calls by one name or another. */
@@ -56,8 +72,10 @@ static void learn_sorts(void) {
             continue;
         void **functions = functions_of(known);
         int (*sort)(void *, Py_ssize_t, void *) = functions == NULL ? NULL : functions[SORT];
-        if (sort != NULL && sorts(sort, known->size))
+        if (is_numpys((void *)sort) && sorts(sort, known->size)) {
             dtl_sorter(known->size, (void *)sort);
+            state.numpy_loops++;
+        }
     }
 }
 
@@ -97,16 +115,33 @@ static int adds(dtl_loop loop, int size) {
     return memcmp(zeros, sums, (size_t)(COUNT * size)) == 0;
 }
 
+/* has_number says whether an attribute of NumPy's is a number. */
+static int has_number(PyObject *object, const char *name, int number) {
+    PyObject *value = PyObject_GetAttrString(object, name);
+    long is = value == NULL ? -1 : PyLong_AsLong(value);
+    Py_XDECREF(value);
+    PyErr_Clear();
+    return is == number;
+}
+
+/* is_known says whether a ufunc of two operands is as it is declared above: its fields are what NumPy says of it. */
+static int is_known(PyTypeObject *kind, PyObject *object, const char *name) {
+    const ufunc *of = (const ufunc *)object;
+    return object != NULL && Py_TYPE(object) == kind && of->inputs == 2 && of->outputs == 1 && of->arguments == 3 &&
+           has_number(object, "nin", of->inputs) && has_number(object, "ntypes", of->count) && strcmp(of->name, name) == 0;
+}
+
 /* each_loop calls f with the loops of a ufunc of two operands whose result is of their type, and that are for certain formats. */
 static void each_loop(PyTypeObject *kind, const char *name, const char *formats, void (*f)(const array_type *, void *loop, int), int which) {
     PyObject *object = PyObject_GetAttrString(numpy_module(), name);
-    if (object != NULL && Py_TYPE(object) == kind) {
+    if (is_known(kind, object, name)) {
         const ufunc *of = (const ufunc *)object;
-        for (int i = 0; of->arguments == 3 && i < of->count; i++) {
+        for (int i = 0; i < of->count; i++) {
             unsigned type = (unsigned char)of->types[3 * i];
             const array_type *known = type < NDARRAY_TYPES ? &array_types[type] : NULL;
             if (known != NULL && known->number != 0 && strchr(formats, known->format[0]) != NULL &&
-                of->types[3 * i + 1] == (char)type && of->types[3 * i + 2] == (char)type && of->data[i] == NULL)
+                of->types[3 * i + 1] == (char)type && of->types[3 * i + 2] == (char)type && of->data[i] == NULL &&
+                is_numpys(of->loops[i]))
                 f(known, of->loops[i], which);
         }
     }
@@ -115,13 +150,17 @@ static void each_loop(PyTypeObject *kind, const char *name, const char *formats,
 }
 
 static void learn_extreme(const array_type *type, void *loop, int greatest) {
-    if (finds((dtl_loop)loop, type->size, greatest))
+    if (finds((dtl_loop)loop, type->size, greatest)) {
         dtl_extremes(type->number, greatest, loop);
+        state.numpy_loops++;
+    }
 }
 
 static void learn_sum(const array_type *type, void *loop, int unused) {
-    if (adds((dtl_loop)loop, type->size))
+    if (adds((dtl_loop)loop, type->size)) {
         dtl_sums(type->number, loop);
+        state.numpy_loops++;
+    }
 }
 
 /* learn_dot learns the product of vectors of float64, which is that of BLAS. */
@@ -134,16 +173,19 @@ static void learn_dot(void) {
         if (array_types[type].number == 0 || strcmp(array_types[type].format, "d") != 0)
             continue;
         void **functions = functions_of(&array_types[type]);
-        if (functions == NULL || functions[DOT] == NULL)
+        if (functions == NULL || !is_numpys(functions[DOT]))
             return;
         product = dtl_dot((dtl_dot_loop)functions[DOT], numbers, numbers, COUNT);
-        if (product == (COUNT - 1.0) * COUNT * (2 * COUNT - 1) / 6)
+        if (product == (COUNT - 1.0) * COUNT * (2 * COUNT - 1) / 6) {
             dtl_dot_by(functions[DOT]);
+            state.numpy_loops++;
+        }
     }
 }
 
 void numpy_loops_learn(void) {
-    PyObject *module = numpy_known ? PyImport_ImportModule("numpy") : NULL;
+    const char *said = getenv("DTL_NUMPY_LOOPS");
+    PyObject *module = numpy_known && (said == NULL || strcmp(said, "0") != 0) ? PyImport_ImportModule("numpy") : NULL;
     PyObject *kind = module == NULL ? NULL : PyObject_GetAttrString(module, "ufunc");
     if (kind != NULL && PyType_Check(kind)) {
         learn_sorts();

@@ -209,6 +209,8 @@ class State:
     forked: bool
     keeps_places: bool
     least_queued: float
+    @property
+    def numpy_loops(self) -> int: ...
     under_way: int
 
 state: State

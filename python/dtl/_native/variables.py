@@ -69,6 +69,7 @@ VARIABLES = {
     "DTL_TIMEOUT": _seconds(0.0),
     "DTL_PROGRESS": _one_of("none", "poll", "thread", default="none"),
     "DTL_FUSE": _number("a number of bytes, or 'off'", 2**63 - 1, 0, off=math.inf),
+    "DTL_NUMPY_LOOPS": _SWITCH,  # the bridge reads it when it is loaded
     "DTL_LOG": _one_of("debug", "info", "warning", "error"),
     "DTL_NUM_THREADS": _number(f"a number of threads, at least 1 and less than {2**31}", 2**31 - 1),
     "DTL_ROLE": _TEXT,

@@ -27,6 +27,7 @@ WRONG = {
     "DTL_TIMEOUT": ["-1", "never", "1e999"],
     "DTL_PROGRESS": ["1", "threads"],
     "DTL_FUSE": ["-1", "1.5", "on", "1M", str(2**63)],
+    "DTL_NUMPY_LOOPS": ["2", "no"],
     "DTL_LOG": ["loud", "INFO", "10"],
     "DTL_NUM_THREADS": ["0", "-2", "many", "1.5", "\u00b2", str(2**31), "9" * 5000],
 }
