@@ -3,7 +3,14 @@
 /* The call that serves every operation. */
 #include "numpy.h"
 
-/* perform makes the call with the GIL released, and returns its result: None where there is none. */
+int64_t operation_code(const char *name) {
+    const char *key;
+    for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)
+        if (strcmp(key, name) == 0)
+            return code;
+    return -1;
+}
+
 PyObject *perform(dtl_call *call) {
     if (tracing) {
         trace_perform(call);

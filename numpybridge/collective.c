@@ -44,6 +44,12 @@ static PyObject *give_up(const CollectiveObject *c, PyObject *const *args, Py_ss
     return result;
 }
 
+PyObject *collective_failed(PyObject *collective, PyObject *const *args, Py_ssize_t count) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) /* a KeyboardInterrupt is not told */
+        return NULL;
+    return give_up((const CollectiveObject *)collective, args, count, NULL);
+}
+
 static PyObject *collective_vectorcall(PyObject *self, PyObject *const *args, size_t flagged, PyObject *words) {
     const CollectiveObject *c = (CollectiveObject *)self;
     PyObject *result = PyObject_Vectorcall(c->function, args, flagged, words);

@@ -163,6 +163,10 @@ int is_alone(const ContainerObject *c);
  * another one, which is_alone, and is divided by blocks. NULL without an exception: there is no short way. */
 ContainerObject *container_with(PyTypeObject *type, ContainerObject *like, PyObject *elements);
 
+/* container_of_handle returns a new container of a class for one of the core's, of the context, dtype and division of another one. NULL
+ * with an exception where there is no memory: then the core's is closed. */
+PyObject *container_of_handle(PyTypeObject *type, ContainerObject *like, long long handle, int ndim);
+
 /* container_register makes a container known to the core. It returns -1, with an exception, where that fails. */
 int container_register(HandleObject *object);
 
@@ -194,6 +198,14 @@ extern const char learn_subscripts_doc[];
 PyObject *bridge_learn_subscripts(PyObject *module, PyObject *args);
 PyObject *subscripts_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *subscripts_transpose(PyObject *self, void *unused);
+
+/* ---- selections.c ---- */
+
+/* selections_learn takes what Python knows of containers that a subscript makes. */
+void selections_learn(PyObject *block, PyObject *collective, PyObject *spec_end, PyObject *windows, PyObject *words);
+
+/* selections_get returns what a subscript selects of a container of several ranks. NULL without an exception: only the long way does. */
+PyObject *selections_get(ContainerObject *c, PyObject *key);
 
 /* ---- device_memory.c ---- */
 
@@ -253,6 +265,9 @@ void release_lists(const dtl_call *call, Py_buffer *views);
 extern const char call_doc[];
 PyObject *bridge_call(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
+/* operation_code returns the number of an operation by its name, or -1. */
+int64_t operation_code(const char *name);
+
 /* with_value borrows the input, if there is one, and makes the call. */
 PyObject *with_value(dtl_call *call, PyObject *value, PyObject *out);
 
@@ -264,6 +279,9 @@ int add_methods(PyObject *module);
 /* ---- collective.c ---- */
 
 extern PyTypeObject CollectiveType;
+
+/* collective_failed does what a call of a Collective does where its function raises the exception that is set. */
+PyObject *collective_failed(PyObject *collective, PyObject *const *args, Py_ssize_t count);
 
 /* ---- requests.c ---- */
 

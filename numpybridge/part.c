@@ -39,21 +39,14 @@ PyTypeObject BlockType = {
 
 /* ---- The array of a part ---- */
 
-/* view_code returns the number of the operation that returns a container's part. */
-static int64_t view_code(void) {
-    static int64_t code = -1;
-    const char *key;
-    for (int64_t i = 0; code < 0 && (key = dtl_operation(i)) != NULL; i++)
-        if (strcmp(key, "VIEW") == 0)
-            code = i;
-    return code;
-}
-
 /* view_part asks the core for a container's part. */
 static PyObject *view_part(const ContainerObject *c) {
+    static int64_t code = -1;
     dtl_call call;
+    if (code < 0)
+        code = operation_code("VIEW");
     memset(&call, 0, offsetof(dtl_call, shape));
-    call.code = view_code();
+    call.code = code;
     call.handle = c->base.handle;
     Py_BEGIN_ALLOW_THREADS
     dtl_perform(&call);
@@ -207,6 +200,24 @@ static PyObject *allocated(int ndim, const Py_ssize_t *shape, const ndarray_desc
     PyObject *array = array_over(descr, ndim, shape, data, (PyObject *)owner);
     PyErr_Clear();
     return array;
+}
+
+PyObject *container_of_handle(PyTypeObject *type, ContainerObject *like, long long handle, int ndim) {
+    PyObject *layout = Py_TYPE(like->layout)->tp_alloc(Py_TYPE(like->layout), 0);
+    ContainerObject *c = layout == NULL ? NULL : (ContainerObject *)type->tp_alloc(type, 0);
+    if (c == NULL) {
+        Py_XDECREF(layout);
+        free(dtl_container_close(handle)); /* it never fails */
+        return NULL;
+    }
+    c->base.handle = handle;
+    c->quick = 1;
+    c->ndim = ndim;
+    c->context = Py_NewRef(like->context);
+    c->dtype = Py_NewRef(like->dtype);
+    c->division = Py_NewRef(like->division);
+    c->layout = layout;
+    return (PyObject *)c;
 }
 
 /* container_of returns a new container of a class, with an array that it takes over, on the context of another one. */

@@ -15,13 +15,18 @@ static struct {
 static PyObject *getitem_name, *setitem_name, *function_name, *transpose_name, *t_name, *tensor_name;
 
 const char learn_subscripts_doc[] = PyDoc_STR(
-"learn_subscripts($module, block, functions, /)\n--\n\n"
-"Learn how a container is divided by blocks, and the set of NumPy's functions of containers of one shape, numbers and lists of\n"
-"containers, whose results are what they are of arrays.");
+"learn_subscripts($module, block, functions, collective, spec_end, windows, words, /)\n--\n\n"
+"Learn how a container is divided by blocks; the set of NumPy's functions of containers of one shape, numbers and lists of\n"
+"containers, whose results are what they are of arrays; the collective that reads every subscript; what is said of a new container\n"
+"behind its shape; the windows of containers, by context; and the function that returns what the ranks agree on, of a mask that is an\n"
+"array, or of None for one that is a container.");
 
 PyObject *bridge_learn_subscripts(PyObject *module, PyObject *args) {
-    if (!PyArg_ParseTuple(args, "OO!", &known.block, &PySet_Type, &known.functions))
+    PyObject *collective, *spec_end, *windows, *words;
+    if (!PyArg_ParseTuple(args, "OO!O!O!O!O", &known.block, &PySet_Type, &known.functions, &CollectiveType, &collective, &PyTuple_Type,
+                          &spec_end, &PyDict_Type, &windows, &words))
         return NULL;
+    selections_learn(known.block, collective, spec_end, windows, words);
     Py_INCREF(known.block);
     Py_INCREF(known.functions);
     getitem_name = PyUnicode_InternFromString("_getitem");
@@ -89,7 +94,7 @@ static PyObject *key_of(PyObject *key, const ndarray *part) {
     return NULL;
 }
 
-/* selected returns what a subscript selects; NULL without an exception for the long way. */
+/* selected returns what a subscript selects on one rank; NULL without an exception for the long way. */
 static PyObject *selected(ContainerObject *c, PyObject *key) {
     PyObject *part = short_ways() ? part_alone(c) : NULL;
     PyObject *read = part == NULL ? NULL : key_of(key, (const ndarray *)part);
@@ -104,7 +109,42 @@ static PyObject *selected(ContainerObject *c, PyObject *key) {
 
 static PyObject *subscripts_get(PyObject *self, PyObject *key) {
     PyObject *made = selected((ContainerObject *)self, key);
-    return made != NULL ? made : PyObject_CallMethodObjArgs(self, getitem_name, key, NULL);
+    if (made == NULL && short_ways())
+        made = selections_get((ContainerObject *)self, key);
+    return made != NULL || PyErr_Occurred() ? made : PyObject_CallMethodObjArgs(self, getitem_name, key, NULL);
+}
+
+/* written_as returns what NumPy writes to float64 or integers as the long way does, a new reference: a number, or elements of the same
+ * dtype. NULL without an exception for another value. */
+static PyObject *written_as(ContainerObject *c, const ndarray *part, PyObject *value) {
+    int type = part->descr->type_num;
+    if (is_container(value) && ((ContainerObject *)value)->context == c->context) {
+        PyObject *elements = part_alone((ContainerObject *)value);
+        if (elements != NULL && ((const ndarray *)elements)->descr->type_num == type)
+            return elements;
+        Py_XDECREF(elements);
+        return NULL;
+    }
+    int fits = type == NDARRAY_DOUBLE ? PyFloat_CheckExact(value) : type == NDARRAY_LONG && PyLong_CheckExact(value);
+    if (Py_TYPE(value) == ndarray_known)
+        fits = ((const ndarray *)value)->descr == part->descr;
+    return fits && (type == NDARRAY_DOUBLE || type == NDARRAY_LONG) ? Py_NewRef(value) : NULL;
+}
+
+/* written assigns to what a subscript selects, and says whether it did; -1 with an exception where the program is interrupted. */
+static int written(ContainerObject *c, PyObject *key, PyObject *value) {
+    PyObject *part = short_ways() ? part_alone(c) : NULL, *given = NULL, *read = NULL;
+    int done = 0;
+    if (part != NULL && is_small((const ndarray *)part) && (given = written_as(c, (const ndarray *)part, value)) != NULL &&
+        (read = key_of(key, (const ndarray *)part)) != NULL)
+        done = PyObject_SetItem(part, read, given) == 0;
+    Py_XDECREF(read);
+    Py_XDECREF(given);
+    Py_XDECREF(part);
+    if (!done && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        return -1;
+    PyErr_Clear();
+    return done;
 }
 
 static int subscripts_set(PyObject *self, PyObject *key, PyObject *value) {
@@ -112,6 +152,9 @@ static int subscripts_set(PyObject *self, PyObject *key, PyObject *value) {
         PyErr_Format(PyExc_TypeError, "'%s' object doesn't support item deletion", Py_TYPE(self)->tp_name);
         return -1;
     }
+    int is_done = written((ContainerObject *)self, key, value);
+    if (is_done != 0)
+        return is_done < 0 ? -1 : 0;
     PyObject *done = PyObject_CallMethodObjArgs(self, setitem_name, key, value, NULL);
     Py_XDECREF(done);
     return done == NULL ? -1 : 0;

@@ -157,7 +157,7 @@ class OwningContainer(DistributedContainer):
         return made
 
     @classmethod
-    def _of_rows(cls: type[Owning], of: DistributedContainer, rows: np.ndarray[Any, Any], words: str) -> Owning:
+    def _of_rows(cls: type[Owning], of: DistributedContainer, rows: np.ndarray[Any, Any], words: bytes) -> Owning:
         """Return a container of each rank's rows, in rank order, on the host, divided as another one. Collective.
 
         Words are the name of the call, a space, and what all ranks pass alike.
@@ -166,10 +166,10 @@ class OwningContainer(DistributedContainer):
         if divided is not BLOCK:
             divided = divided.for_other_size()
         if cached_windows.kept:
-            cached_windows.end_unused(ctx, words.partition(" ")[0])
+            cached_windows.end_unused(ctx, words.decode().partition(" ")[0])
         spec = spec_of(cls._family, stored_number(dtype), rows.shape, divided)
         elements = as_carried(of, np.ascontiguousarray(rows))
-        handle = bridge.from_parts(ctx, elements, words.encode(), spec)
+        handle = bridge.from_parts(ctx, elements, words, spec)
         return cls._of_handle(handle, of, rows.ndim, divided)
 
     @property

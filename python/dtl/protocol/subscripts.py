@@ -12,8 +12,8 @@ from .._native.arguments import integer
 from .._native.keywords import index_mode
 from .._native.kinds import fitting
 from .._native.library import bridge, state
-from .._native.values import fingerprint, spread
-from ..containers import expressions
+from .._native.values import spread
+from ..containers import cached_windows, expressions
 from ..containers.base import DistributedContainer
 from ..containers.indexing import assignment, beside_slices, fields, masks, two_steps
 from ..containers.indexing.beside_slices import Mixed
@@ -22,10 +22,8 @@ from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read,
 from ..containers.interior import (
     as_carried,
     as_elements,
-    division_of,
     end_write,
     note_meaning,
-    noted_meaning,
     run_as,
     set_part,
 )
@@ -103,9 +101,6 @@ class Subscripts:
             if result is not NotImplemented:
                 return _as_numpy(result if self._carrier is None else as_elements(self, result))
         self._check_open()
-        sliced = _sliced(self, key) if key.__class__ is slice else None
-        if sliced is not None:
-            return sliced
         if self._carrier is not None and fields.are_named(self, key):
             return fields.select(self, key)
         return self._read_and_selected(key)
@@ -382,11 +377,11 @@ class Subscripts:
 
     def _select_mask(self: Any, mask: Mask) -> Any:
         """Return a container with a copy of the elements that a NumPy mask chooses. Collective."""
-        words = f"a mask with fingerprint {fingerprint(mask.chosen)}"
+        words = masks.agreed_words(mask.chosen)
         if self._placement is Placement.HOST and masks.is_in_global_order(self):
             first, part = self.local_offset, self.local_view()
             return masks.rows_of(self, part[mask.chosen[first : first + len(part)]], words)
-        agree(self._context, "getitem", words)
+        agree(self._context, *words.decode().split(" ", 1))
         made = created(
             self._owning_class(),
             self._context,
@@ -401,27 +396,6 @@ class Subscripts:
         end_write(made, "getitem")
         run_as(made, self._execution)
         return made
-
-
-def _sliced(c: Any, key: slice) -> Any:
-    """Return what a slice of a small vector selects, if it is divided by blocks; None for the long way. Collective."""
-    if c.ndim != 1 or not c._is_quick or c._deferred or division_of(c) is not BLOCK or noted_meaning(c) is not None:
-        return None
-    rows = _rows_of_slice(key, c.shape[0])
-    if rows is None or rows[-1] * c.dtype.itemsize >= state.least_queued:
-        return None
-    return type(c)._selected(c, (rows[-1],), BLOCK, rows)
-
-
-def _rows_of_slice(key: slice, extent: int) -> tuple[int, ...] | None:
-    """Return what a slice of Python's integers moves of a dimension, as Region.source does; None for another slice."""
-    for bound in (key.start, key.stop, key.step):
-        if bound is not None and bound.__class__ is not int:
-            return None
-    if key.step == 0:
-        return None
-    chosen = range(*key.indices(extent))
-    return (0, chosen.start, chosen.step, 0, 0, 1, len(chosen))
 
 
 def _has_no_dimensions(key: Any, taken: Any) -> bool:
@@ -442,4 +416,11 @@ def _as_numpy(result: Any) -> Any:
 
 
 # Of these functions, containers have the values, dtypes and shapes that arrays have.
-bridge.learn_subscripts(BLOCK, {np.where, np.concatenate, np.clip})
+bridge.learn_subscripts(
+    BLOCK,
+    {np.where, np.concatenate, np.stack, np.clip},
+    Subscripts._getitem,
+    (*BLOCK.numbers(), Placement.HOST),
+    cached_windows.kept,
+    masks.agreed_words,
+)

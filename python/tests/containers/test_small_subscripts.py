@@ -74,6 +74,59 @@ def test_random_subscripts_are_those_of_numpy(shape: tuple[int, ...], dtype: str
                 c[key]
 
 
+def test_each_rank_may_read_a_subscript_by_either_way() -> None:
+    """A rank that records a trace goes by Python, and the others do not: the ranks make the same calls all the same."""
+    whole = np.random.default_rng(3).random((6, 4))
+    mask = whole > 0.5
+    with dtl.Context() as ctx:
+        c, v, m = dtl.asarray(ctx, whole), dtl.asarray(ctx, whole[:, 0]), dtl.asarray(ctx, mask)
+        keys = (
+            slice(1, 4),
+            slice(5, None, -2),
+            slice(3, 4, 2**70),
+            slice(2, 2),
+            (slice(None), 3),
+            (..., slice(1, 3)),
+            -2,
+            mask,
+            m,
+        )
+        for by_python in range(min(ctx.size, 2)):
+            for key in keys:
+                made: Any = c._getitem(key) if ctx.rank == by_python else c[key]
+                _check(made, whole[mask if key is m else key])
+            for key in (4, slice(1, 4), slice(3, 4, 2**70), slice(None, None, -1), mask[:, 0]):
+                made = v._getitem(key) if ctx.rank == by_python else v[key]
+                _check(made, whole[:, 0][key])
+        with pytest.raises(dtl.BoundsError, match="6"):
+            c._getitem(6) if ctx.rank == 0 else c[6]
+
+
+@pytest.mark.parametrize("shape", _SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "i8", "i4", "?"])
+def test_random_assignments_are_those_of_numpy(shape: tuple[int, ...], dtype: str) -> None:
+    random = np.random.default_rng([*shape, ord(dtype[0]), 1])
+    whole = (random.random(shape) * 9).astype(dtype)
+    with dtl.Context() as ctx, dtl.asarray(ctx, whole) as c, dtl.asarray(ctx, whole[..., ::-1]) as other:
+        for _ in range(30):
+            key = _key(random, shape) if random.random() < 0.8 else random.random(shape) < 0.5
+            values = [True, 3, 2.5, (random.random(shape) * 9).astype(dtype), other]
+            value: Any = values[int(random.integers(len(values)))]
+            if np.ndim(value) == 0 and not np.can_cast(np.min_scalar_type(value), dtype, "same_kind"):
+                continue  # NumPy converts what is refused here
+            expected = whole.copy()
+            try:
+                expected[key] = whole[..., ::-1] if value is other else value
+            except (IndexError, TypeError, ValueError):
+                continue
+            c[key] = value
+            whole = expected
+            made = c.gather_to(0)
+            if made is not None:
+                np.testing.assert_array_equal(made, whole)
+            other[...] = whole[..., ::-1]
+
+
 @pytest.mark.parametrize("shape", _SHAPES, ids=str)
 def test_moves_are_those_of_numpy(shape: tuple[int, ...]) -> None:
     random = np.random.default_rng(shape)
@@ -88,6 +141,8 @@ def test_moves_are_those_of_numpy(shape: tuple[int, ...]) -> None:
         _check(np.concatenate([a, b]), np.concatenate([x, y]))
         _check(np.concatenate((a, b, a), axis=-1), np.concatenate((x, y, x), axis=-1))
         _check(np.concatenate([a, m]), np.concatenate([x, mask]))
+        _check(np.stack([a, b]), np.stack([x, y]))
+        _check(np.stack((a, b), axis=-1), np.stack((x, y), axis=-1))
         _check(np.clip(b, 0.2, 0.8), np.clip(y, 0.2, 0.8))
         _check(np.clip(a, b, 0.8), np.clip(x, y, 0.8))
         transposed = a.T

@@ -40,7 +40,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
     if of.placement_policy is Placement.HOST:
-        return rows_of(of, elements.local_view()[chosen.local_view()], "a container as a mask")
+        return rows_of(of, elements.local_view()[chosen.local_view()], agreed_words(None))
     part = place_of(of).chosen(elements, chosen)
     agree(ctx, "getitem", "a container as a mask")
     kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
@@ -50,10 +50,16 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     return made
 
 
-def rows_of(of: DistributedContainer, rows: Array, words: str) -> Any:
+def agreed_words(mask: Array | None) -> bytes:
+    """Return what the ranks agree on where a mask selects elements: an array, or None for a container."""
+    words = "a container as a mask" if mask is None else f"a mask with fingerprint {fingerprint(mask)}"
+    return f"getitem {words}".encode()
+
+
+def rows_of(of: DistributedContainer, rows: Array, words: bytes) -> Any:
     """Return a container of elements, or rows, that each rank has chosen of another one, in rank order. Collective."""
     kind = owning_class_of(of) if rows.ndim == 1 else tensor_class_of(of)
-    made = kind._of_rows(of, rows, f"getitem {words}")
+    made = kind._of_rows(of, rows, words)
     run_as(made, of.execution_policy)
     return made
 
