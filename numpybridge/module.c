@@ -107,8 +107,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
     static const struct {
         const char *name;
         long value;
-    } kinds[] = {
-        {"NDARRAY", DTL_NDARRAY}, {"NUMPY_SCALAR", DTL_NUMPY_SCALAR}, {"PYTHON_SCALAR", DTL_PYTHON_SCALAR},
+    } numbers[] = {
+        {"NDARRAY", DTL_NDARRAY}, {"NUMPY_SCALAR", DTL_NUMPY_SCALAR}, {"PYTHON_SCALAR", DTL_PYTHON_SCALAR}, {"MOST_WHOLE", MOST_WHOLE},
     };
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
@@ -118,8 +118,8 @@ PyMODINIT_FUNC PyInit__bridge(void) {
         generic_type = Py_NewRef((PyObject *)&PyBaseObject_Type);
         errors_setup(PyExc_RuntimeError);
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (PyModule_AddIntConstant(module, kinds[i].name, kinds[i].value) < 0)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (PyModule_AddIntConstant(module, numbers[i].name, numbers[i].value) < 0)
             goto failed;
     const char *key;
     for (int64_t code = 0; (key = dtl_operation(code)) != NULL; code++)

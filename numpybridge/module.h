@@ -170,6 +170,9 @@ PyObject *container_of_handle(PyTypeObject *type, ContainerObject *like, long lo
 /* container_register makes a container known to the core. It returns -1, with an exception, where that fails. */
 int container_register(HandleObject *object);
 
+/* The most elements of a container that part_whole makes. Python has it as a constant. */
+enum { MOST_WHOLE = 4096 };
+
 /* part_whole makes a new container one of a context of one rank, of a dtype, a division, a shape, and blank or of zeros, which are
  * given, with a layout of its own. The core does not know it before somebody asks for its handle. It returns 0 where there is no
  * short way. */

@@ -90,9 +90,6 @@ int part_forget(ContainerObject *c) {
 
 /* ---- Containers that the core does not know yet ---- */
 
-/* The most elements of a container that is made so where nothing is like it. */
-enum { MOST_WHOLE = 4096 };
-
 /* Those that there are, the oldest first. */
 static ContainerObject *unregistered, *youngest;
 

@@ -161,6 +161,7 @@ NDARRAY: int
 OPERATIONS: int
 NUMPY_SCALAR: int
 PYTHON_SCALAR: int
+MOST_WHOLE: int
 
 @disjoint_base
 class Handle:

@@ -19,9 +19,6 @@ from .layout import BLOCK
 _BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
 _FLOAT64 = np.dtype(np.float64)
 
-#: The most elements that the bridge makes such a container of.
-_MOST = 4096
-
 #: What folds lines.
 _FOLDS: dict[str, Any] = {
     "sum": np.add.reduce,
@@ -37,7 +34,7 @@ def _whole(c: Any) -> Any:
     part = bridge.quick_whole(c)
     if part is None or part.dtype != _FLOAT64 or c.partition_policy is not _BLOCK:
         return None
-    return part if 0 < part.size <= _MOST and part.nbytes < state.least_queued else None
+    return part if 0 < part.size <= bridge.MOST_WHOLE and part.nbytes < state.least_queued else None
 
 
 def _made(like: Any, array: Any, kind: Any) -> Any:
@@ -84,7 +81,7 @@ def matmul(a: Any, b: Any) -> Any:
     one, other = _whole(a), _whole(b)
     if one is None or other is None or not one.ndim == other.ndim == 2:
         return None
-    if one.shape[1] != other.shape[0] or len(one) * other.shape[1] > _MOST or a.context is not b.context:
+    if one.shape[1] != other.shape[0] or len(one) * other.shape[1] > bridge.MOST_WHOLE or a.context is not b.context:
         return None
     made: Any = _made(a, by_user(np.matmul, (one, other), {}, depth=3), tensor_class_of(a))
     return made
