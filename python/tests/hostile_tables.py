@@ -16,7 +16,7 @@ WITHOUT = {
     "Column.isna", "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs",
     "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
-    "Table.of", "TableGroupBy.__init__", "TableGroupBy.size",
+    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique", "TableGroupBy.size",
 }  # fmt: skip
 
 
@@ -61,6 +61,14 @@ def rows(ctx: dtl.Context) -> Rows:
         "Table.tail": (t.tail, {"n": 2}),
         "Table.to_arrow": (t.to_arrow, {"root": 0}),
         "Table.to_pandas": (t.to_pandas, {"root": 0}),
+        "ColumnRowMethods.sort_values": (v.sort_values, {"ascending": True, "na_position": "last"}),
+        "ColumnRowMethods.value_counts": (v.value_counts, {"dropna": True}),
+        "RowMethods.sort_values": (t.sort_values, {"by": ["n"], "ascending": [True], "na_position": "last"}),
+        "RowMethods.nlargest": (t.nlargest, {"n": 2, "by": "n"}),
+        "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
+        "RowMethods.duplicated": (t.duplicated, {"subset": ["n"], "keep": "last"}),
+        "RowMethods.drop_duplicates": (t.drop_duplicates, {"subset": ["n"], "keep": "last"}),
+        "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }
 

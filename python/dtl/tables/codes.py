@@ -61,10 +61,7 @@ def numbered(names: list[str], columns: list[Any]) -> Codes:
     """
     made = _of_column(names[0], columns[0])
     for name, column in zip(names[1:], columns[1:]):
-        other = _of_column(name, column)
-        if made.width * other.width >= _LARGEST:
-            made, other = dense(made), dense(other)
-        made = _together(made, other)
+        made = together(made, _of_column(name, column))
     return dense(made) if made.width > max(_SPARSE * len(made.of_row), _ANYWAY) else made
 
 
@@ -113,8 +110,10 @@ def in_order(codes: Array, width: int) -> Array:
     return np.argsort(codes, kind="stable")
 
 
-def _together(one: Codes, other: Codes) -> Codes:
-    """Return the numbers of rows by two sets of columns."""
+def together(one: Codes, other: Codes) -> Codes:
+    """Return the numbers of rows by two sets of columns, the first of which is not used again."""
+    if one.width * other.width >= _LARGEST:
+        one, other = dense(one), dense(other)
     width = other.width
     of_row = one.of_row
     of_row *= width

@@ -13,13 +13,14 @@ from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .gathering import gathered
 from .operators import Operators
-from .rows import Rows, arrow
+from .row_methods import ColumnRowMethods
+from .rows import Rows, arrow, makers
 from .text import Texts
 from .times import Times
 from .vectors import vector_of
 
 
-class Column(Operators):
+class Column(Operators, ColumnRowMethods):
     """A column of a table: ``table["price"]``. It has the rows of the table, and their division among the ranks.
 
     Operators and NumPy's functions of single values work on columns as on arrays: with other columns of the table, with
@@ -390,3 +391,6 @@ class Column(Operators):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return this rank's values for libraries that support Arrow's PyCapsule interface. Not collective."""
         return self._rows.local.column(0).__arrow_c_stream__(requested_schema)
+
+
+makers["column"] = Column.of

@@ -35,14 +35,7 @@ class TableGroupBy:
         self._rows = rows
         self._keys = column_names(rows, "by", keys)
         self._dropna = dropna
-        if not self._keys:
-            raise InvalidArgumentError("by names no column")
-        for name in self._keys:
-            kind = rows.schema.field(name).type
-            if arrow().types.is_nested(kind):
-                raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
-        if not isinstance(dropna, (bool, np.bool_)):
-            raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")
+        check_keys(rows, self._keys, dropna)
 
     @property
     def _context(self) -> Any:
@@ -114,7 +107,7 @@ class TableGroupBy:
         """
         wanted = self._wanted(how, named)
         words = ", ".join(f"{name!r}: {each.name} of {each.column!r}" for name, each in wanted.items())
-        return as_table(self._aggregated("agg", wanted, words))
+        return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
 
     @collective
     def size(self) -> Any:
@@ -128,9 +121,9 @@ class TableGroupBy:
         ...     print(table.group_by("shop").size().to_arrow().to_pydict())
         {'shop': ['a', 'b'], 'size': [1, 2]}
         """
+        self._check_names(["size"])
         wanted = {"size": Aggregate(self._keys[0], "size")}
-        self._check_names(list(wanted))
-        return as_table(self._aggregated("size", wanted, ""))
+        return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
     def _wanted(self, how: Any, named: Mapping[str, Any]) -> dict[str, Aggregate]:
         """Return the aggregates by the names of their columns."""
@@ -163,42 +156,59 @@ class TableGroupBy:
             if name in self._keys or name in names[:number]:
                 raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
 
-    def _aggregated(self, op: str, wanted: dict[str, Aggregate], words: str) -> Rows:
-        """Return the rows of an aggregate. Collective."""
-        ctx = self._rows.context
-        kinds = dict(zip(self._rows.names, self._rows.schema.types))
-        parts = Parts([each for each in wanted.values() if each.of_parts], kinds)
-        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-            local = LocalGroups(self._rows, self._keys, self._dropna)
-            mine = parts.made(local.groups, local.column, local.present)
-        agree(ctx, op, f"by {', '.join(map(repr, self._keys))}{', null too' * (not self._dropna)}: {words}")
-        owners = Owners(ctx, op, local.keys, mine)
-        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-            merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
-            columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
-        if len(columns) < len(wanted):
-            route = owners.routed(local.places())
-            for name, each in wanted.items():
-                if not each.of_parts:
-                    columns[name] = self._of_values(op, each, local, route)
-        agree(ctx, op)
-        made = owners.keys
-        for name in wanted:
-            made = made.append_column(name, columns[name])
-        return Rows(ctx, made, owners.counts)
 
-    def _of_values(self, op: str, wanted: Aggregate, local: LocalGroups, route: Route) -> Any:
-        """Return an aggregate for which the values of each group come together on its owner. Collective."""
-        ctx = self._rows.context
-        there = route.there(arrow().table({"": local.column(wanted.column)})).column(0)
-        if wanted.function is None:
-            with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-                return of_values(wanted, route.groups, there)
-        with user_code(ctx, op):
-            made = called(route.groups, there, wanted.function)
-        with local_step(ctx, op), arrows_errors(op):
-            array = of_function(made)
-        return _of_one_type(op, ctx, array)
+def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
+    """Raise an error if there is no key, if one is of lists or structs, or if dropna is no truth."""
+    if not keys:
+        raise InvalidArgumentError("by names no column")
+    for name in keys:
+        kind = rows.schema.field(name).type
+        if arrow().types.is_nested(kind):
+            raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
+    if not isinstance(dropna, (bool, np.bool_)):
+        raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")
+
+
+def aggregated(
+    rows: Rows, op: str, keys: list[str], dropna: bool, wanted: dict[str, Aggregate], words: str = ""
+) -> Rows:
+    """Return a row for each group, with its keys and some aggregates by their names. Collective.
+
+    Words say what the ranks must have asked for alike.
+    """
+    ctx = rows.context
+    parts = Parts([each for each in wanted.values() if each.of_parts], dict(zip(rows.names, rows.schema.types)))
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        local = LocalGroups(rows, keys, dropna)
+        mine = parts.made(local.groups, local.column, local.present)
+    agree(ctx, op, f"by {', '.join(map(repr, keys))}{', null too' * (not dropna)}: {words}")
+    owners = Owners(ctx, op, local.keys, mine)
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
+        columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
+    if len(columns) < len(wanted):
+        route = owners.routed(local.places())
+        for name, each in wanted.items():
+            if not each.of_parts:
+                columns[name] = _of_values(ctx, op, each, local, route)
+    agree(ctx, op)
+    made = owners.keys
+    for name in wanted:
+        made = made.append_column(name, columns[name])
+    return Rows(ctx, made, owners.counts)
+
+
+def _of_values(ctx: Any, op: str, wanted: Aggregate, local: LocalGroups, route: Route) -> Any:
+    """Return an aggregate for which the values of each group come together on its owner. Collective."""
+    there = route.there(arrow().table({"": local.column(wanted.column)})).column(0)
+    if wanted.function is None:
+        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+            return of_values(wanted, route.groups, there)
+    with user_code(ctx, op):
+        made = called(route.groups, there, wanted.function)
+    with local_step(ctx, op), arrows_errors(op):
+        array = of_function(made)
+    return _of_one_type(op, ctx, array)
 
 
 class LocalGroups:

@@ -73,7 +73,8 @@ class Owners:
             self.groups = Groups(of_owned, hi - lo)
             self.keys = keys.slice(lo, hi - lo)
             self.counts = tuple(shares)
-            self._everything = (whole, of_part, width, begin)
+            #: The numbers of this rank's groups among all, if all are known here.
+            self._mine = mine
 
     def _meet_in_ranges(self, both: Any, names: list[str]) -> None:
         """Have each rank know the groups of a range of keys."""
@@ -89,8 +90,28 @@ class Owners:
             self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
             of_part, width, self.keys = _merged(self._arrived.select(names), False)
             self._translation = of_part
+            self._mine = None
+            self._lengths = matrix[:, ctx.rank]
             self.groups = Groups(of_part, width)
         self.counts = counted(ctx, width)
+
+    def told(self, owned: Any) -> Any:
+        """Return what the owners say of this rank's groups, in the order of their keys. Collective.
+
+        owned is a table with a row for each group that this rank owns.
+        """
+        ctx = self.context
+        if ctx.size == 1:
+            return owned
+        if self._mine is not None:
+            whole = gathered_everywhere(ctx, self._op, owned)
+            with local_step(ctx, self._op):
+                return whole.take(arrow().array(self._mine))
+        with local_step(ctx, self._op):
+            answers = owned.take(arrow().array(self.groups.of_row))
+            ends = np.cumsum(self._lengths).tolist()
+        parts = [answers.slice(end - count, count) for end, count in zip(ends, self._lengths.tolist())]
+        return sent(ctx, self._op, parts)
 
     def routed(self, places: Array) -> Route:
         """Return the way of rows to the owners of their groups, given the place of each row's group here.

@@ -23,7 +23,7 @@ _ALIKE = 0.6
 
 _ready: list[Any] = []
 
-#: What makes a table of rows: of table.py, which the functions below it do not import.
+#: What makes a table or column of rows: of table.py and column.py, which the functions below it do not import.
 makers: dict[str, Callable[[Rows], Any]] = {}
 
 
@@ -106,6 +106,11 @@ def block_counts(context: Context, rows: int) -> tuple[int, ...]:
 def as_table(rows: Rows) -> Any:
     """Return a dtl.Table of rows. Not collective."""
     return makers["table"](rows)
+
+
+def as_column(rows: Rows) -> Any:
+    """Return a dtl.Column of rows of one column. Not collective."""
+    return makers["column"](rows)
 
 
 def unknown_column(name: Any, names: list[str]) -> KeyNotFoundError:

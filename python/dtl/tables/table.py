@@ -16,10 +16,11 @@ from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
 from .making import rows_of_arrow, rows_of_columns, rows_of_dict, table_of
+from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
 
 
-class Table:
+class Table(RowMethods):
     """A table of columns of Arrow's types, whose rows are divided among the ranks of a context.
 
     Making one is collective. Rank 0 has the first rows, rank 1 those that follow, and so on. Each rank's rows are a

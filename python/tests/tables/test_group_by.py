@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
 import decimal
 from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
-from grouped_rows import aggregated, alike, groups_of
+from grouped_rows import aggregated, groups_of
 from hypothesis import strategies as st
+from random_tables import compare, ends_of, table_of, tables
 
 import dtl
 from dtl.tables import owners
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
-NAN = float("nan")
 D = decimal.Decimal
-DAY = datetime.date(2020, 2, 29)
-
-#: Values of each type, of which random tables are made.
-VALUES: dict[Any, list[Any]] = {
-    pa.int64(): [3, 1, None, -2, 2**40],
-    pa.int8(): [-128, 127, 0, None],
-    pa.uint64(): [2**64 - 1, 2**63, 0, None],
-    pa.float64(): [1.5, NAN, None, 0.0, -0.0, -2.25],
-    pa.float32(): [1.5, NAN, None, 0.25],
-    pa.bool_(): [True, False, None],
-    pa.string(): ["b", "", None, "a", "\u00e9"],
-    pa.binary(): [b"\xff", b"", None],
-    pa.dictionary(pa.int32(), pa.string()): ["b", "a", None],
-    pa.date32(): [DAY, datetime.date(1969, 1, 1), None],
-    pa.timestamp("us", "UTC"): [datetime.datetime(2020, 1, day, tzinfo=datetime.timezone.utc) for day in (1, 2)],
-    pa.duration("ms"): [datetime.timedelta(1), datetime.timedelta(-3), None],
-    pa.decimal128(20, 2): [D("1.50"), D("-3.25"), D("100000000000000000.01"), None],
-    pa.null(): [None],
-}
 
 NUMBERS = ("sum", "mean", "var", "std", "any", "all", "prod", "median", "quantile(0.3)")
 ALL_TYPES = ("min", "max", "count", "size", "first", "last", "nunique", "list")
@@ -60,46 +40,12 @@ def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(owners, "FEW", owners.FEW if request.param == "everywhere" else 0)
 
 
-def table_of(ctx: dtl.Context, rows: list[dict[str, Any]], schema: Any, ends: list[int]) -> dtl.Table:
-    """Return a table of rows that every rank has, of which each rank has those up to its end."""
-    whole = pa.Table.from_pylist(rows, schema=pa.schema([(f.name, _plain(f.type)) for f in schema])).cast(schema)
-    begin, end = [0, *ends][ctx.rank], ends[ctx.rank]
-    return dtl.Table.from_arrow(ctx, whole.slice(begin, end - begin))
-
-
-def _plain(kind: Any) -> Any:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def compare(ctx: dtl.Context, made: dtl.Table, want: list[list[Any]]) -> None:
-    """Compare the rows of a table with lists, on every rank."""
-    whole = dtl.broadcast_object(ctx, made.to_arrow())
-    assert sum(made.rows.counts) == len(want) == len(whole)
-    for name, column, values in zip(whole.column_names, whole.columns, zip(*want) if want else [[]] * 99):
-        got = column.to_pylist()
-        assert all(map(alike, got, values)), (name, got, list(values))
-
-
-@st.composite
-def tables(draw: Any) -> tuple[list[dict[str, Any]], Any, list[int], bool]:
-    """Draw rows with two keys and a value, where each rank's end, and whether null keys belong to no group."""
-    kinds = {name: draw(st.sampled_from(list(VALUES))) for name in ("a", "b", "x")}
-    count = draw(st.integers(0, 30))
-    drawn = {
-        name: draw(st.lists(st.sampled_from(VALUES[kind]), min_size=count, max_size=count))
-        for name, kind in kinds.items()
-    }
-    rows = [dict(zip(drawn, each)) for each in zip(*drawn.values())]
-    cuts = sorted(draw(st.lists(st.integers(0, count), min_size=3, max_size=3)))
-    return rows, pa.schema(list(kinds.items())), cuts, draw(st.booleans())
-
-
 @hypothesis.settings(max_examples=12)
-@hypothesis.given(case=tables(), two=st.booleans())
+@hypothesis.given(case=tables(), two=st.booleans(), dropna=st.booleans())
 @pytest.mark.usefixtures("few")
-def test_random_tables(ctx: dtl.Context, case: Any, two: bool) -> None:
-    rows, schema, cuts, dropna = case
-    ends = [*cuts[: ctx.size - 1], len(rows)] if ctx.size <= 4 else [0] * (ctx.size - 1) + [len(rows)]
+def test_random_tables(ctx: dtl.Context, case: Any, two: bool, dropna: bool) -> None:
+    rows, schema, cuts = case
+    ends = ends_of(ctx, rows, cuts)
     table = table_of(ctx, rows, schema, ends)
     keys = ["a", "b"] if two else ["a"]
     names = [*ALL_TYPES, *MORE.get(schema.field("x").type, ())]

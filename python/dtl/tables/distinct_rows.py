@@ -1,0 +1,82 @@
+"""Rows that are equal in some columns: which are the first or last of their kind, and how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .aggregates import Aggregate
+from .folds import Groups, fold
+from .grouping import LocalGroups, aggregated, check_keys
+from .ordering import Order, sorted_rows
+from .owners import Owners
+from .rows import Rows, arrow, arrows_errors, column_names
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
+    """Return a mask of this rank's rows that are equal to another one, which is kept in their place. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op), arrows_errors(op):
+        names = rows.names if subset is None else column_names(rows, "subset", subset)
+        if not names:
+            raise InvalidArgumentError("subset names no column")
+        if not (keep is False or (isinstance(keep, str) and keep in ("first", "last"))):
+            raise InvalidArgumentError(f'keep must be "first", "last" or False, not {keep!r}')
+        for name in names:
+            kind = rows.schema.field(name).type
+            if arrow().types.is_nested(kind):
+                raise InvalidTypeError(f"the column {name!r} is of {kind}, whose values are not compared")
+        local = LocalGroups(rows, names, dropna=False)
+        places = local.places()
+        part = _part(Groups(places, len(local.present)), rows.first, keep)
+    agree(ctx, op, f"{', '.join(map(repr, names))}, keep {keep!r}")
+    if keep == "first" and ctx.size == 1:
+        told = part
+    else:
+        owners = Owners(ctx, op, local.keys, arrow().table({"\0": part}))
+        with local_step(ctx, op):
+            how = "sum" if keep is False else "min" if keep == "first" else "max"
+            whole = arrow().table({"\0": fold(how, owners.groups, owners.parts.column(0))})
+        told = owners.told(whole)
+    with local_step(ctx, op):
+        answers = told.column(0).to_numpy() if told is not part else np.asarray(part)
+        if keep is False:
+            return np.asarray(answers[places] > 1)
+        return np.asarray(answers[places] != np.arange(len(places)) + rows.first)
+
+
+def _part(groups: Groups, first: int, keep: Any) -> Any:
+    """Return what this rank knows of each group: its first or last row's number, or how many rows it has."""
+    if keep is False:
+        return arrow().array(groups.sizes())
+    numbers = np.arange(len(groups.of_row)) + first
+    made = np.empty(groups.width, np.int64)
+    if keep == "first":
+        made[groups.of_row[::-1]] = numbers[::-1]
+    else:
+        made[groups.of_row] = numbers
+    return arrow().array(made)
+
+
+def unrepeated(rows: Rows, op: str, subset: Any, keep: Any) -> Rows:
+    """Return the rows that are kept of those that are equal, where they are. Collective."""
+    mask = repeated(rows, op, subset, keep)
+    with local_step(rows.context, op):
+        made = rows.local.filter(arrow().array(~mask))
+    return Rows.made(rows.context, made)
+
+
+def value_counts(rows: Rows, op: str, subset: Any, dropna: Any) -> Rows:
+    """Return the distinct rows of some columns and how many there are of each, most first. Collective."""
+    with local_step(rows.context, op):
+        names = rows.names if subset is None else column_names(rows, "subset", subset)
+        if "count" in names:
+            raise InvalidArgumentError("two columns of the result would be called 'count'")
+        check_keys(rows, names, dropna)
+    counts = aggregated(rows, op, names, dropna, {"count": Aggregate(names[0], "size")})
+    return sorted_rows(counts, op, Order(["count", *names], [False] + [True] * len(names), nulls_first=False))

@@ -1,0 +1,133 @@
+"""Rows in the order of some columns, over all ranks."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from .._native.arguments import integer, listed
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .codes import Codes, dense, in_order, numbered, together
+from .exchange import sent
+from .rows import Rows, arrow, column_names
+from .selection import sliced
+from .splitters import cuts
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Numbers below this are sorted by radix in two passes.
+_RADIX = 1 << 32
+
+
+class Order(NamedTuple):
+    """The columns by which rows are sorted, the direction of each, and whether null comes first."""
+
+    by: list[str]
+    ascending: list[bool]
+    nulls_first: bool
+
+
+def order_of(rows: Rows, by: Any, ascending: Any, na_position: Any) -> Order:
+    """Return the order that arguments ask for."""
+    names = column_names(rows, "by", by)
+    if not names:
+        raise InvalidArgumentError("by names no column")
+    for name in names:
+        kind = rows.schema.field(name).type
+        if arrow().types.is_nested(kind):
+            raise InvalidTypeError(f"the column {name!r} is of {kind}, by which no rows are sorted")
+    if na_position not in ("first", "last"):
+        raise InvalidArgumentError(f'na_position must be "first" or "last", not {na_position!r}')
+    return Order(names, _directions(ascending, names), na_position == "first")
+
+
+def _directions(ascending: Any, names: list[str]) -> list[bool]:
+    if isinstance(ascending, (bool, np.bool_)):
+        return [bool(ascending)] * len(names)
+    try:
+        found = list(listed(ascending))
+    except TypeError:
+        raise InvalidTypeError(f"ascending must be True, False or a list of these, not {ascending!r}") from None
+    for one in found:
+        if not isinstance(one, (bool, np.bool_)):
+            raise InvalidTypeError(f"ascending must be True, False or a list of these, not {ascending!r}")
+    if len(found) != len(names):
+        raise InvalidArgumentError(f"ascending has {len(found)} entries, but there are {len(names)} columns")
+    return [bool(one) for one in found]
+
+
+def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
+    """Return the rows in an order, equal ones in the order that they have; each rank gets about as many. Collective."""
+    ctx = rows.context
+    agree(ctx, op, _words(order))
+    with local_step(ctx, op):
+        mine = _taken(rows.local, local_order(rows.local, order))
+    if ctx.size == 1:
+        return rows.like(mine)
+    with local_step(ctx, op):
+        # Equal rows are told from each other by their places, so that many of them go to several ranks.
+        keys = mine.select(order.by).append_column("", arrow().array(np.arange(len(mine)) + rows.first))
+    bounds = cuts(ctx, op, keys, [*order.ascending, True], order.nulls_first)
+    arrived = sent(ctx, op, [mine.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])])
+    with local_step(ctx, op):
+        made = _taken(arrived, local_order(arrived, order))
+    return Rows.made(ctx, made)
+
+
+def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
+    """Return the first n rows of those in an order, without sorting the others. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op):
+        count = integer("n", n)
+        if count < 0:
+            raise BoundsError(f"n {count} is negative")
+        mine = _taken(rows.local, np.sort(local_order(rows.local, order)[:count]))
+    agree(ctx, op, f"{count} by {_words(order)}")
+    return sliced(sorted_rows(Rows.made(ctx, mine), op, order), op, slice(0, count))
+
+
+def local_order(local: Any, order: Order) -> Array:
+    """Return the indices that sort the rows of a pyarrow.Table, equal ones in their order."""
+    columns = [
+        _directed(numbered([name], [local.column(name)]), up, order.nulls_first)
+        for name, up in zip(order.by, order.ascending)
+    ]
+    made = functools.reduce(together, columns)
+    if made.width > _RADIX:
+        made = dense(made)
+    return in_order(made.of_row, made.width)
+
+
+def _directed(codes: Codes, up: bool, nulls_first: bool) -> Codes:
+    """Return the numbers of a column's values in a direction: null, and NaN before it, stay at an end."""
+    if up and not nulls_first:
+        return codes
+    last = codes.width - 1
+    few = [max(last - 1, 0), last] if codes.width else []
+    ends = codes.values(np.array(few, np.int64))[0].to_pylist() if few else []
+    special = 0
+    if ends and ends[-1] is None:
+        special = 1
+        ends.pop()
+    if ends and isinstance(ends[-1], float) and np.isnan(ends[-1]) and special < codes.width:
+        special += 1
+    real = codes.width - special
+    of_row = codes.of_row
+    places: Array = np.where(of_row < real, of_row if up else real - 1 - of_row, of_row)
+    if nulls_first:  # null, then NaN, then the values
+        places = np.where(places < real, places + special, last - of_row)
+    return Codes(places, codes.width, codes.values)
+
+
+def _taken(local: Any, order: Array) -> Any:
+    if local.num_columns and local.column(0).num_chunks > 1:
+        local = local.combine_chunks()
+    return local.take(arrow().array(order))
+
+
+def _words(order: Order) -> str:
+    columns: Sequence[str] = [f"{name!r} {'up' if up else 'down'}" for name, up in zip(order.by, order.ascending)]
+    return f"{', '.join(columns)}, null {'first' if order.nulls_first else 'last'}"

@@ -1,0 +1,222 @@
+"""The methods of tables and columns that order rows and find equal ones."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ..runtime.agreement import collective
+from . import distinct_rows, ordering
+from .rows import Rows, arrow, as_column, as_table
+
+T = TypeVar("T", bound="RowMethods")
+
+
+class RowMethods:
+    """Methods of tables by the order of rows, and by rows that are equal."""
+
+    __slots__ = ()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as Arrow's."""
+        raise NotImplementedError
+
+    @collective
+    def sort_values(self: T, by: Any, *, ascending: Any = True, na_position: str = "last") -> T:
+        """Return the rows in the order of some columns. Collective.
+
+        Parameters
+        ----------
+        by
+            The name of a column, or a list of names: rows that are equal in the first are in the order of the second,
+            and so on. Rows that are equal in all keep their order.
+        ascending
+            Whether the order ascends; or a list with an entry for each column.
+        na_position
+            Where null is, in either direction: ``"last"`` or ``"first"``. NaN is beside it, behind or before all
+            numbers.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If by names no column, ascending has another number of entries, or na_position is unknown.
+        InvalidTypeError
+            If a column is of lists or structs.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+
+        Notes
+        -----
+        The rows travel: rank 0 has the first of them, and each rank about as many. Categories with an order are sorted
+        by it, others as their texts, which are in the order of their code points.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, None]})
+        ...     table.sort_values(["shop", "price"], ascending=[False, True]).to_arrow().to_pydict()
+        {'shop': ['b', 'b', 'a'], 'price': [5, None, 3]}
+        """
+        order = ordering.order_of(self.rows, by, ascending, na_position)
+        made: T = as_table(ordering.sorted_rows(self.rows, "sort_values", order))
+        return made
+
+    @collective
+    def nlargest(self: T, n: int, by: Any) -> T:
+        """Return the n rows with the largest values in some columns, the largest first. Collective.
+
+        Parameters
+        ----------
+        n
+            How many rows; all, if there are fewer. Of equal ones, the first come first.
+        by
+            The name of a column, or a list of names.
+
+        Raises
+        ------
+        BoundsError
+            If n is negative. On every rank.
+        KeyNotFoundError, InvalidArgumentError, InvalidTypeError
+            As of :meth:`sort_values`.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     dtl.Table(ctx, {"price": [5, 3, None, 7]}).nlargest(2, "price").to_arrow().to_pydict()
+        {'price': [7, 5]}
+        """
+        order = ordering.order_of(self.rows, by, False, "last")
+        made: T = as_table(ordering.foremost(self.rows, "nlargest", n, order))
+        return made
+
+    @collective
+    def nsmallest(self: T, n: int, by: Any) -> T:
+        """Return the n rows with the smallest values in some columns, the smallest first. Collective.
+
+        See :meth:`nlargest`.
+        """
+        order = ordering.order_of(self.rows, by, True, "last")
+        made: T = as_table(ordering.foremost(self.rows, "nsmallest", n, order))
+        return made
+
+    @collective
+    def duplicated(self, subset: Any = None, *, keep: Any = "first") -> Any:
+        """Return a column that says which rows are equal to another one. Collective.
+
+        Parameters
+        ----------
+        subset
+            The columns that are compared: a name or a list of names; None for all. Null is equal to null, NaN to NaN.
+        keep
+            ``"first"`` or ``"last"``: the first or last of equal rows is not marked. False: all of them are.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If keep is none of these. On every rank.
+        InvalidTypeError
+            If a column is of lists or structs. On every rank.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"]})
+        ...     print(table.duplicated().to_arrow().to_pylist())
+        [False, False, True]
+        """
+        mask = distinct_rows.repeated(self.rows, "duplicated", subset, keep)
+        return as_column(self.rows.like(arrow().table({"duplicated": mask})))
+
+    @collective
+    def drop_duplicates(self: T, subset: Any = None, *, keep: Any = "first") -> T:
+        """Return the rows without those that :meth:`duplicated` marks, in their order, on their ranks. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 7]})
+        ...     print(table.drop_duplicates("shop", keep="last").to_arrow().to_pydict())
+        {'shop': ['a', 'b'], 'price': [3, 7]}
+        """
+        made: T = as_table(distinct_rows.unrepeated(self.rows, "drop_duplicates", subset, keep))
+        return made
+
+    @collective
+    def value_counts(self: T, subset: Any = None, *, dropna: bool = True) -> T:
+        """Return the distinct rows of some columns, and how many there are of each as ``count``. Collective.
+
+        Parameters
+        ----------
+        subset
+            The name of a column, or a list of names; None for all.
+        dropna
+            Whether rows with null are left out.
+
+        Returns
+        -------
+        Table
+            The most frequent rows first; those that are as frequent, in ascending order.
+
+        Raises
+        ------
+        KeyNotFoundError, InvalidArgumentError, InvalidTypeError
+            As of :meth:`group_by`; also if a column is called ``count``. On every rank.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"]})
+        ...     print(table.value_counts("shop").to_arrow().to_pydict())
+        {'shop': ['b', 'a'], 'count': [2, 1]}
+        """
+        made: T = as_table(distinct_rows.value_counts(self.rows, "value_counts", subset, dropna))
+        return made
+
+
+C = TypeVar("C", bound="ColumnRowMethods")
+
+
+class ColumnRowMethods:
+    """Methods of columns by the order of values, and by values that are equal."""
+
+    __slots__ = ()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as Arrow's."""
+        raise NotImplementedError
+
+    @collective
+    def sort_values(self: C, *, ascending: bool = True, na_position: str = "last") -> C:
+        """Return the values in order. Collective. See :meth:`Table.sort_values`."""
+        order = ordering.order_of(self.rows, self.rows.names, ascending, na_position)
+        made: C = as_column(ordering.sorted_rows(self.rows, "sort_values", order))
+        return made
+
+    @collective
+    def unique(self: C) -> C:
+        """Return the distinct values, null among them, in the order in which they first come. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"shop": ["b", "a", "b"]})["shop"].unique().to_arrow().to_pylist())
+        ['b', 'a']
+        """
+        made: C = as_column(distinct_rows.unrepeated(self.rows, "unique", None, "first"))
+        return made
+
+    @collective
+    def value_counts(self, *, dropna: bool = True) -> Any:
+        """Return a table of the distinct values and their numbers. Collective. See :meth:`Table.value_counts`."""
+        return as_table(distinct_rows.value_counts(self.rows, "value_counts", None, dropna))
