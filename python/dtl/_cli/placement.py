@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
+from .._native.named_tuples import replaced
 from . import ArgumentsError, allocation, command, hosts
 from .hosts import Host
 
@@ -24,7 +25,7 @@ def place(job: command.Job, listed: str | None, hostfile: str | None, environ: M
     if hostfile is not None:
         found = hosts.read(hostfile)
         if found is None or listed is not None:  # the launcher knows what both together mean, and what else a file says
-            return _counted(job)._replace(hostfile=hostfile, hosts=listed, where=f"on hosts of {hostfile}")
+            return replaced(_counted(job), hostfile=hostfile, hosts=listed, where=f"on hosts of {hostfile}")
     elif listed is not None:
         found = hosts.parse(listed)
     else:
@@ -60,15 +61,15 @@ def _in(job: command.Job, given: allocation.Allocation) -> command.Job:
     job = _counted(job, ranks or 0)
     exact = ranks == sum(host.slots or 1 for host in given.hosts)
     where = _spread(given.hosts) if exact else f"on {_names(given.hosts)}"
-    return job._replace(where=f"{_number(job)} in {given.name}: {where}")
+    return replaced(job, where=f"{_number(job)} in {given.name}: {where}")
 
 
 def _on(job: command.Job, found: Sequence[Host], within: str) -> command.Job:
     """Return the job on these hosts."""
     given = hosts.divide(found, _ranks(job, None))
     ranks = sum(host.slots or 0 for host in given)
-    job = _counted(job, ranks)._replace(hosts=hosts.listed(given), local=all(map(hosts.local, given)))
-    return job._replace(where=f"{_number(job)}{within}: {_spread(given)}")
+    job = replaced(_counted(job, ranks), hosts=hosts.listed(given), local=all(map(hosts.local, given)))
+    return replaced(job, where=f"{_number(job)}{within}: {_spread(given)}")
 
 
 def _ranks(job: command.Job, otherwise: int | None) -> int | None:
@@ -86,7 +87,7 @@ def _counted(job: command.Job, ranks: int = 0) -> command.Job:
             if not job.others
             else "-n RANKS is needed for each of several programs"
         )
-    return job._replace(ranks=job.ranks or ranks)
+    return replaced(job, ranks=job.ranks or ranks)
 
 
 def _number(job: command.Job) -> str:

@@ -8,6 +8,7 @@ import subprocess
 from typing import Callable, Iterator, Mapping
 
 from .._native import process
+from .._native.named_tuples import replaced
 from . import UsageError, choice, command, cores, launcher, launcher_folder, library, local, single_copy, standard_input
 from .started import Launcher, Started
 
@@ -38,7 +39,7 @@ def _sharing_cores(started: command.Command, job: command.Job, environ: Mapping[
     if job.all_ranks < 2 or THREADS in environ or command.placed(job, environ):
         return started
     threads = max(1, cores.usable_cores() // job.all_ranks)
-    return started._replace(variables={**started.variables, THREADS: str(threads)})
+    return replaced(started, variables={**started.variables, THREADS: str(threads)})
 
 
 def _command_for(
@@ -69,9 +70,9 @@ def _command_for(
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if not command.placed(job, environ):
         options, before = standard_input.words(starter, job.launcher_arguments, job.reads_nothing)
-        job = job._replace(launcher_arguments=[*options, *job.launcher_arguments], before=before)
+        job = replaced(job, launcher_arguments=[*options, *job.launcher_arguments], before=before)
     built = command.build(starter, job, cores.physical_cores(), environ, root)
-    return built._replace(variables={**built.variables, **single_copy.variables(starter, environ)})
+    return replaced(built, variables={**built.variables, **single_copy.variables(starter, environ)})
 
 
 def begin(

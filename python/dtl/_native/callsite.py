@@ -12,6 +12,13 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+#: Returns the frame so many calls up.
+frame_at: Callable[..., FrameType] = sys._getframe
+
+#: Returns the frame that each thread is in, by its number.
+frames_of_threads: Callable[[], dict[int, FrameType]] = sys._current_frames
+
+
 #: The folder of the package.
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -46,7 +53,7 @@ def warn(
     category: type[Warning],
     source: Any = None,
     issue: Callable[..., None] = warnings.warn,
-    frame_of: Callable[[], FrameType] = sys._getframe,
+    frame_of: Callable[[], FrameType] = frame_at,
     inside: tuple[str, ...] = _INSIDE,
 ) -> None:
     """Issue a warning that names the user's line. What destructors need at the interpreter's end is held here."""
@@ -78,10 +85,10 @@ def place(thread: int = 0) -> str:
     The thread is the calling one, or that which the system knows by a number.
     """
     if not thread:
-        return outside(sys._getframe())
+        return outside(frame_at())
     import threading  # here, not at the top: only a wait that is too long comes this far
 
-    frames = sys._current_frames()
+    frames = frames_of_threads()
     numbers = {known.native_id: known.ident for known in threading.enumerate()}
     return outside(frames.get(numbers.get(thread) or 0))
 
@@ -108,7 +115,7 @@ class Site(NamedTuple):
 
 def here() -> Site:
     """Return the innermost place of the user's in the calling thread."""
-    frame = caller(sys._getframe(1))
+    frame = caller(frame_at(1))
     return Site("", 0, "") if frame is None else Site(frame.f_code.co_filename, frame.f_lineno, name(frame))
 
 
@@ -117,7 +124,7 @@ def by_user(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any
 
     Depth is how many frames up the user is at the nearest. It saves looking at those below, which takes time.
     """
-    frame = caller(sys._getframe(depth))
+    frame = caller(frame_at(depth))
     if frame is None:
         return f(*args, **options)
     return FunctionType(code_at(f.__name__, frame), frame.f_globals)(f, args, options)

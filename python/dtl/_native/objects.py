@@ -19,6 +19,9 @@ handle_of: Callable[[Any], int] = attrgetter("_handle")
 #: Raises InvalidHandleError if an object was closed on this rank. The core cannot: it knows no handle of it any more.
 refuse_closed: Callable[[Any], None] = methodcaller("_check_open")
 
+#: How many ranks a context has.
+size_of: Callable[[Any], int] = attrgetter("_size")
+
 
 class Owner(bridge.Handle):
     """A native object's owner, as a context manager. A subclass says how the native object is closed."""

@@ -23,7 +23,7 @@ from ..policies import Placement
 from ..runtime import array_libraries
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import Library
-from ..runtime.device_array import DeviceArray
+from ..runtime.device_array import DeviceArray, memory_of_array
 from .exchange import share
 from .user_functions import named, takes_numbers, user_code
 
@@ -189,10 +189,10 @@ def _has_kernels(f: Any) -> bool:
 def _write(to: DistributedContainer, values: DeviceArray) -> None:
     there = to.device_view()
     if values.dtype == to.dtype and not _overlap(there, values):
-        there._memory.copy(values._memory, False)
+        memory_of_array(there).copy(memory_of_array(values), False)
         return
     with new_like(to, values.dtype) as twin:
-        twin.device_view()._memory.copy(values._memory, False)
+        memory_of_array(twin.device_view()).copy(memory_of_array(values), False)
         if values.dtype == to.dtype:
             bridge.copy_part(to, np.array([handle_of(twin)]))
         elif kernels.convert(twin, to) is None:
@@ -207,5 +207,5 @@ def _overlap(one: DeviceArray, other: DeviceArray) -> bool:
 def _extent(array: DeviceArray) -> tuple[int, int]:
     """Return the addresses of the first byte of an array, and of that after the last."""
     reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
-    at = array._memory.address
+    at = memory_of_array(array).address
     return at + sum(min(n, 0) for n in reach), at + sum(max(n, 0) for n in reach) + array.itemsize

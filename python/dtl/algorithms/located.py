@@ -29,6 +29,7 @@ from ..containers.making import created, new_like
 from ..containers.places import device
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
+from ..runtime.device_array import memory_of_array
 from .axis_reductions import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -144,7 +145,7 @@ def _numbered(like: Any, first: int) -> Any:
     """Return a container of the places of elements in this rank's part, counted from a first one, which a GPU makes."""
     true, made = new_like(like, np.dtype(np.bool_)), new_like(like, np.dtype(np.int64))
     fill_part(true, np.ones(1, np.bool_))
-    made.device_view()._memory.copy(device.true_places(true, first)._memory, True)
+    memory_of_array(made.device_view()).copy(memory_of_array(device.true_places(true, first)), True)
     return made
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.keywords import memory_order
 from .._native.library import bridge
+from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
@@ -270,7 +271,7 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
         made = container_of(a, extents, a.dtype, REPLICATED, blank=True)
         made.local_view()[...] = a.local_view().reshape(extents)
     elif divided <= {0} and extents[0] == a.shape[0] and is_where_divided(a):
-        made = container_of(a, extents, a.dtype, division_of(a)._replace(grid=None), blank=True)
+        made = container_of(a, extents, a.dtype, replaced(division_of(a), grid=None), blank=True)
         made.local_view()[...] = a.local_view().reshape(made.local_shape)
     elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         made = container_of(a, extents, a.dtype, BLOCK, blank=True)

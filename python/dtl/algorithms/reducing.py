@@ -16,6 +16,7 @@ import numpy as np
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
 from .._native.library import bridge
+from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
 from .._native.values import fingerprint
 from ..comm.reductions import allreduce
@@ -163,7 +164,7 @@ def reduced_bits(
     where: Any = None,
 ) -> Any:
     """Return what ``reduce`` of a ufunc of bits makes of a container. Collective."""
-    call = Call(ufunc.__name__, axis, dtype, keepdims, initial=None if initial is np._NoValue else initial)
+    call = Call(ufunc.__name__, axis, dtype, keepdims, initial=None if initial is NO_VALUE else initial)
     return _reduced(a, call.changed(where=None if where is True else where), out)
 
 

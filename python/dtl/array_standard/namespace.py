@@ -15,7 +15,7 @@ from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
 from ..runtime.agreement import check_context
-from ..runtime.context import Context
+from ..runtime.context import Context, kept_of
 from . import data_types
 from .data_types import placement
 from .zero_dimensional import Home, ZeroDimensional, everywhere, values, wrapped
@@ -254,9 +254,10 @@ def of_array(ctx: Context, partition: Partition, api_version: str | None = None)
 
 def _kept(ctx: Context, partition: Partition) -> Namespace:
     """Return the namespace of a context that makes arrays of a partition: the same object as long as it is in use."""
-    if ctx._array_namespaces is None:
-        ctx._array_namespaces = {}
-    kept: dict[Partition, Any] = ctx._array_namespaces
+    of_context = kept_of(ctx)
+    if of_context.array_namespaces is None:
+        of_context.array_namespaces = {}
+    kept: dict[Partition, Any] = of_context.array_namespaces
     held = kept.get(partition)
     found: Namespace | None = None if held is None else held()
     if found is None:

@@ -16,9 +16,9 @@ from .._native import library
 from .._native.callsite import Site, own
 from .._native.objects import handle_of
 from ..exceptions import BackendError, InvalidArgumentError
-from ..futures.future import DONE, FAILED, Future
+from ..futures.future import DONE, FAILED, Future, end, note_known, wait_until_over
 from ..runtime import scheduler
-from ..runtime.context import Context
+from ..runtime.context import Context, give_up, kept_of, of_handle
 from ..runtime.environment import THREAD_MULTIPLE
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ _lock = threading.Lock()
 class Operation(Future):
     """The future of an asynchronous call."""
 
-    __slots__ = ("_op", "_place")
+    __slots__ = ("op", "place")
 
     _promise = False
 
     def __init__(self, op: str, place: str) -> None:
         super().__init__()
-        self._op = op
-        self._place = place
+        self.op = op
+        self.place = place
 
     def cancel(self) -> bool:
         """Say no: a call that was started cannot be cancelled."""
@@ -63,14 +63,14 @@ class Operation(Future):
         finally:
             scheduler.waiting.pop(me, None)
 
-    def _wait_in_stream(self) -> None:
+    def wait_in_stream(self) -> None:
         """Wait, in a stream's thread, for a call of another stream that was submitted earlier."""
         over = allocate_lock()
         over.acquire()
         if self._when_over(lambda _: over.release()):
             over.acquire()
 
-    def _report(self) -> None:
+    def report(self) -> None:
         """Print an error that the program never retrieved."""
         if not self._retrieved:
             self._retrieved = True
@@ -81,7 +81,7 @@ class Operation(Future):
             sys.stderr.write(f"dtl: {self!r}, and nobody asked it\n{''.join(lines)}")
 
     def _origin(self) -> str:
-        return f" of {self._op} at {self._place}" if self._place else f" of {self._op}"
+        return f" of {self.op} at {self.place}" if self.place else f" of {self.op}"
 
 
 class Job:
@@ -119,25 +119,25 @@ class Job:
     def run(self, stream: Stream) -> None:
         """Wait for the earlier calls on the containers, make the call, and end the future."""
         for operation in self._after:
-            operation._wait_in_stream()
+            operation.wait_in_stream()
         future, state, value, error = self.future, DONE, None, None
         with scheduler.stream_thread():
             try:
                 library.context_serve(handle_of(stream.context), stream.of.handle, self.number)
-                value = self._site.run(future._op, functools.partial(self._work, stream.context))
+                value = self._site.run(future.op, functools.partial(self._work, stream.context))
             except BaseException as raised:  # noqa: BLE001 - whoever asks gets it
                 state, error = FAILED, _with_call_site(raised, future)
                 _failed.add(future)
         self._work, self._after = _nothing, []
         self._end(stream)
-        future._end(state, value, error)
+        end(future, state, value, error)
         del self, stream, future, value, error  # an error's frames keep this one alive, and would keep all of them
 
     def abandon(self, stream: Stream, error: BaseException) -> None:
         """End the future of a call that was counted but could not be submitted. The caller raises the error."""
         self._end(stream)
-        self.future._retrieved = True
-        self.future._end(FAILED, error=error)
+        note_known(self.future)
+        end(self.future, FAILED, error=error)
 
     def _end(self, stream: Stream) -> None:
         """Count the call as over, and drop the references to its containers."""
@@ -162,8 +162,8 @@ def _with_call_site(error: BaseException, future: Operation) -> BaseException:
     trace = error.__traceback__
     while trace is not None and own(trace.tb_frame):
         trace = trace.tb_next
-    if future._place and hasattr(error, "add_note"):
-        error.add_note(f"{future._op} was called at {future._place}")
+    if future.place and hasattr(error, "add_note"):
+        error.add_note(f"{future.op} was called at {future.place}")
     return error.with_traceback(trace or error.__traceback__)
 
 
@@ -183,7 +183,7 @@ class LeaveContext:
 
     def run(self, stream: Stream) -> None:
         """Leave the context of the stream."""
-        stream.context._give_up(self._why)
+        give_up(stream.context, self._why)
 
 
 class Stream:
@@ -209,7 +209,7 @@ class Stream:
     def give_up(self, why: str) -> None:
         """Leave the context after the calls in the queue, for which other ranks may wait."""
         if self._thread is None:
-            self.context._give_up(why)
+            give_up(self.context, why)
         else:
             self._jobs.put((LeaveContext(why), self))
 
@@ -257,7 +257,7 @@ class Streams:
         """Return a stream, which is made when it is first asked for. That is collective."""
         stream = self._all[number]
         if stream is None:
-            stream = Stream(self, StreamContext._adopt_handle(library.context_dup_for(self.handle, op)))
+            stream = Stream(self, of_handle(library.context_dup_for(self.handle, op), StreamContext))
             with _lock:
                 freed = self._freed
                 if not freed:
@@ -284,7 +284,7 @@ class Streams:
             lasts = [stream.last for stream in self._all if stream is not None and stream.last is not None]
         for last in lasts:
             if not last.done:
-                last._await(None)  # which does not mind that the program lets go of it meanwhile
+                wait_until_over(last)  # which does not mind that the program lets go of it meanwhile
         if not lasts:
             time.sleep(0.001)  # one that has begun is not in its stream yet
 
@@ -324,9 +324,10 @@ _open: weakref.WeakSet[Streams] = weakref.WeakSet()
 
 def streams_of(ctx: Context) -> Streams:
     """Return the streams of a context."""
-    if ctx._streams is None:
-        ctx._streams = Streams(ctx)
-    streams: Streams = ctx._streams
+    kept = kept_of(ctx)
+    if kept.streams is None:
+        kept.streams = Streams(ctx)
+    streams: Streams = kept.streams
     return streams
 
 
@@ -337,4 +338,4 @@ def _finish() -> None:
         for streams in list(_open):
             streams.stop()
         for future in list(_failed):
-            future._report()
+            future.report()

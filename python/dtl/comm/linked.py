@@ -15,7 +15,7 @@ from ..exceptions import BufferError, InvalidArgumentError
 from ..ops import IN_PLACE
 from ..runtime.agreement import root_number
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack
+from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
 from ..runtime.nccl import Mode
 from .operands import check_in_place_root
 
@@ -48,7 +48,7 @@ def linked(name: str, call: dict[str, Any]) -> Any:
         If NCCL lacks the operation, and the context's mode is NATIVE_ONLY.
     """
     ctx = call.get("ctx")
-    if not isinstance(ctx, Context) or ctx._nccl < 0:
+    if not isinstance(ctx, Context) or ctx.nccl_mode < 0:
         return NotImplemented
     op = operator_number(call["op"]) if "op" in call else 0
     value = call.get("value", call.get("values"))
@@ -56,7 +56,7 @@ def linked(name: str, call: dict[str, Any]) -> Any:
     carried = is_on_device(value) and carrier(from_dlpack(value).dtype) is not None
     if not carried and _by_devices(ctx, name, value, op):
         return _Call(ctx, name, call, op).made()
-    if ctx._nccl == Mode.NATIVE_ONLY and name not in _MESSAGES:
+    if ctx.nccl_mode == Mode.NATIVE_ONLY and name not in _MESSAGES:
         what = f"{name} of such elements by this operator" if name in _COMBINING else name
         what = f"{name} of {from_dlpack(value).dtype}" if carried else what
         raise InvalidArgumentError(
@@ -189,7 +189,7 @@ def _array(name: str, x: Any) -> Any:
     """Return a DeviceArray of an array on a GPU, and an array of NumPy's of all else."""
     if is_on_device(x):
         array = from_dlpack(x)
-        if not array._in_c_order:
+        if not is_in_c_order(array):
             raise BufferError(f"{name} does not lie side by side, because of a halo; NCCL takes arrays in C order")
         return array
     if name == "out":
@@ -206,6 +206,6 @@ def describe(array: Any) -> tuple[int, ...]:
         return array.words()
     number = dtype_number(array.dtype)
     if isinstance(array, DeviceArray):
-        memory = array._memory
+        memory = memory_of_array(array)
         return (memory.address, array.size, number, memory.device, memory.stream)
     return (array.__array_interface__["data"][0], array.size, number, -1, 0)

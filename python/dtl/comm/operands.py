@@ -114,5 +114,5 @@ def as_passed(value: Any, result: Any) -> Any:
 
 def refuse_linked(ctx: Any, value: Any) -> None:
     """Refuse an array on a GPU in a call of the host that would take it for no array, where NCCL takes it."""
-    if value is not None and ctx._nccl >= 0 and is_on_device(value):
+    if value is not None and ctx.nccl_mode >= 0 and is_on_device(value):
         raise InvalidTypeError(f"value is on GPU {from_dlpack(value).device_id}")

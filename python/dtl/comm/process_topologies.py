@@ -13,7 +13,7 @@ from .._native.library import bridge
 from .._native.objects import handle_of
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import check_context, collective
-from ..runtime.context import Context
+from ..runtime.context import Context, kept_of
 from .point_to_point import PROC_NULL
 from .staging import staged
 
@@ -36,8 +36,9 @@ class Neighbours:
         self._sources, self._destinations = sources, destinations
         self._edges = edges_of(sources, destinations)
         self._whole = PROC_NULL not in sources
-        self._serial = ctx._topologies
-        ctx._topologies += 1
+        kept = kept_of(ctx)
+        self._serial = kept.topologies
+        kept.topologies += 1
 
     @property
     def context(self) -> Context:

@@ -10,7 +10,7 @@ from .._native.arguments import integer, is_on_device, received, sent_number
 from .._native.kinds import carrier
 from .._native.library import bridge
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack
+from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
 from .linked import describe
 
 #: The calls, by what takes their place on the host.
@@ -25,7 +25,7 @@ def reached(name: str, call: dict[str, Any]) -> Any:
     if name not in _CODES:
         return NotImplemented
     ctx, value, out = call["ctx"], call.get("data", call.get("send_data")), call.get("out")
-    if not (_suits(value) and _suits(out) and isinstance(ctx, Context) and ctx._nccl < 0 and ctx._reaches_gpus()):
+    if not (_suits(value) and _suits(out) and isinstance(ctx, Context) and ctx.nccl_mode < 0 and ctx._reaches_gpus()):
         return NotImplemented
     dest, source = (integer(peer, call.get(peer, ctx.rank)) for peer in ("dest", "source"))
     if name == "sendrecv" and ctx.rank in (dest, source):
@@ -47,7 +47,7 @@ def reached(name: str, call: dict[str, Any]) -> Any:
     if out is None:
         return received(came)
     if came is not None and got is not None:
-        got._memory.write(np.asarray(came))
+        memory_of_array(got).write(np.asarray(came))
         got.synchronize()
     return out
 
@@ -59,7 +59,7 @@ def _suits(array: Any) -> bool:
     if not is_on_device(array):
         return False
     there = from_dlpack(array)
-    return carrier(there.dtype) is None and there._in_c_order and there.nbytes >= _LONG
+    return carrier(there.dtype) is None and is_in_c_order(there) and there.nbytes >= _LONG
 
 
 def _there(array: Any) -> DeviceArray | None:

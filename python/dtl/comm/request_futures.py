@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from .._native.library import forked
 from ..exceptions import BackendError
-from ..futures.future import CANCELLED, DONE, FAILED, Future
+from ..futures.future import CANCELLED, DONE, FAILED, Future, end
 
 # A request tells nobody when it is over, so where somebody wants to be told, a thread asks: soon at first.
 _SOON, _LATE = 20e-6, 1e-3
@@ -111,4 +111,4 @@ def _over(future: RequestFuture) -> bool:
     try:
         return future.done
     except BaseException as error:  # noqa: BLE001 - whoever asks gets it
-        return future._end(FAILED, error=error)
+        return end(future, FAILED, error=error)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from .._native.arguments import listed
-from .._native.callsite import caller, warn
+from .._native.callsite import caller, frame_at, warn
 from .._native.library import bridge, closed
 from .._native.objects import handle_of
 from ..exceptions import BufferError, DTLError, InvalidArgumentError, InvalidTypeError
@@ -65,7 +65,7 @@ class Request:
         self._cancelled = False
         self._result: Any = None
         self._error: BaseException | None = None
-        frame = caller(sys._getframe(2))
+        frame = caller(frame_at(2))
         self._where = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         self._held = held
 

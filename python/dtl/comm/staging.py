@@ -9,8 +9,10 @@ import numpy as np
 
 from .._lazy import late
 from .._native.arguments import is_on_device
+from .._native.error_marks import KNOWN_TO_RANKS, is_marked
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
+from ..runtime.device_array import memory_of_array
 from .requests import Request
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def staged(f: F) -> F:
         better = context_missing(f, error, arguments, words)
         if better is not None:
             raise better from None
-        if getattr(error, "_told", False) or isinstance(arguments[0], bridge.Container):
+        if is_marked(error, KNOWN_TO_RANKS) or isinstance(arguments[0], bridge.Container):
             return None  # the error stays
         first = len(arguments) - len(words or ())
         args, kwargs = arguments[:first], dict(zip(words or (), arguments[first:]))
@@ -94,7 +96,7 @@ def _by_host(
     def give(received: Any) -> Any:
         if received is not here:
             return received
-        there._memory.write(here)
+        memory_of_array(there).write(here)
         there.synchronize()
         return out
 
@@ -115,13 +117,13 @@ class Twin:
 
     def read(self) -> None:
         """Copy the elements from the GPU, after what their library has queued."""
-        self._copy(lambda there: there._memory.read(self.here))
+        self._copy(lambda there: memory_of_array(there).read(self.here))
 
     def write(self, result: Any) -> Any:
         """Copy what was received to the GPU, and return the array there."""
 
         def copy(there: DeviceArray) -> None:
-            there._memory.write(self.here)
+            memory_of_array(there).write(self.here)
             there.synchronize()
 
         self._copy(copy)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
 
 from .._native import library
 from .._native.arguments import integer
+from .._native.callsite import frame_at
 from .._native.kinds import carrier
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -289,7 +289,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
             this part for the whole array.
         """
         if self.partition_policy is not Partition.REPLICATED:
-            check_caller(self, sys._getframe(1))
+            check_caller(self, frame_at(1))
         if library.state.under_way:
             scheduler.wait_for(self)
         if self._placement is _DEVICE:

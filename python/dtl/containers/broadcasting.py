@@ -14,6 +14,7 @@ import numpy as np
 from .._native import slow_paths
 from .._native.callsite import by_user
 from .._native.library import bridge, state
+from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..exceptions import InvalidArgumentError
@@ -380,7 +381,7 @@ def _division(containers: Sequence[Any], shape: tuple[int, ...]) -> Division:
     if not is_where_divided(largest):
         return BLOCK
     if largest.partition_policy is not Partition.BLOCK:
-        return division_of(largest)._replace(grid=None) if before == 0 and largest.shape[0] == shape[0] else BLOCK
+        return replaced(division_of(largest), grid=None) if before == 0 and largest.shape[0] == shape[0] else BLOCK
     grid = (1,) * before + largest.grid
     if all(parts == 1 or extents[d] == shape[d] for d, parts in enumerate(grid)):
         return Division(Partition.BLOCK, grid=grid)

@@ -14,7 +14,6 @@ meanwhile: no view of them is out, no span or halo was made, no asynchronous cal
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 from abc import abstractmethod
@@ -25,7 +24,7 @@ import numpy as np
 
 from .._native import library, variables
 from .._native.arguments import stored_number
-from .._native.callsite import caller, code_at
+from .._native.callsite import caller, code_at, frame_at
 from .._native.kinds import carrier
 from .._native.library import bridge, state
 from ..exceptions import BackendError, InvalidHandleError
@@ -223,7 +222,7 @@ def call(ufunc: np.ufunc, inputs: tuple[Any, ...], like: Any, out: Any, dtype: n
         if sum([value.steps for value in given if isinstance(value, Queued)]) >= _MOST_STEPS or _overwrites(out, given):
             compute_all()
             given = _operands(inputs)
-        frame = caller(sys._getframe(depth))
+        frame = caller(frame_at(depth))
         site = None if frame is None else (code_at(ufunc.__name__, frame), frame.f_globals)
         _give(result, Call(ufunc, given, dtype, errors, site), out is not None)
     return result

@@ -12,7 +12,7 @@ from .._native.kinds import computed_number
 from ..comm import collectives
 from ..policies import Execution, Partition, Placement
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray
+from ..runtime.device_array import DeviceArray, memory_of_array
 from .interior import end_write, set_part
 from .layout import Division
 
@@ -75,7 +75,7 @@ def from_parts(kind: type[Made], ctx: Context, part: Any, placement: Placement =
         placement = Placement.DEVICE
     made: Any = created(kind, ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
     if isinstance(part, DeviceArray):
-        made.device_view()._memory.copy(part._memory, True)
+        memory_of_array(made.device_view()).copy(memory_of_array(part), True)
     else:
         set_part(made, part)
     end_write(made, "from_local")

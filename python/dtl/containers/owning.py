@@ -25,9 +25,9 @@ from .base import DistributedContainer
 # After base, whose last line has packages above give the class its methods: these import what is here.
 from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
-from .interior import as_carried, carrier_of, end_write, fill_part, set_part
+from .interior import as_carried, carrier_of, end_write, fill_part
 from .layout import BLOCK, Division, division, execution_policy
-from .making import created, from_parts
+from .making import from_parts
 from .places import copies
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -109,21 +109,6 @@ class OwningContainer(DistributedContainer):
                 scheduler.placed[:] = [copies.called]
             shared_devices.look_for(ctx)
         return placement
-
-    @classmethod
-    def _created(
-        cls: type[Owning],
-        ctx: Context,
-        shape: tuple[int, ...],
-        dtype: Any,
-        divided: Division,
-        placement: Placement = Placement.HOST,
-        blank: bool = False,
-        words: str = "",
-    ) -> Owning:
-        made = cls.__new__(cls)
-        made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
-        return made
 
     @classmethod
     def _selected(
@@ -296,24 +281,6 @@ class OwningContainer(DistributedContainer):
         where = ", on a GPU" if isinstance(given, DeviceArray) else ""
         agree(ctx, "from_local", f"dtype {given.dtype}, shape {('*', *given.shape[1:])}{where}".replace("'", ""))
         return from_parts(cls, ctx, given)
-
-    @classmethod
-    def _from_parts(cls: type[Owning], ctx: Context, part: Any, placement: Placement = Placement.HOST) -> Owning:
-        """Return a container of the ranks' arrays, which are known to fit together. Collective.
-
-        Its placement is that of arrays on a GPU, else the one that is given.
-        """
-        sizes = tuple(collectives.allgather(ctx, len(part)).tolist())
-        divided = Division(Partition.EXPLICIT, sizes=sizes)
-        if isinstance(part, DeviceArray):
-            placement = Placement.DEVICE
-        made = created(cls, ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
-        if isinstance(part, DeviceArray):
-            made.device_view()._memory.copy(part._memory, True)
-        else:
-            set_part(made, part)
-        end_write(made, "from_local")
-        return made
 
     @classmethod
     def _given(cls, name: str, array: Any) -> np.ndarray[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from .._native import library
 from .._native.arguments import integer
 from .._native.library import bridge
+from .._native.named_tuples import replaced
 from ..exceptions import BoundsError
 from ..policies import Partition
 from ..runtime.scheduler import root_of
@@ -57,7 +58,7 @@ class DistributedSpan(DistributedContainer):
     def _look_at(self, source: DistributedContainer, offset: int, count: int) -> None:
         handle = bridge.span(source, offset, count)
         policy = Partition(library.container_kind(handle, 0))
-        divided = division_of(source)._replace(partition=policy)
+        divided = replaced(division_of(source), partition=policy)
         self._adopt(
             handle, source.context, source.dtype, source.ndim, divided, source.placement_policy, source.execution_policy
         )

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from concurrent import futures
 from types import TracebackType
-from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple, cast
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, cast
 
 from .._native import library
 from .._native.arguments import flag, integer
@@ -31,7 +31,7 @@ from ..io.progress import bars
 from ..launching import failures, transport
 from ..runtime import function_calls
 from ..runtime.agreement import agree, collective, root_number
-from ..runtime.context import Context
+from ..runtime.context import Context, give_up
 from ..runtime.environment import THREAD_MULTIPLE
 
 #: The tags of messages on the executor's own context: calls to workers, and what became of them.
@@ -45,6 +45,10 @@ class BrokenExecutor(CommunicationError, futures.BrokenExecutor):  # noqa: N818 
     """What futures have, and ``submit`` raises, if an executor has ended before its calls."""
 
     __module__ = "dtl.executor"
+
+
+#: The executors whose with blocks this process is in.
+entered: list[Executor] = []
 
 
 class Executor(futures.Executor):
@@ -101,7 +105,6 @@ class Executor(futures.Executor):
     __module__ = "dtl"
 
     #: Those whose blocks this process, as root, is in: the innermost last.
-    _entered: ClassVar[list[Executor]] = []
 
     @collective
     def __init__(self, ctx: Context, root: int = 0) -> None:
@@ -254,7 +257,7 @@ class Executor(futures.Executor):
             with contextlib.suppress(DTLError):  # a rank left after its last call: all futures have ended
                 self._context.close()
         else:
-            self._context._give_up(why)
+            give_up(self._context, why)
 
     def _hand_out_and_receive(self) -> None:
         nothing = 0
@@ -342,7 +345,7 @@ class Executor(futures.Executor):
         if why is None:
             self._context.close()
         else:
-            self._context._give_up(why)
+            give_up(self._context, why)
 
     def _run_calls(self) -> str | None:
         """Run what root submits until there is no more; return why root has ended early, None if it has not."""
@@ -360,7 +363,7 @@ class Executor(futures.Executor):
 
     def __enter__(self) -> Any:
         if self._rank == self._root:
-            Executor._entered.append(self)
+            entered.append(self)
             return self
         self.serve()
         return None
@@ -368,8 +371,8 @@ class Executor(futures.Executor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if self in Executor._entered:
-            Executor._entered.remove(self)
+        if self in entered:
+            entered.remove(self)
         self.shutdown(cancel_futures=error is not None)
 
 

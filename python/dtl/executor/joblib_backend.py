@@ -8,7 +8,7 @@ from concurrent import futures
 from typing import Any, Callable
 
 from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
-from .executor import Executor
+from .executor import Executor, entered
 
 
 def register_joblib() -> None:
@@ -66,11 +66,11 @@ def _backend() -> Any:
         def __init__(self, executor: Any = None, **more: Any) -> None:
             super().__init__(**more)
             if executor is None:
-                if not Executor._entered:
+                if not entered:
                     raise InvalidArgumentError(
                         'joblib\'s backend "dtl" is for the block of a dtl.Executor, on its root'
                     )
-                executor = Executor._entered[-1]
+                executor = entered[-1]
             if not isinstance(executor, Executor):
                 raise InvalidTypeError(f"executor must be a dtl.Executor, not {type(executor).__name__}")
             self._executor = executor

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from functools import partial
 from typing import Any, Callable
 
 from .._native.arguments import listed
 from ..exceptions import InvalidArgumentError, InvalidHandleError
-from .future import CANCELLED, DONE, Future
+from .future import CANCELLED, DONE, Future, end, error_of, follow, note_known, result_of, state_of, when_over
 
 
 def when_all(*futures: Any) -> Future:
@@ -45,10 +46,11 @@ def when_all(*futures: Any) -> Future:
     made = Future()
     over: list[Future | None] = [None] * len(parts)
     left = len(parts)
+    lock = allocate_lock()
 
     def one_over(part: Future, index: int) -> None:
         nonlocal left
-        with made._lock:
+        with lock:
             over[index] = part
             left -= 1
             last = left == 0
@@ -65,13 +67,13 @@ def when_all(*futures: Any) -> Future:
 
 def _gather(made: Future, parts: list[Any]) -> None:
     """End the future of all results."""
-    failed = [part for part in parts if part._state != DONE]
+    failed = [part for part in parts if state_of(part) != DONE]
     for part in failed:
-        part._retrieved = True
+        note_known(part)
     if failed:
-        made._follow(failed[0])
+        follow(made, failed[0])
     else:
-        made._end(DONE, [part._value for part in parts])
+        end(made, DONE, [result_of(part) for part in parts])
 
 
 def when_any(*futures: Any) -> Future:
@@ -119,15 +121,15 @@ def when_any(*futures: Any) -> Future:
 
 def _win(part: Future, made: Future, index: int) -> None:
     """End the future of the first result, unless another was first."""
-    if part._state == DONE:
-        made._end(DONE, (index, part._value))
-    elif made._end(part._state, error=part._error) and part._state != CANCELLED:
-        part._retrieved = True
+    if state_of(part) == DONE:
+        end(made, DONE, (index, result_of(part)))
+    elif end(made, state_of(part), error=error_of(part)) and state_of(part) != CANCELLED:
+        note_known(part)
 
 
 def _after(part: Future, call: Callable[[Any], Any]) -> None:
     """Call something with a future when it is over, which it may be."""
-    if not part._when_over(call):
+    if not when_over(part, call):
         call(part)
 
 
@@ -138,6 +140,6 @@ def _all(name: str, futures: tuple[Any, ...]) -> list[Future]:
         given = futures[0]
     parts = [Future.of(future) for future in listed(given)]
     for index, part in enumerate(parts):
-        if part._closed:
+        if not part.valid:
             raise InvalidHandleError(f"{name}: future {index} is closed")
     return parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from _thread import allocate_lock
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Generator
 
 from ..exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
@@ -305,15 +306,15 @@ class Future:
         made = Future()
 
         def go_on(over: Future) -> None:
-            if over._state == DONE:
+            if state_of(over) == DONE:
                 try:
-                    value = f(over._value)
+                    value = f(result_of(over))
                 except BaseException as error:  # noqa: BLE001 - whoever asks gets it
-                    made._end(FAILED, error=error)
+                    end(made, FAILED, error=error)
                 else:
-                    made._end(DONE, value)
+                    end(made, DONE, value)
             else:
-                made._follow(over)
+                follow(made, over)
 
         if not self._when_over(go_on):
             go_on(self)
@@ -321,9 +322,10 @@ class Future:
 
     def _follow(self, other: Future) -> None:
         """End as another future has ended."""
-        if other._state == FAILED:
-            other._retrieved = True
-        self._end(other._state, other._value, other._error)
+        state = state_of(other)
+        if state == FAILED:
+            note_known(other)
+        self._end(state, result_of(other), error_of(other))
 
     def set(self, value: Any = None) -> None:
         """Set the result.
@@ -465,3 +467,36 @@ class _Borrowed(Future):
 def closed_future() -> InvalidHandleError:
     """Return the error of using a future that was closed."""
     return InvalidHandleError("the future is closed")
+
+
+# What makes and combines futures asks of them. Programs do not see it.
+
+#: One of PENDING, DONE, FAILED and CANCELLED.
+state_of: Callable[[Any], int] = attrgetter("_state")
+
+#: The result of a future that is done.
+result_of: Callable[[Any], Any] = attrgetter("_value")
+
+#: The error of a future that has failed.
+error_of: Callable[[Any], Any] = attrgetter("_error")
+
+#: Ends a future, unless it is over, from (future, state, value, error). Says whether it did.
+end = Future._end
+
+#: Ends a future as another one has ended, from (future, other).
+follow = Future._follow
+
+
+def when_over(future: Future, call: Callable[[Any], Any]) -> bool:
+    """Let the thread that ends a future call a function with it. Return False if it is over already."""
+    return future._when_over(call)
+
+
+def wait_until_over(future: Future) -> None:
+    """Wait until a future is over, also if the program lets go of it meanwhile."""
+    future._await(None)
+
+
+def note_known(future: Future) -> None:
+    """Note that somebody knows of the error of a future, which is not reported any more."""
+    future._retrieved = True

@@ -8,6 +8,7 @@ from typing import Any, Iterator, TypeVar
 
 import numpy as np
 
+from .._native.named_tuples import replaced
 from ..comm.objects import allgather_object
 from ..containers.interior import division_of
 from ..containers.layout import Division
@@ -17,7 +18,17 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .formats import Array, needs
-from .meaning import Meaning, held, is_ordered, is_run_end_encoded, is_text, time_of, values_type
+from .meaning import (
+    Meaning,
+    add_column,
+    held,
+    is_ordered,
+    is_run_end_encoded,
+    is_text,
+    named_vectors,
+    time_of,
+    values_type,
+)
 
 Table = TypeVar("Table", bound=Any)
 
@@ -216,7 +227,7 @@ def completed(
                 place = {text: number for number, text in enumerate(texts)}
                 remap = np.array([*(place[text] for text in each.codes), -1], np.int32)
                 each.out[: each.rows] = remap[each.out[: each.rows]]
-                meaning = meaning._replace(texts=texts, ordered=each.ordered)
+                meaning = replaced(meaning, texts=texts, ordered=each.ordered)
             vec = vectors.pop(each.name, None)
             if each.strings:
                 if vec is not None:
@@ -227,14 +238,14 @@ def completed(
                 del text
             if vec is None:
                 vec = from_parts(DistributedVector, ctx, each.out[: each.rows])
-            made._add(each.name, vec, meaning)
+            add_column(made, each.name, vec, meaning)
             each.out = np.empty(0, each.dtype)
             if any(of_rank[each.name][0] for of_rank in found):
                 mask = np.zeros(each.rows, np.bool_) if each.mask is None else each.mask[: each.rows]
                 made.masks[each.name] = from_parts(DistributedVector, ctx, mask)
                 each.mask = None
         del vec
-        for vec in (*made._vectors.values(), *made.masks.values()):
+        for vec in (*named_vectors(made).values(), *made.masks.values()):
             _divide(vec, divided)
         agree(ctx, op)
     except BaseException:

@@ -20,6 +20,7 @@ from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
+from ..runtime.device_array import memory_of_array
 from ..runtime.staging import Staging
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -108,7 +109,7 @@ def on_gpu(c: DistributedContainer) -> bool:
 
 def _staged(op: str, c: DistributedContainer) -> Iterator[Block]:
     """Yield this rank's part, a range of rows on a GPU, in pieces on the host, each of which the next overwrites."""
-    memory = c.device_view()._memory
+    memory = memory_of_array(c.device_view())
     for at, piece in _pieces_on_host(c):
         with local_step(c.context, op), Staging(op, logs=True) as staging:
             memory.read(piece, at)
@@ -169,7 +170,7 @@ def fill(
 
 def _fill_staged(op: str, c: DistributedContainer, read: Callable[[tuple[int, ...], Array], None]) -> None:
     """Write to this rank's part, a range of rows on a GPU, what is read to pieces on the host."""
-    memory = c.device_view()._memory
+    memory = memory_of_array(c.device_view())
     for at, piece in _pieces_on_host(c):
         read((c.local_offset + at[0], *at[1:]), piece)
         with local_step(c.context, op), Staging(op, logs=True) as staging:

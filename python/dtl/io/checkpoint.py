@@ -35,7 +35,7 @@ from ..containers.map.distributed_map import DistributedMap
 from ..containers.sequences import DistributedArray, DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
-from ..futures.future import Future
+from ..futures.future import Future, wait_until_over
 from ..policies import Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective, local_step
@@ -234,7 +234,7 @@ def _await_earlier(place: _Place) -> None:
     """Wait for the asynchronous checkpoints to a folder that the program has made before."""
     last = _under_way.get(place.queue)
     if last is not None and not last.done and not scheduler.in_stream():
-        last._await(None)
+        wait_until_over(last)
 
 
 def _ranks(contents: Any, ctx: Context | None) -> Context:

@@ -22,7 +22,7 @@ from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from .interchange import columns_of, gathered, local_table
-from .meaning import Meaning, meaning_of
+from .meaning import add_column, meaning_of, named_vectors
 from .merging import coalesced, join_known, merged_names, take_rows
 
 Self = TypeVar("Self", bound="Columns")
@@ -73,11 +73,6 @@ class Columns:
     def __init__(self) -> None:
         self._vectors: dict[str, DistributedVector] = {}
         self.masks: dict[str, DistributedVector] = {}
-
-    def _add(self, name: str, vec: Any, meaning: Meaning) -> None:
-        """Add a column. Its vector has what the elements stand for, wherever it is passed."""
-        note_meaning(vec, meaning)
-        self._vectors[name] = vec
 
     @property
     def categories(self) -> dict[str, list[str]]:
@@ -535,15 +530,21 @@ class Columns:
         for table, name in ((self, on), (other, on if other_on is None else other_on)):
             table._vector(name)
         mine, others = merged_names(self, other, shared, _suffixes(suffixes))
-        share(self._vectors[on], "merge", f"{mine}, {others}", also=(other._vectors[on if shared else str(other_on)],))
+        theirs = named_vectors(other)[on if shared else str(other_on)]
+        share(
+            self._vectors[on],
+            "merge",
+            f"{mine}, {others}",
+            also=(theirs,),
+        )
         made, (left, right) = Columns(), self.join(other, on, how, other_on=other_on)
         with left, right, self.take(left, allow_fill=True) as lefts, other.take(right, allow_fill=True) as rights:
             if shared is not None:
                 coalesced(lefts, rights, on, left.local_view() < 0)
             for table, names in ((lefts, mine), (rights, others)):
                 for name, new in names.items():
-                    vec = table._vectors.pop(name)
-                    made._add(new, vec, meaning_of(vec))
+                    vec = named_vectors(table).pop(name)
+                    add_column(made, new, vec, meaning_of(vec))
                     if name in table.masks:
                         made.masks[new] = table.masks.pop(name)
         return made

@@ -15,6 +15,7 @@ from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
+from .._native.named_tuples import replaced
 from .._native.named_types import native_of
 from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
@@ -39,7 +40,7 @@ from .csv_lines import Csv
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
 from .hdf5 import Hdf5
 from .locks import held_by_root
-from .meaning import meaning_of
+from .meaning import meaning_of, named_vectors
 from .names import check_column, paths_of_names
 from .npy import Npy, Raw
 from .npz import Npz
@@ -243,7 +244,7 @@ def read_file(
         with file_step(ctx, op, "read", path):
             opened = sources_of(of, path, options)
             if options.name is not None and options.name not in opened and options.name.startswith("/"):
-                options = options._replace(name=options.name[1:])  # of which the / is the root of the file
+                options = replaced(options, name=options.name[1:])  # of which the / is the root of the file
                 opened = sources_of(of, path, options)
             if options.name is not None and options.name not in opened:
                 raise InvalidArgumentError(f"{path!r} has no array {options.name!r}")
@@ -467,7 +468,7 @@ def save(
     [0, 1, 2, 3]
     """
     named = isinstance(c, (Mapping, Columns))
-    arrays = dict(c._vectors if isinstance(c, Columns) else c) if named else {"": c}
+    arrays = dict(named_vectors(c) if isinstance(c, Columns) else c) if named else {"": c}
     known = next((value for value in arrays.values() if isinstance(value, DistributedContainer)), None)
     check_container("c", known if named and known is not None else c)
     assert known is not None
@@ -498,7 +499,7 @@ def save(
             if of.tabular:
                 further = functools.partial(_part, of, text, written) if append else None
                 name = text if further is None else from_root(ctx, "save", "write", text, further)
-                of.write_columns(ctx, "save", name, written, options._replace(further=further))
+                of.write_columns(ctx, "save", name, written, replaced(options, further=further))
             elif append:
                 append_to_file(ctx, "save", text, of, arrays)
             else:

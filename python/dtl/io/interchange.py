@@ -11,7 +11,7 @@ from ..runtime.agreement import agree, local_step, root_number
 from ..runtime.context import Context
 from .arrow import Column, Strings, Table, check_strings, completed, pyarrow
 from .formats import needs
-from .meaning import meaning_of, unified
+from .meaning import meaning_of, named_vectors, unified
 
 
 def pyarrow_with_capsules() -> Any:
@@ -80,7 +80,7 @@ def _decoded(pa: Any, columns: Any, parts: list[Any]) -> Any:
     """Return the table of some rows, in which text is text."""
     masks = dict(zip(columns.masks, parts[len(columns) :]))
     arrays = {}
-    for (name, vec), part in zip(columns._vectors.items(), parts):
+    for (name, vec), part in zip(named_vectors(columns).items(), parts):
         meaning = meaning_of(vec)
         arrays[name] = meaning.array(pa, part, masks.get(name))
         if meaning.texts is not None and not meaning.ordered:
@@ -107,4 +107,4 @@ def gathered(columns: Any, op: str, root: Any) -> Any:
 
 def vectors_of(columns: Any) -> list[Any]:
     """Return the vectors of columns, and those that say what is missing."""
-    return [*columns._vectors.values(), *columns.masks.values()]
+    return [*named_vectors(columns).values(), *columns.masks.values()]

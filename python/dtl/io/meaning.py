@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from .._native.arguments import dtype_number
-from ..containers.interior import noted_meaning
+from ..containers.interior import note_meaning, noted_meaning
 from ..exceptions import InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -128,3 +129,13 @@ def unified(pa: Any, one: Any, other: Any) -> Any:
     if is_text(pa, one) and is_text(pa, other) and is_ordered(pa, one) == is_ordered(pa, other):
         return one
     return one if values_type(pa, one) == values_type(pa, other) and not is_text(pa, one) else None
+
+
+#: The vector of each column, by its name.
+named_vectors: Callable[[Any], dict[str, Any]] = attrgetter("_vectors")
+
+
+def add_column(columns: Any, name: str, vec: Any, meaning: Meaning) -> None:
+    """Add a column. Its vector has what the elements stand for, wherever it is passed."""
+    note_meaning(vec, meaning)
+    named_vectors(columns)[name] = vec

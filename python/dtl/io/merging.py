@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.named_tuples import replaced
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import after, join
@@ -19,7 +20,7 @@ from ..containers.places.copies import to_host
 from ..containers.sequences import DistributedVector
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import local_step
-from .meaning import Meaning, meaning_of
+from .meaning import Meaning, add_column, meaning_of, named_vectors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -28,7 +29,7 @@ Columns = Any  # of a module that imports this one
 
 def take_rows(columns: Columns, indices: Any, fill: bool, made: Columns) -> Columns:
     """Return columns, given as empty ones, of the rows with some indices. -1 is a row without values. Collective."""
-    vectors = columns._vectors
+    vectors = named_vectors(columns)
     if not vectors:
         return made
     first = next(iter(vectors.values()))
@@ -59,11 +60,11 @@ def take_rows(columns: Columns, indices: Any, fill: bool, made: Columns) -> Colu
         return take(vec, existing)
 
     for name, vec in vectors.items():
-        made._add(name, taken(vec), meaning_of(vec))
+        add_column(made, name, taken(vec), meaning_of(vec))
     for name, mask in columns.masks.items():
         made.masks[name] = taken(mask)
     if fill:
-        some = next(iter(made._vectors.values()))
+        some = next(iter(named_vectors(made).values()))
         _without_values(made, here == -1 if kept else (here == -1)[some.local_indices()])
     return made
 
@@ -83,10 +84,10 @@ def _check_rows(indices: Array, rows: int, fill: bool) -> None:
 
 def _without_values(columns: Columns, missing: Array) -> None:
     """Let some of this rank's rows have missing values in all columns. Collective."""
-    ctx = next(iter(columns._vectors.values())).context
+    ctx = next(iter(named_vectors(columns).values())).context
     if not collectives.allgather(ctx, bool(missing.any())).any():
         return
-    for name, vec in columns._vectors.items():
+    for name, vec in named_vectors(columns).items():
         vec.local_view()[missing] = _placeholder(vec)
         if name not in columns.masks:
             columns.masks[name] = new_like(vec, np.bool_)
@@ -112,7 +113,7 @@ def join_known(left: Columns, right: Columns, names: tuple[str, str], how: str) 
     """Return what ``join`` returns where some values are missing, which are equal to nothing. Collective."""
     keys, rows, absent = [], [], []
     for columns, name in zip((left, right), names):
-        vec = columns._vectors[name]
+        vec = named_vectors(columns)[name]
         if name in columns.masks:
             known, none = known_rows(columns, name)
             vec = take(vec, known)
@@ -159,7 +160,7 @@ def merged_names(
 
 def coalesced(mine: Columns, others: Columns, name: str, missing: Array) -> None:
     """Let some of this rank's rows have the values of another table in a column. Collective."""
-    one, other = mine._vectors[name], others._vectors[name]
+    one, other = named_vectors(mine)[name], named_vectors(others)[name]
     meaning, values = meaning_of(one), other.local_view()
     if meaning.texts is not None:
         meaning, here, there = _common_texts(meaning, meaning_of(other))
@@ -167,7 +168,7 @@ def coalesced(mine: Columns, others: Columns, name: str, missing: Array) -> None
         values = there[values]
     made = new_like(one, np.promote_types(one.dtype, other.dtype))
     made.local_view()[:] = np.where(missing, values, one.local_view())
-    mine._add(name, made, meaning)
+    add_column(mine, name, made, meaning)
     one.close()
     absent = [columns.masks[name].local_view() if name in columns.masks else False for columns in (mine, others)]
     mask = new_like(made, np.bool_)
@@ -183,8 +184,8 @@ def _common_texts(one: Meaning, other: Meaning) -> tuple[Meaning, Array, Array]:
     mine, others = one.texts or [], other.texts or []
     texts = mine
     if not set(others) <= set(mine):
-        one = one._replace(ordered=False)
+        one = replaced(one, ordered=False)
         texts = sorted({*mine, *others})
     place = {text: number for number, text in enumerate(texts)}
     codes = [np.array([*(place[text] for text in known), -1], np.int32) for known in (mine, others)]
-    return one._replace(texts=texts), codes[0], codes[1]
+    return replaced(one, texts=texts), codes[0], codes[1]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.named_tuples import replaced
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError
 from .formats import Array, Format, Options, Source, Spec
 from .remote import remote_files, suffix_of
@@ -121,7 +122,7 @@ class JoinedSource(Source):
         self._of, self._files, self._name = of, files, name
         self._states = states
         self.states = tuple(state for of_file in states for state in of_file)
-        self._options = options._replace(name=name) if of.named and name else options
+        self._options = replaced(options, name=name) if of.named and name else options
         self.shape = (self._starts[-1], *specs[0].shape[1:])
         self.dtype = specs[0].dtype
 

@@ -7,6 +7,7 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple, Sequence
 
+from .._native.error_marks import KNOWN_TO_RANKS, mark
 from ..exceptions import BackendError, DTLError
 from . import transport
 
@@ -92,7 +93,7 @@ def raised(failures: Sequence[Failure]) -> BaseException:
     error = first.exception()
     error.__cause__ = RemoteTraceback(first.rank, _told(failures))
     if isinstance(error, DTLError):
-        error._told = True
+        mark(error, KNOWN_TO_RANKS)
     return error
 
 

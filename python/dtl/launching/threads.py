@@ -9,17 +9,18 @@ import contextlib
 import ctypes
 import functools
 import queue
-import sys
 import threading
 import time
 import traceback
 from typing import Any, Callable, Mapping, NoReturn, Sequence
 
 from .._native import library
+from .._native.callsite import frames_of_threads
+from .._native.error_marks import KNOWN_TO_RANKS, mark
 from .._native.objects import handle_of
 from ..exceptions import CollectiveMismatchError, DTLError
 from ..runtime import hang_monitor
-from ..runtime.context import Context
+from ..runtime.context import Context, give_up, of_threads
 from . import failures
 from .limit import Limit
 
@@ -71,11 +72,11 @@ class _Member:
 
     def give_up(self, why: str) -> None:
         """Leave the context alone, which tells the ranks that wait for this one."""
-        self.context._give_up(why)
+        give_up(self.context, why)
 
     def where(self) -> str:
         """Return the stack of what the thread has called."""
-        frame = sys._current_frames().get(self.thread.ident or 0)
+        frame = frames_of_threads().get(self.thread.ident or 0)
         frames = [] if frame is None else traceback.extract_stack(frame)
         ours = (__file__, threading.__file__)
         return "".join(traceback.format_list([at for at in frames if at.filename not in ours]))
@@ -90,7 +91,7 @@ class Threads:
         self.why = "is closed"  # what is said of the ranks when they have ended
         self._events: queue.SimpleQueue[None] = queue.SimpleQueue()  # one for each answer and each meeting
         self._failed: list[_Member] = []  # in a call, in the order in which they did
-        self._members = [_Member(rank, context) for rank, context in enumerate(Context._of_threads(ranks))]
+        self._members = [_Member(rank, context) for rank, context in enumerate(of_threads(ranks))]
         for member in self._members:
             member.thread.start()
 
@@ -120,7 +121,7 @@ class Threads:
         if not all(handle_of(member.context) for member in self._members):
             for member in self._members:
                 member.give_up("a call has failed, and the ranks go on with another context")
-            for member, context in zip(self._members, Context._of_threads(self.ranks)):
+            for member, context in zip(self._members, of_threads(self.ranks)):
                 member.context = context
         self._failed = []
         for member in self._members:
@@ -187,7 +188,7 @@ class Threads:
             return told
         error.__cause__ = told.__cause__
         if isinstance(error, DTLError):
-            error._told = True
+            mark(error, KNOWN_TO_RANKS)
         return error
 
     def _out_of_time(self, name: str, limit: Limit) -> NoReturn:
@@ -243,4 +244,4 @@ def _meet(context: Context) -> None:
         except CollectiveMismatchError:
             continue  # of a rank that waited; it comes here, too
         except DTLError as error:
-            context._give_up(str(error))
+            give_up(context, str(error))

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
+from .._native.no_value import NO_VALUE
 from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
 from ..algorithms.concatenate import stack, unstack
@@ -273,14 +274,14 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 @algorithm
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
     """Return the pseudo-inverse of a matrix, with NumPy's limit for singular values that count as zero."""
-    if rcond is not None and rtol is not np._NoValue:
+    if rcond is not None and rtol is not NO_VALUE:
         raise InvalidArgumentError("`rtol` and `rcond` can't be both set.")
     _check_hermitian(a, hermitian)
-    limit = rcond if rtol is np._NoValue else rtol
+    limit = rcond if rtol is NO_VALUE else rtol
     if _is_one(limit):
-        return orthogonal.pinv(a, 1e-15 if limit is None and rtol is np._NoValue else limit)
+        return orthogonal.pinv(a, 1e-15 if limit is None and rtol is NO_VALUE else limit)
     u, s, vh = orthogonal.svd(np.conjugate(a), False)
     weights = np.where(s > _least(s, limit), 1 / np.where(s > 0, s, 1), 0).astype(s.dtype)
     return np.matmul(np.swapaxes(vh, -1, -2), weights[..., np.newaxis] * np.swapaxes(u, -1, -2))

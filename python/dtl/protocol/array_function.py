@@ -11,6 +11,7 @@ import numpy as np
 
 from .._lazy import late
 from .._native.keywords import refuse_no_copy
+from .._native.no_value import NO_VALUE
 from ..containers import one_rank
 from ..containers.base import DistributedContainer
 from ..containers.ufunc_operands import check_classes
@@ -165,11 +166,11 @@ _NAMED = frozenset(
 #: is that of elements in memory: functions in which it means more have the parameter.
 _ABSENT: dict[str, tuple[Any, ...]] = {
     "out": (None,),
-    "initial": (np._NoValue,),
-    "where": (np._NoValue,),
-    "keepdims": (np._NoValue,),
-    "mean": (np._NoValue,),
-    "correction": (np._NoValue,),
+    "initial": (NO_VALUE,),
+    "where": (NO_VALUE,),
+    "keepdims": (NO_VALUE,),
+    "mean": (NO_VALUE,),
+    "correction": (NO_VALUE,),
     "overwrite_input": (True, False),
     "weights": (None,),
     "interpolation": (None,),
@@ -232,7 +233,7 @@ def _passed(
     out, has_out = None, "out" in kwargs and (names is not _ANY_NAME or "out" in _words(func))
     for given, value in kwargs.items():
         word = names.get(given) or _RENAMED.get(given, given)
-        if _is_absent(given, value) and (word not in names or value is np._NoValue):
+        if _is_absent(given, value) and (word not in names or value is NO_VALUE):
             continue
         if word == "out" and has_out and word not in names:
             out = value

@@ -18,6 +18,7 @@ from .._native.keywords import memory_order
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
+from .._native.no_value import NO_VALUE
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
@@ -277,7 +278,7 @@ def _reduce(ufunc: np.ufunc, a: Any, axis: Any = 0, dtype: Any = None, **options
         a = a.astype(dtype, copy=False)
     elif dtype is not None and np.dtype(dtype) != np.bool_:
         raise refusal(f"np.{kind}", f"the result is of bool, not of {np.dtype(dtype)}")
-    if options.get("initial", np._NoValue) is np._NoValue:
+    if options.get("initial", NO_VALUE) is NO_VALUE:
         options.pop("initial", None)
     elif kind in ("all", "any") and bool(options.pop("initial")) is not (kind == "all"):
         raise refusal(name, f"initial must be {kind == 'all'}, with which nothing changes")

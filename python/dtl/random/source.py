@@ -10,6 +10,7 @@ import numpy as np
 
 from .._native.kinds import computed_number
 from .._native.library import bridge
+from .._native.objects import size_of
 from .._native.values import fingerprint
 from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
@@ -167,7 +168,7 @@ class Source:
 
     def _words(self, name: str, call: int, shape: tuple[int, ...], arguments: Sequence[Any]) -> str:
         """Return what the ranks agree on before they draw: the name of a call, a space, and its arguments."""
-        if self._context._size == 1:
+        if size_of(self._context) == 1:
             return ""  # nobody to agree with: it takes microseconds to write
         said = [
             f"an array with fingerprint {fingerprint(v)}" if isinstance(v, np.ndarray) else repr(v) for v in arguments
@@ -203,7 +204,7 @@ class Source:
         """Return a vector of floats in [0, 1), which is drawn most often: what drawn does, in less time. Collective."""
         self._calls = call = self._calls + 1
         ctx = self._context
-        if ctx._size > 1 or cached_windows.kept:
+        if size_of(ctx) > 1 or cached_windows.kept:
             return self.drawn("random", call, (size,), FLOAT64, BLOCK, streams.UNIT)
         first, second = self._streams.key
         spec = (_VECTOR, _FLOATS, 1, size, 0, 0, 0, -1, 0, first, second, call, _ROWS)
@@ -217,7 +218,7 @@ class Source:
     ) -> Any:
         """Return a container of the numbers of a call that the core draws. Collective."""
         ctx = self._context
-        several = ctx._size > 1
+        several = size_of(ctx) > 1
         if several and not follow(ctx, divided):
             between = REPLICATED if math.prod(shape) <= streams.BLOCK else BLOCK
             result = _container(ctx, shape, dtype, divided)
@@ -319,14 +320,14 @@ def _spread(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | N
 
 def follow(ctx: Context, divided: Division) -> bool:
     """Say whether each rank's elements follow each other in the order of all, if a container is divided like that."""
-    if ctx._size == 1 or divided.partition in (Partition.EXPLICIT, Partition.REPLICATED):
+    if size_of(ctx) == 1 or divided.partition in (Partition.EXPLICIT, Partition.REPLICATED):
         return True
-    return divided.partition is Partition.BLOCK and (divided.grid is None or divided.grid[0] == ctx._size)
+    return divided.partition is Partition.BLOCK and (divided.grid is None or divided.grid[0] == size_of(ctx))
 
 
 def before(c: DistributedContainer, dims: int) -> int:
     """Return how many numbers come before this rank's first, in rows of all but the first dims dimensions."""
-    if c.context._size == 1:
+    if size_of(c.context) == 1:
         return 0
     return c.local_offset * math.prod(c.shape[1:dims])
 

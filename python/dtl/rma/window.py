@@ -21,7 +21,7 @@ from ..policies import Placement
 from ..runtime import detached
 from ..runtime.agreement import check_context, collective, local_step
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack
+from ..runtime.device_array import DeviceArray, from_dlpack, is_foreign, is_in_c_order, memory_of_array
 from .epochs import Epochs
 
 _call = bridge.call
@@ -100,7 +100,7 @@ class Window(Epochs):
         self._kept = {}
         self._requests = weakref.WeakSet()
         self._context = ctx
-        storage = 0 if there is None else there._memory.storage
+        storage = 0 if there is None else memory_of_array(there).storage
         if self._array is None:
             self._device_dtype = None if there is None else there.dtype
             self._handle = _call(bridge.WIN_MAKE, ctx, None, None, count, storage, 0, 0)
@@ -301,8 +301,8 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
         return (*_exposed(owner), 0)
     if is_on_device(base):
         array = _side_by_side(from_dlpack(base), "base")
-        if array._foreign or array._memory.managed:
-            what = "in managed memory" if array._memory.managed else "another library's, which may free it"
+        if is_foreign(array) or memory_of_array(array).managed:
+            what = "in managed memory" if memory_of_array(array).managed else "another library's, which may free it"
             raise InvalidArgumentError(f"base is {what}; copy it to a container, as from_local does, and pass that")
         return None, array, 0
     if not isinstance(base, np.ndarray):
@@ -334,7 +334,7 @@ def _writable(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 
 
 def _side_by_side(array: DeviceArray, name: str) -> DeviceArray:
-    if not array._in_c_order:
+    if not is_in_c_order(array):
         raise _apart(name)
     return array
 

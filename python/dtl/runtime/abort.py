@@ -10,7 +10,8 @@ from types import CodeType, TracebackType
 from typing import Any, TextIO
 
 from .._native import library
-from .._native.callsite import raised
+from .._native.callsite import frame_at, raised
+from .._native.error_marks import PRINTED, is_marked, mark
 from .._native.process import INTERRUPTED
 from . import hang_monitor
 
@@ -41,7 +42,7 @@ def _tell(kind: type[BaseException], error: BaseException, where: TracebackType 
     """Print the traceback of what leaves the program before its first context, unless it is printed already."""
     import traceback
 
-    if getattr(error, "_printed", False):
+    if is_marked(error, PRINTED):
         return
     text = "".join(traceback.format_exception(kind, error, where))
     if not _program_ends() or not _printed_by_dtl_run(kind, where, text):
@@ -57,7 +58,7 @@ def _program_ends() -> bool:
     """
     import threading
 
-    frame = sys._getframe()
+    frame = frame_at()
     while frame.f_back is not None:
         frame = frame.f_back
     if frame.f_code not in (_tell.__code__, _abort_job.__code__, _code_of(sys.excepthook)):
@@ -126,7 +127,7 @@ def _abort_job(kind: type[BaseException], error: BaseException, where: Traceback
         _flush_output()
         if not _printed_by_dtl_run(kind, where, text):
             sys.stderr.write("".join(f"[rank {_rank}] {line}\n" for line in text.splitlines()))
-        error._printed = True  # type: ignore[attr-defined]  # an exception of any class takes it
+        mark(error, PRINTED)
         if _earlier_hook is not sys.__excepthook__:
             _earlier_hook(kind, error, where)
             _flush_output()  # of what the hook has printed

@@ -10,8 +10,9 @@ from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 from .._lazy import late
 from .._native import library
 from .._native.arguments import integer
+from .._native.error_marks import KNOWN_TO_RANKS, is_marked, mark
 from .._native.library import bridge
-from .._native.objects import handle_of
+from .._native.objects import handle_of, size_of
 from ..exceptions import (
     BoundsError,
     DTLError,
@@ -81,7 +82,7 @@ def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[.
 
     The other ranks are those of the first argument that has ranks. If no argument has ranks, nobody is told.
     """
-    if not getattr(error, "_told", False):
+    if not is_marked(error, KNOWN_TO_RANKS):
         ranks = _ranks(arguments)
         if ranks is not None:
             tell_ranks(ranks, op, error, refuse=refuse)
@@ -91,7 +92,9 @@ def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[.
 
 def name_call(error: Exception, op: str) -> None:
     """Let the error of a collective call that is a part of another one name that one, which the program has made."""
-    if isinstance(error, DTLError) and error._told and error._cause and error.op not in ("", op, "collective call"):
+    if not isinstance(error, DTLError) or not is_marked(error, KNOWN_TO_RANKS):
+        return
+    if error._cause and error.op not in ("", op, "collective call"):
         error.args, error.op = (f"{op}: {error._cause}",), op
 
 
@@ -102,7 +105,7 @@ def _ranks(arguments: Iterable[Any]) -> Any:
             ranks = one
             if not isinstance(one, bridge.Ranks) and (isinstance(one, bridge.Handle) or _of_dtl(one)):
                 ranks = getattr(one, "_context", None)
-            if isinstance(ranks, bridge.Ranks) and handle_of(ranks) and ranks._size > 1:
+            if isinstance(ranks, bridge.Ranks) and handle_of(ranks) and size_of(ranks) > 1:
                 return ranks
     return None
 
@@ -146,7 +149,7 @@ def last_step() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
+        mark(error, KNOWN_TO_RANKS)
         raise
 
 
@@ -191,8 +194,8 @@ def tell_ranks(
     refuse: Callable[..., Any] | None = None,
 ) -> None:
     """Report to the other ranks of a context why this rank does not make the call that they make."""
-    error._told = True  # type: ignore[attr-defined]  # an exception of any class takes it
-    if isinstance(ctx, bridge.Ranks) and ctx._size > 1 and handle_of(ctx) and not library.forked():
+    mark(error, KNOWN_TO_RANKS)
+    if isinstance(ctx, bridge.Ranks) and size_of(ctx) > 1 and handle_of(ctx) and not library.forked():
         if code is None:
             code = code_of(error) if isinstance(error, DTLError) else _code(error)
         (refuse or library.context_refuse)(handle_of(ctx), code, op, _sendable(str(error) if text is None else text))
@@ -206,7 +209,7 @@ def _sendable(text: str) -> str:
 def _own(error: builtins.MemoryError, op: str) -> MemoryError:
     """Return NumPy's MemoryError as DTL's, which was reported already."""
     own = MemoryError(f"{op}: {error}")
-    own._told = True
+    mark(own, KNOWN_TO_RANKS)
     return own
 
 

@@ -15,7 +15,7 @@ from typing import Any, ContextManager, Union
 import numpy as np
 
 from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
-from .device_array import DeviceArray, capsule_of, readable
+from .device_array import DeviceArray, capsule_of, memory_of_array, readable
 
 #: How a caller names a library: by its name, or as the module; None is the one that the program has imported.
 LibraryLike = Union[str, ModuleType, None]
@@ -58,7 +58,7 @@ class Library:
 
     def end(self, array: Any, there: DeviceArray) -> None:
         """Have later calls of DTL on elements, of which the array is, come after what the library has queued."""
-        capsule_of(array, there._memory.stream)
+        capsule_of(array, memory_of_array(there).stream)
 
 
 class _Numba(Library):
@@ -70,7 +70,7 @@ class _Numba(Library):
 
     def view(self, there: DeviceArray) -> Any:
         for stream in _DEFAULT_STREAMS:
-            there._memory.order(stream, False)
+            memory_of_array(there).order(stream, False)
         return self._module.as_cuda_array(_WithoutStream(there))
 
     def result(self, array: Any) -> DeviceArray:
@@ -80,7 +80,7 @@ class _Numba(Library):
 
     def end(self, array: Any, there: DeviceArray) -> None:
         for stream in _DEFAULT_STREAMS:
-            there._memory.order(stream, True)
+            memory_of_array(there).order(stream, True)
 
 
 class _WithoutStream:

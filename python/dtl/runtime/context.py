@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -34,6 +35,17 @@ _unknown_attribute = late(".runtime.hints", "unknown_attribute")
 
 #: What is called with the handle of each context that was closed.
 on_close: list[Callable[[int], None]] = []
+
+
+class Kept:
+    """What packages above keep with a context: of its asynchronous calls, its topologies, and its namespaces."""
+
+    __slots__ = ("array_namespaces", "streams", "topologies")
+
+    def __init__(self) -> None:
+        self.streams: Any = None  # what runs asynchronous calls, where there have been any
+        self.topologies = 0  # how many grids and graphs of its ranks there are
+        self.array_namespaces: Any = None  # weak references to those of the array API standard, by partition
 
 
 class Context(DeviceRanks):
@@ -98,9 +110,7 @@ class Context(DeviceRanks):
 
     __module__ = "dtl"
 
-    _streams: Any = None  # what runs asynchronous calls, where there have been any
-    _topologies = 0  # how many grids and graphs of its ranks there are
-    _array_namespaces: Any = None  # weak references to its namespaces of the array API standard, by partition
+    _kept: Kept  # by packages above
 
     def __init__(
         self,
@@ -137,6 +147,7 @@ class Context(DeviceRanks):
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
+        self._kept = Kept()
         bridge.attach(self)
         self._device = library.context_device(handle)
         self._backend = library.context_backend(handle)
@@ -150,16 +161,8 @@ class Context(DeviceRanks):
         slow_paths.log_them()
 
     @classmethod
-    def _of_threads(cls, ranks: int) -> list[Context]:
-        """Return the contexts of new ranks, each of which a thread of this process is to use. Not collective."""
-        hang_monitor.configure(None)
-        return [cls._adopt_handle(int(handle)) for handle in library.contexts_of_threads(ranks).split()]
-
-    @classmethod
     def _adopt_handle(cls, handle: int) -> Context:
-        context = cls.__new__(cls)
-        context._adopt(handle)
-        return context
+        return of_handle(handle, cls)
 
     def close(self, *, wait: bool = False) -> None:
         """Free the communicator. Collective. Closing twice does nothing.
@@ -186,7 +189,7 @@ class Context(DeviceRanks):
         if self._handle:
             if not library.forked():
                 bridge.register_all()  # on a context that is closed, nothing is made
-                streams = self._streams
+                streams = self._kept.streams
                 if streams is not None:
                     streams.begin_close("close", wait)
                 try:
@@ -206,8 +209,8 @@ class Context(DeviceRanks):
                     if streams is not None and self._handle:  # it stays open
                         streams.closed = False
                     raise
-                if self._streams is not None:  # perhaps by now
-                    self._streams.close()
+                if self._kept.streams is not None:  # perhaps by now
+                    self._kept.streams.close()
                 for closed in on_close:
                     closed(self._handle)
                 detached.settle_windows()
@@ -240,8 +243,8 @@ class Context(DeviceRanks):
             log.say("ranks", log.WARNING, "this rank leaves a context of %d: %s", self._size, why)
             with contextlib.suppress(DTLError):  # below MPI_THREAD_MULTIPLE, another thread may be in a call
                 library.context_give_up(handle, why)
-                if self._streams is not None:
-                    self._streams.give_up(why)
+                if self._kept.streams is not None:
+                    self._kept.streams.give_up(why)
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(
@@ -300,7 +303,7 @@ class Context(DeviceRanks):
     def dup(self) -> Context:
         """Return a context of the same ranks. Messages of the two never meet. Collective (MPI_Comm_dup)."""
         self._refuse_in_function("dup")
-        return Context._adopt_handle(library.context_dup(self._handle))
+        return of_handle(library.context_dup(self._handle))
 
     @collective
     def split(self, color: int | None, key: int = 0) -> Context | None:
@@ -330,7 +333,7 @@ class Context(DeviceRanks):
             if part < 0:
                 raise library.invalid("split", f"color {part} is negative; None joins no part")
         handle = library.context_split(self._handle, part, integer("key", key))
-        return Context._adopt_handle(handle) if handle else None
+        return of_handle(handle) if handle else None
 
     @collective
     def split_by_node(self) -> Context:
@@ -349,7 +352,7 @@ class Context(DeviceRanks):
         True
         """
         self._refuse_in_function("split_by_node")
-        return Context._adopt_handle(library.context_split_by_node(self._handle))
+        return of_handle(library.context_split_by_node(self._handle))
 
     def _refuse_in_function(self, op: str) -> None:
         """Refuse a call that makes a context of several ranks in a function of an executor, where one makes it."""
@@ -397,6 +400,26 @@ class Context(DeviceRanks):
         return _mpi4py().mpi4py_module().COMM_SELF.Dup()
 
 
+#: What packages above keep with a context.
+kept_of: Callable[[Any], Kept] = attrgetter("_kept")
+
+#: Leaves a context without the other ranks, and tells those that wait for this one why, from (ctx, why).
+give_up = Context._give_up
+
+
+def of_handle(handle: int, kind: type[Context] = Context) -> Context:
+    """Return the context of a handle that the core made."""
+    context = kind.__new__(kind)
+    context._adopt(handle)
+    return context
+
+
+def of_threads(ranks: int) -> list[Context]:
+    """Return the contexts of new ranks, each of which a thread of this process is to use. Not collective."""
+    hang_monitor.configure(None)
+    return [of_handle(int(handle)) for handle in library.contexts_of_threads(ranks).split()]
+
+
 def _log_choice(ctx: Context, argument: str | None, variable: str) -> None:
     """Say which backend connects the ranks of the world, and why."""
     if log.heard("context", log.INFO) is None:
@@ -405,9 +428,9 @@ def _log_choice(ctx: Context, argument: str | None, variable: str) -> None:
         why = f"backend={argument!r} says so"
     elif variable:
         why = f"DTL_BACKEND is {variable!r}"
-    elif ctx._backend == "local":
+    elif ctx.backend == "local":
         why = "dtl run has started them without MPI"
-    elif ctx._backend == "cpu":
+    elif ctx.backend == "cpu":
         why = "no launcher has started this process"
     else:
         why = "a launcher has started them, or MPI is initialised"

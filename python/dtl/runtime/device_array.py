@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, Tuple
 
 import numpy as np
@@ -27,6 +28,16 @@ _LEGACY, _NO_STREAM = 1, -1
 
 class OnDeviceError(InvalidTypeError, AttributeError):
     """An attribute that NumPy's arrays have, and arrays on a GPU do not."""
+
+
+#: The memory of an array on a GPU: its address, strides and stream, and what copies it.
+memory_of_array: Callable[[Any], Any] = attrgetter("_memory")
+
+#: Whether the elements lie side by side, in C order.
+is_in_c_order: Callable[[Any], bool] = attrgetter("_in_c_order")
+
+#: Whether another library has the memory.
+is_foreign: Callable[[Any], bool] = attrgetter("_foreign")
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -333,7 +344,7 @@ def _in_order(
 ) -> DeviceArray:
     """Return the array of memory that another object owns, which DTL may write to."""
     made = _as_it_is(address, dtype, shape, strides, writable, owner)
-    if not made._in_c_order:
+    if not is_in_c_order(made):
         raise BufferError("x is not in C order; make a contiguous copy of it")
     if not writable:
         raise BufferError("x is read-only; make a copy of it")

@@ -9,7 +9,7 @@ from typing import Callable
 from .._native import library
 from .._native.objects import Owner
 from . import backends, hang_monitor
-from .context import Context
+from .context import Context, of_handle
 
 #: Thread levels, as MPI orders them. (MPI standard, chapter "External Interfaces", section "MPI and Threads".)
 THREAD_SINGLE = 0
@@ -137,7 +137,7 @@ class Environment(Owner):
     def make_cpu_context(self) -> Context:
         """Return a context of this process and of the CPU alone, without MPI and GPU. Not collective."""
         self._check_open()
-        return Context._adopt_handle(library.context_self())
+        return of_handle(library.context_self())
 
     def _check_open(self) -> None:
         if not self._handle:

@@ -6,6 +6,7 @@ from _thread import _local
 from contextlib import contextmanager
 from typing import Iterator
 
+from .._native.error_marks import KNOWN_TO_RANKS, mark
 from ..exceptions import BackendError
 
 _thread = _local()
@@ -29,5 +30,5 @@ def refuse(op: str) -> None:
             f"{op}: this thread runs a function of a dtl.Executor, and other ranks do not make this call with it; "
             "dtl.Environment().make_cpu_context() gives a function a context of this rank alone"
         )
-        error._told = True  # to tell the other ranks would be to wait for them
+        mark(error, KNOWN_TO_RANKS)  # to tell the other ranks would be to wait for them
         raise error

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Iterator
 
 from .._native import library, variables
-from .._native.callsite import outside, raised
+from .._native.callsite import frames_of_threads, outside, raised
+from .._native.error_marks import HANDLED, is_marked, mark
 from ..exceptions import InvalidArgumentError, InvalidHandleError
 from . import scheduler
 
@@ -118,12 +119,12 @@ def _watch(main: int) -> None:
     while True:
         time.sleep(_POLL_SECONDS)
         if not library.forked() and library.asked():
-            here = outside(sys._current_frames().get(main))
+            here = outside(frames_of_threads().get(main))
             library.answer(_interrupted_at or f"at {here}, {_waits_for(main)}")
         for context, thread in list(_threads.items()):
             with contextlib.suppress(InvalidHandleError):
                 if library.context_asked(context):
-                    library.context_answer(context, f"at {outside(sys._current_frames().get(thread))}")
+                    library.context_answer(context, f"at {outside(frames_of_threads().get(thread))}")
 
 
 def _waits_for(thread: int) -> str:
@@ -148,7 +149,7 @@ def wait_for_exit_code(error: BaseException) -> None:
 
 def handled(error: BaseException) -> None:
     """Note that an exception does not end the program, although sys.last_value names it."""
-    error._handled = True  # type: ignore[attr-defined]  # an exception of any class takes it
+    mark(error, HANDLED)
 
 
 def _leave() -> None:
@@ -157,7 +158,7 @@ def _leave() -> None:
         return
     try:
         last = getattr(sys, "last_value", None)
-        if last is None or getattr(last, "_handled", False):  # else the program ends by an error of its own
+        if last is None or is_marked(last, HANDLED):  # else the program ends by an error of its own
             library.confirm(_LAST_MOMENT)
     finally:
         library.leave(PROGRAM_ENDED)

@@ -9,6 +9,7 @@ import inspect
 import reprlib
 from typing import Any, Callable, Iterable
 
+from .._native.error_marks import ABOUT_CONTEXT, is_marked, mark
 from .._native.library import bridge
 from ..exceptions import DTLError, InvalidTypeError
 
@@ -110,7 +111,7 @@ def context_missing(
     f: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None
 ) -> InvalidTypeError | None:
     """Return a better error for a call that left its context out, or passed something else as it; None for others."""
-    if not isinstance(error, TypeError) or getattr(error, "_of_context", False):
+    if not isinstance(error, TypeError) or is_marked(error, ABOUT_CONTEXT):
         return None
     names = f.__code__.co_varnames[: f.__code__.co_argcount]
     first = 1 if names[:1] == ("self",) else 0
@@ -131,7 +132,7 @@ def context_missing(
 
 def _of_context(text: str) -> InvalidTypeError:
     error = InvalidTypeError(text)
-    error._of_context = True  # type: ignore[attr-defined]  # an exception of any class takes it
+    mark(error, ABOUT_CONTEXT)
     return error
 
 

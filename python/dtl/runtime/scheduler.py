@@ -8,7 +8,6 @@ from other threads while it makes several collective calls.
 from __future__ import annotations
 
 import functools
-import sys
 from _thread import _local as local  # threading's, which few programs need otherwise
 from contextlib import contextmanager
 from operator import methodcaller
@@ -17,9 +16,9 @@ from typing import Any, Callable, ClassVar, Iterator, TypeVar, cast
 
 from .._lazy import extend
 from .._native import library, threads
-from .._native.callsite import own
+from .._native.callsite import frame_at, own
 from .._native.library import bridge, state
-from .._native.objects import Owner
+from .._native.objects import Owner, size_of
 from ..exceptions import BufferError
 from ..policies import Execution
 from .agreement import keywords_in_order, name_call, tell
@@ -82,7 +81,7 @@ def take_turn(op: str, args: Any, kwargs: Any) -> int:
         first = value[0] if value.__class__ in (list, tuple) and value else value
         ctx = getattr(first, "_context", None)
         if isinstance(ctx, bridge.Ranks):
-            return bridge.take_turn(ctx, op) if ctx._size > 1 else 0
+            return bridge.take_turn(ctx, op) if size_of(ctx) > 1 else 0
     return 0
 
 
@@ -91,7 +90,7 @@ def in_one_turn(f: F) -> F:
 
     @functools.wraps(f)
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        held = bridge.take_turn(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and ctx._size > 1 else 0
+        held = bridge.take_turn(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and size_of(ctx) > 1 else 0
         try:
             return f(ctx, *args, **kwargs)
         finally:
@@ -178,7 +177,7 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         wait_for(args, kwargs)
     held = 0
     ctx = getattr(args[0], "_context", None) if args else None
-    if not isinstance(ctx, bridge.Ranks) or ctx._size > 1:
+    if not isinstance(ctx, bridge.Ranks) or size_of(ctx) > 1:
         if len(kwargs) > 1:
             kwargs = keywords_in_order(f, kwargs)
         held = take_turn(op or f.__name__, args, kwargs)
@@ -211,7 +210,7 @@ def _wants_future(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[st
 
 def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int = 2, name: str = "") -> Any:
     """Return the future of a call that the program makes, or the result of one that DTL makes."""
-    if own(sys._getframe(depth)):
+    if own(frame_at(depth)):
         if state.under_way:
             wait_for(args, kwargs)
         return placed[0](f, args, kwargs) if placed else f(*args, **kwargs)

@@ -11,6 +11,7 @@ import pytest
 from divisions import assert_holds, vector
 
 import dtl
+from dtl.runtime.context import kept_of
 
 
 def slow(vec: dtl.DistributedVector, until: threading.Event) -> dtl.Future:
@@ -235,7 +236,8 @@ def test_close_before_a_call_that_has_begun_is_in_its_stream() -> None:
                 go_on.wait()
             self._queue.put(item)
 
-    stream = ctx._streams._all[vec._stream]
+    streams = kept_of(ctx).streams
+    stream = streams._all[vec._stream]
     stream._jobs = Late(stream._jobs)
     came: list[Any] = []
 
@@ -245,7 +247,7 @@ def test_close_before_a_call_that_has_begun_is_in_its_stream() -> None:
         except (dtl.DTLError, TimeoutError) as error:
             came.append(error)
 
-    user, closer = threading.Thread(target=use), threading.Thread(target=ctx._streams.close)
+    user, closer = threading.Thread(target=use), threading.Thread(target=streams.close)
     user.start()
     begun.wait()
     closer.start()

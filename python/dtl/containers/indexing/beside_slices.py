@@ -11,6 +11,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from ..._native.library import bridge
+from ..._native.named_tuples import replaced
 from ..._native.values import fingerprint
 from ...exceptions import BoundsError
 from ...policies import Partition
@@ -117,7 +118,7 @@ def select(of: Any, chosen: Mixed) -> Any:
     agree(of.context, "getitem", str(chosen))
     by_rows = of.partition_policy is not Partition.BLOCK or of.grid[0] == of.context.size
     stays = chosen.keeps_rows and by_rows and is_where_divided(of)
-    divided = division_of(of)._replace(grid=None) if stays else division_of(of).for_other_size()
+    divided = replaced(division_of(of), grid=None) if stays else division_of(of).for_other_size()
     kind = owning_class_of(of) if len(chosen.shape) == 1 else tensor_class_of(of)
     made = created(kind, of.context, chosen.shape, of.dtype, divided, of.placement_policy)
     if stays:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any, Callable, Iterator, NoReturn
 
 import numpy as np
 
 from ..._native import library
 from ..._native.arguments import dtype_number, operator_number
+from ..._native.callsite import frame_at
 from ..._native.kinds import fitting, kind_of
 from ..._native.library import bridge
 from ..._native.objects import Owner, handle_of
@@ -443,7 +443,7 @@ class DistributedMap(Owner):
         TypeError
             If a plotting or table library calls it. It would take this rank's entries for all of them.
         """
-        check_caller(self, sys._getframe(1))
+        check_caller(self, frame_at(1))
         return self._entries(0)
 
     def local_view(self) -> tuple[Array, Array]:

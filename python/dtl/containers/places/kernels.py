@@ -15,6 +15,7 @@ from ..._native.arguments import stored_number
 from ..._native.callsite import by_user
 from ..._native.kinds import carrier
 from ..._native.library import bridge
+from ..._native.named_tuples import replaced
 from ..._native.objects import Owner, handle_of, refuse_closed
 from ...exceptions import UNSUPPORTED, InvalidArgumentError
 from ...policies import Placement
@@ -415,7 +416,7 @@ def bring(
 def _apart(part: Any, outs: Sequence[Any]) -> Any:
     """Return a part that a kernel does not change that writes to outs: a copy, where a span may share their memory."""
     if isinstance(part, _Cut):
-        return part._replace(of=_apart(part.of, outs))
+        return replaced(part, of=_apart(part.of, outs))
     if not isinstance(part, DistributedContainer):
         return part
     shares = any(out is not part and not (owns(out) and owns(part)) for out in outs)
@@ -496,7 +497,7 @@ def _by_float32(operator: str, operands: Sequence[Any], target: Any) -> Any:
 def _as_half(value: Any) -> Any:
     """Return an operand that has no digits that half precision has not."""
     if isinstance(value, _Cut):
-        return value._replace(of=_as_half(value.of))
+        return replaced(value, of=_as_half(value.of))
     if isinstance(value, DistributedContainer):
         return value if np.can_cast(value.dtype, _HALF) else converted(value, _HALF)
     return np.asarray(value).astype(_HALF).astype(np.float32)[()]
