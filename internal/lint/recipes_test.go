@@ -29,7 +29,7 @@ var recipes = []recipe{
 	}},
 	{"An algorithm", regexp.MustCompile(`"SEARCH"|\bbridge\.search\(|\balgorithm\.Search|\bsearchsorted as\b|def searchsorted|^func Search\(|"searchsorted"|autofunction:: searchsorted$`),
 		nil},
-	{"A function of the array API standard", regexp.MustCompile(`\bcumulative_sum\b`), nil},
+	{"A function of the array API standard", regexp.MustCompile(`\bcumulative_sum\b`), []string{"python/dtl/tables/"}}, // which calls Arrow's
 	{"A partition", regexp.MustCompile(`\bKindHash\b|PARTITION_HASH|\bNewHash\b|> int64\(partition\.KindExplicit\)`), []string{
 		"core/container/array.go", // hashes are of one dimension
 		// Maps, and examples.
@@ -41,7 +41,7 @@ var recipes = []recipe{
 }
 
 // users are what calls functions as any program does: tests, apart from the tables that have a row for each function, and examples.
-var users = regexp.MustCompile(`_test\.go$|^python/tests/(\w+/)?(test_|.*on_a_device|\w+_on_devices|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
+var users = regexp.MustCompile(`_test\.go$|^python/tests/(\w+/)?(test_|.*on_a_device|\w+_on_devices|hostile_refusals|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
 	`^(benchmarks|examples|findings)/|^docs/.*\.(md|ipynb)$`)
 
 // holders returns the files that have the sample of a recipe, without users.

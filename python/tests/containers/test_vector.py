@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracle import DTYPES, block
+from refusals import TYPE, refused
 
 import dtl
 
@@ -149,3 +150,19 @@ def test_many_at_once(ctx: dtl.Context) -> None:
     for number, vec in enumerate(vectors):
         assert (vec.local_view() == number).all()
         vec.close()
+
+
+def test_fill_that_is_rounded_fits(alone: dtl.Context) -> None:
+    for dtype, fill in (("float32", 0.1), ("float32", np.inf), ("int8", 3.0), ("complex64", 1j), ("bool", np.bool_(1))):
+        view = dtl.DistributedVector(alone, 2, dtype=dtype, fill=fill).local_view()
+        assert (view == np.array(fill, dtype)).all()
+
+
+def test_a_forgotten_context() -> None:
+    for call, text in (
+        (lambda: dtl.DistributedVector(10), r"DistributedVector: ctx, the context, is missing, .*: (ctx, 10)"),
+        (lambda: dtl.DistributedArray(size=10), "DistributedArray: ctx, the context, is missing"),
+        (lambda: dtl.DistributedTensor((3, 4)), "(ctx, (3, 4))"),
+        (lambda: dtl.DistributedTensor(shape=3), "(ctx, shape=3)"),
+    ):
+        refused(call, TYPE, 101, *text.split(".*"))

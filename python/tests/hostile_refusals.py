@@ -1,0 +1,284 @@
+"""What calls say of arguments that they refuse: the class, its code, and a text that names the value and the bound.
+
+Each row is of calls of hostile.py and one of their parameters, which gets each of some values. The other arguments are
+those of hostile.py, but for what a row gives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+from older_numpy import VERSION
+from refusals import ARGUMENT, BOUNDS, TYPE
+
+import dtl
+
+OVERFLOW, MEMORY = dtl.OverflowError, dtl.MemoryError
+
+CODES = {ARGUMENT: 100, TYPE: 101, BOUNDS: 103, OVERFLOW: 105, MEMORY: 200}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """Values that some calls refuse as a parameter. A text may name ``value``, its ``dtype``, ``size`` and ``n`` ranks.
+
+    Where values are a function, it gets the number of ranks and that of the elements that the call returns here.
+    """
+
+    calls: str
+    parameter: str
+    values: Sequence[Any] | Callable[[int, int], Sequence[Any]]
+    error: type[dtl.DTLError]
+    texts: tuple[str, ...]
+    given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    code: int = 0
+    #: Whether the error names the call.
+    named: bool = False
+    #: Whether one rank alone is wrong, too, of which all hear: "each" in turn, or "root", which each is in turn.
+    alone: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.parameter} of {self.calls.split()[0]}: {self.texts[0]}"
+
+    def chosen(self, ranks: int, size: int) -> Sequence[Any]:
+        return self.values(ranks, size) if callable(self.values) else self.values
+
+
+#: How many elements each of these calls returns, of those that hostile.py gives it.
+RESULTS: dict[str, Callable[[int], int]] = {
+    **dict.fromkeys(("allreduce", "reduce", "broadcast"), lambda n: 3),
+    **dict.fromkeys(("gather", "allgather", "allgatherv", "gatherv"), lambda n: 3 * n),
+    **dict.fromkeys(("scatter", "scatterv"), lambda n: 2),
+    **dict.fromkeys(("alltoall", "alltoallv"), lambda n: 2 * n),
+}
+
+_VECTOR = "OneDimensional.__init__"
+_ROOTED = "reduce broadcast gather scatter"
+_VALUE = "allreduce reduce broadcast gather allgather"
+_OUT = "allreduce reduce broadcast gather allgather scatter"
+_ALIKE = "allreduce reduce"
+
+#: Dtypes that no container holds and no message has.
+NOT_HELD = ("longdouble", "clongdouble", ">f8", ">i4", "object")
+_NO_ARRAYS = (None, "text", object(), {1: 2}, {3}, len, [None, 1], ["a"])
+
+
+def _wide(n: int, size: int) -> list[Any]:
+    return [np.zeros((n, 3), dtype) for dtype in NOT_HELD if np.dtype(dtype).isnative]
+
+
+def _frozen(n: int, size: int) -> list[Any]:
+    out = np.zeros(size)
+    out.flags.writeable = False
+    return [out]
+
+
+def _rows_of_gaps(n: int, size: int) -> list[Any]:
+    return [np.zeros(2 * size)[::2], np.zeros((size, 2)).T, np.zeros(max(size, 2))[::-1]]
+
+
+def _masked(n: int, size: int) -> list[Any]:
+    return [np.ma.array(np.ones((n, 2)), mask=np.arange(2 * n).reshape(n, 2) % 2), np.ma.masked]
+
+
+_MESSAGES = (
+    ("send isend", "dest", "tag", "data"),
+    ("recv", "source", "tag", ""),
+    ("sendrecv", "dest", "send_tag", "send_data"),
+    ("sendrecv", "source", "recv_tag", ""),
+)
+_SENT = [(calls, parameter) for calls, _, _, parameter in _MESSAGES if parameter]
+_VALUES = [(_VALUE, "value"), ("scatter", "values"), *_SENT]
+
+_INTEGERS = [("send", "dest"), ("send", "tag"), *(("recv", name) for name in ("source", "tag", "count"))]
+_INTEGERS.append(("sendrecv", "source"))
+_V_VALUES: list[tuple[str, str, Any]] = [("alltoallv", "send_data", "each"), ("allgatherv", "value", "each")]
+_V_VALUES += [("gatherv", "data", "each"), ("scatterv", "data", "root")]
+_COUNTED: list[tuple[str, str, Any]] = [("alltoallv", "send_counts", "each"), ("alltoallv", "recv_counts", "each")]
+_COUNTED.append(("gatherv", "recvcounts", "root"))
+
+#: Counts of what each rank sends or gets.
+_COUNTS: tuple[tuple[Callable[[int, int], Sequence[Any]], type[dtl.DTLError], str], ...] = (
+    (lambda n, size: [[1] * (n + 1)], ARGUMENT, "entries for"),
+    (lambda n, size: [[]], ARGUMENT, "has 0 entries for"),
+    (lambda n, size: [[1] * (n - 1) + [-1]], ARGUMENT, "has a negative entry"),
+    (lambda n, size: [[1.0] * n, [object()] * n, [2**64] * n], TYPE, "must be integers"),
+    (lambda n, size: ["1" * n, [[1] * n]], ARGUMENT, "must be a sequence"),
+    (lambda n, size: [[[1], [1, 2]]], TYPE, "are no integers" if VERSION >= "1.24.0" else "dtype object"),
+    (lambda n, size: [np.full(n, 2**63, np.uint64)], ARGUMENT, "outside [0, 2**63)"),
+)
+
+ROWS = [
+    # ---- Dtypes ----
+    Row(_VECTOR, "dtype", ("float65", "no dtype", object(), 42, 1.5, "f3", {"names": 3}), ARGUMENT,
+        ("unknown dtype {value!r}",)),
+    Row(f"{_VECTOR} recv", "dtype", NOT_HELD, ARGUMENT, ("dtype {of} is not held", "float64", "complex128")),
+    Row(_VECTOR, "dtype", ("U4194305", "S16777217", "V0"), ARGUMENT,
+        ("dtype {of} has {of.itemsize} bytes", "1 to 16777216 bytes")),
+    *(Row(calls, name, _wide, TYPE, (name, "{value.dtype}", "complex128")) for calls, name in _VALUES),
+    Row("allreduce", "value", _wide, TYPE, ("value", "{value.dtype}", "complex128"), {"out": np.zeros(3)}),
+    Row(f"{_OUT} recv sendrecv", "out", _wide, TYPE, ("out has dtype {value.dtype}", "complex128")),
+    # ---- Values ----
+    Row(_ALIKE, "value", (*_NO_ARRAYS, np.datetime64("2020")), TYPE, ("of type {type}", "float64")),
+    Row("allreduce", "value", _NO_ARRAYS, TYPE, ("of type {type}", "float64"), {"out": np.zeros(1)}),
+    Row("gather allgather", "value", _NO_ARRAYS, TYPE, ("of type {type}", "float64")),
+    *(Row(calls, name, _NO_ARRAYS, TYPE, ("of type {type}", "float64")) for calls, name in _SENT),
+    *(
+        Row(calls, name, (2**63, -(2**63) - 1, 10**25), ARGUMENT, ("{value} outside [-2**63, 2**63)",))
+        for calls, name in ((_VALUE, "value"), ("send", "data"))
+    ),
+    *(Row(calls, name, _masked, ARGUMENT, ("masked elements",)) for calls, name in _VALUES),
+    *(
+        Row(_ALIKE, "value", (1j, np.complex64(1), np.zeros(3, "complex64"), np.zeros(0, "complex128")), ARGUMENT,
+            (f"{op.upper()} is not defined for {{dtype}}, which has no order",), {"op": op}, 104, named=True)
+        for op in ("min", "max")
+    ),
+    *(
+        Row("allreduce", "value", (np.array([True]), np.bool_(True), [True, False]), ARGUMENT,
+            (f"{op.upper()} is not defined for bool",), {"op": op}, 104, named=True)
+        for op in ("sum", "prod")
+    ),
+    *(
+        Row(calls, name, *refused, alone=alone)
+        for calls, name, alone in _V_VALUES
+        for refused in (
+            (("text", object()), TYPE, ("cannot be sent",)),
+            ((np.zeros(3, np.longdouble),), TYPE, ("which cannot be sent",)),
+            (
+                ([[1], [1, 2]],),
+                *((ARGUMENT, ("is no array",)) if VERSION >= "1.24.0" else (TYPE, ("dtype object",))),
+            ),
+            ((np.ma.masked_array([1.0, 2.0], [True, False]),), ARGUMENT, ("masked",)),
+        )
+    ),
+    Row("alltoall", "values", lambda n, size: [np.zeros(shape) for shape in ((), (0,), (99,), (99, 2))], ARGUMENT,
+        ("must have one entry along the first dimension for each of {n} ranks",)),
+    # ---- Outputs ----
+    Row(f"{_OUT} sendrecv", "out", ([0.0] * 6, "x", 5, b"bytes", object(), (), np.float64(1)), TYPE,
+        ("out must be a NumPy array, not {type}",)),
+    Row(_OUT, "out", lambda n, size: [np.zeros(size, dtype) for dtype in ("float32", "int64", "complex128", "bool")],
+        ARGUMENT, ("{value.dtype}", "float64"), named=True),
+    Row(_OUT, "out", lambda n, size: [np.zeros(count) for count in (0, size - 1, size + 1)], ARGUMENT,
+        ("out has {value.size} elements where the result has {size}",), named=True),
+    Row("allreduce", "out", lambda n, size: [np.zeros(count) for count in (0, 5, 7)], ARGUMENT,
+        ("{value.size} elements", "1"), {"value": 1.5}, named=True),
+    Row(_OUT, "out", _frozen, ARGUMENT, ("out of shape {value.shape} is read-only",)),
+    Row(_OUT, "out", _rows_of_gaps, ARGUMENT, ("not C-contiguous", "{value.shape}", "{value.strides}")),
+    *(
+        Row(calls, "out", values, error, (text,), alone=alone)
+        for calls, alone in (("alltoallv allgatherv scatterv", "each"), ("gatherv", "root"), ("alltoall", ""))
+        for values, error, text in (
+            (lambda n, size: [np.zeros(99)], ARGUMENT, "out has 99 elements where the result has"),
+            (lambda n, size: [np.zeros(size, np.int8)], ARGUMENT, "out has dtype int8 where the result has float64"),
+            (lambda n, size: [np.zeros(20)[::2]], ARGUMENT, "is not C-contiguous"),
+            (lambda n, size: [np.broadcast_to(np.float64(0), (4,))], ARGUMENT, "read-only"),
+            (lambda n, size: [[0.0]], TYPE, "out must be a NumPy array, not list"),
+            (lambda n, size: [np.zeros(3, np.longdouble)], TYPE, "cannot be received"),
+        )
+    ),
+    # ---- Ranks, tags and counts ----
+    Row(_ROOTED, "root", lambda n, size: [-1, n, n + 6, -(2**63), 2**63 - 1], BOUNDS,
+        ("root {value} outside [0, {n})",), named=True),
+    Row("gatherv scatterv", "root", lambda n, size: [-1, n, 2**40], BOUNDS, ("root {value} outside [0, {n})",),
+        alone="each"),
+    *(
+        Row(calls, "root", ("0", 0.5, None, [0], 1j), TYPE, ("root must be an integer, not {value!r}",), alone=alone)
+        for calls, alone in ((_ROOTED, ""), ("gatherv", "each"))
+    ),
+    Row(_ROOTED, "root", (np.array([0, 1]), np.zeros(2)), TYPE, ("root must be an integer",)),
+    Row(_ROOTED, "root", (2**64,), ARGUMENT, ("root {value} outside [-2**63, 2**63)",)),
+    *(
+        Row(calls, peer, lambda n, size: [-3, n, 2**62], BOUNDS, (f"{peer} {{value}} outside [0, {{n}})",), named=True)
+        for calls, peer, _, _ in _MESSAGES
+    ),
+    Row("send isend", "dest", (dtl.ANY_SOURCE,), BOUNDS, ("dest -1 outside [0, {n})",)),
+    *(
+        Row(calls, tag, (-2, -(2**63), 2**31, 2**62), BOUNDS, ("tag {value} outside [0, ",), named=True)
+        for calls, _, tag, _ in _MESSAGES
+    ),
+    Row("send isend", "tag", (dtl.ANY_TAG,), BOUNDS, ("tag -1 outside [0, ",)),
+    *(
+        Row(calls, name, ("1", 1.0, None, [1]), TYPE, (f"{name} must be an integer, not {{value!r}}",))
+        for calls, name in _INTEGERS
+    ),
+    Row("recv", "count", (-1, -(2**63)), ARGUMENT, ("count {value} is negative",), named=True),
+    *(
+        Row(call, name, values, error, (text,), alone=alone)
+        for call, name, alone in _COUNTED
+        for values, error, text in _COUNTS
+    ),
+    Row("alltoallv", "send_counts", lambda n, size: [[2] + [1] * (n - 1)], ARGUMENT,
+        ("send_counts [2{ones}] do not add up to the {n} rows",), alone="each"),
+    Row("scatterv", "sendcounts", lambda n, size: [[2] + [1] * (n - 1)], ARGUMENT,
+        ("sendcounts [2{ones}] do not add up to the {n} rows",), alone="root"),
+    Row("alltoallv", "recv_counts", lambda n, size: [[1] * (n - 1) + [4]], ARGUMENT,
+        ("recv_counts [{ones}4], but the ranks send [", "] rows"), alone="each"),
+    Row("gatherv", "recvcounts", lambda n, size: [[3] * (n - 1) + [4]], ARGUMENT,
+        ("recvcounts [", "4], but the ranks send [", "] rows"), alone="root"),
+    Row("alltoallv", "send_counts", (None,), ARGUMENT, ("there are no send_counts",), alone="each"),
+    Row("scatterv", "data", (None,), ARGUMENT, ("root has no data",), {"sendcounts": None}, alone="root"),
+    Row("scatterv", "sendcounts", (None,), ARGUMENT, ("root has no sendcounts",), alone="root"),
+    # ---- Operators, colors and keys ----
+    *(
+        Row(_ALIKE, "op", ("sums", "", "Add", None, 1.0, [0], np.subtract, abs, b"sum"), ARGUMENT,
+            ("unknown op {value!r}", "SUM, PROD, MIN, MAX"), given)
+        for given in ({}, {"value": 1.0}, {"out": np.ones(3)})
+    ),
+    *(
+        Row(calls, "op", (-1, 13, 99, 2**63 - 1), ARGUMENT, ("op number {value} outside [0, 11)",), given)
+        for calls, given in (
+            ("allreduce reduce scan exscan reduce_scatter", {}),
+            ("allreduce reduce scan exscan", {"value": 1.0}),
+        )
+    ),
+    *(
+        Row("allreduce", "op", (2**63, 2**70, -(2**64)), ARGUMENT, ("op {value} outside",), given)
+        for given in ({}, {"value": 1.0})
+    ),
+    Row("Context.split", "color", (-1, -2, -(2**63), 2**31, 2**62), ARGUMENT, ("color {value}",), named=True),
+    Row("Context.split", "key", (2**31, -(2**31), 2**62), ARGUMENT, ("key {value}",), named=True),
+    Row("DeviceRanks.nccl_supports_native", "op", (99, -1, "x"), ARGUMENT, ("operation", "ALLREDUCE")),
+    # ---- Containers ----
+    Row(_VECTOR, "size", (-1, -1000, -(2**63)), ARGUMENT, ("vector: size {value} is negative",)),
+    Row(_VECTOR, "size", (1.0, 2.5, "10", None, [3], np.float64(3), 1j, np.array([1, 2])), TYPE,
+        ("size must be an integer, not {value!r}",)),
+    Row(_VECTOR, "size", (2**63, -(2**63) - 1, 10**30), ARGUMENT, ("size {value} outside [-2**63, 2**63)",)),
+    *(
+        Row(_VECTOR, "size", (size,), MEMORY, ("vector: ", *texts), {"dtype": dtype})
+        for size, dtype, texts in (
+            (2**45, "float64", (str(2**48),)),
+            (2**47, "int8", ("{value}",)),
+            (2**60, "float64", ("{value}", "float64")),
+            (2**63 - 1, "int8", ("{value}",)),
+            (2**63 - 1, "complex128", ("{value}", "complex128")),
+        )
+    ),
+    *(
+        Row(_VECTOR, "fill", values, error, (f"fill {{value!r}} does not fit {dtype}",), {"dtype": dtype})
+        for dtype, error, values in (
+            ("float64", ARGUMENT, ("x", [1, 2], object(), np.complex128(1j))),
+            ("int64", ARGUMENT, (1j,)),
+            ("int8", ARGUMENT, ("a",)),
+            ("int16", ARGUMENT, (np.nan,)),
+            ("int32", ARGUMENT, (1.5,)),
+            ("int64", OVERFLOW, (2**63, -(2**63) - 1)),
+            ("uint64", OVERFLOW, (2**64, np.int64(-1))),
+            ("uint8", OVERFLOW, (np.int64(300),)),
+            ("int32", OVERFLOW, (np.float64(1e30), -np.inf)),
+            ("int8", OVERFLOW, (np.array(128),)),
+            ("float32", OVERFLOW, (1e300, np.float64(-1e300))),
+            ("float64", OVERFLOW, (10**400,)),
+            ("bool", OVERFLOW, (2,)),
+        )
+    ),
+    *(
+        Row(_VECTOR, "fill", ("1.5", b"1", "False", np.ma.masked, np.datetime64(1, "ns")), ARGUMENT, ("no number",),
+            {"dtype": dtype})
+        for dtype in ("float64", "int64", "bool")
+    ),
+    Row(_VECTOR, "partition", (9,), ARGUMENT, ("partition 9",)),
+    Row(_VECTOR, "placement", ("here",), ARGUMENT, ("'here'",)),
+    Row("placement_available", "placement", (7, "here", None), ARGUMENT, ("placement {value!r}",)),
+]  # fmt: skip
