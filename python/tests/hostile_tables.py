@@ -16,7 +16,9 @@ WITHOUT = {
     "Column.isna", "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs",
     "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
-    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique", "TableGroupBy.size",
+    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique", "TableGroupBy.__getitem__", "TableGroupBy.size",
+    "ColumnGroupBy.__init__", "ColumnGroupBy.cumsum", "ColumnGroupBy.cumprod", "ColumnGroupBy.cummin",
+    "ColumnGroupBy.cummax", "ColumnGroupBy.cumcount",
 }  # fmt: skip
 
 
@@ -69,6 +71,9 @@ def rows(ctx: dtl.Context) -> Rows:
         "RowMethods.duplicated": (t.duplicated, {"subset": ["n"], "keep": "last"}),
         "RowMethods.drop_duplicates": (t.drop_duplicates, {"subset": ["n"], "keep": "last"}),
         "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
+        "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
+        "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
+        "ColumnGroupBy.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
-from .._native.arguments import listed
+from .._native.arguments import flag, integer, listed
 from ..algorithms.user_functions import user_code
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
+from . import within_groups
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .codes import numbered
 from .folds import Groups
 from .group_values import called, of_function
 from .owners import Owners, Route
-from .rows import Rows, arrow, arrows_errors, as_table, column_names, unknown_column
+from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -125,6 +126,14 @@ class TableGroupBy:
         wanted = {"size": Aggregate(self._keys[0], "size")}
         return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
+    def __getitem__(self, name: str) -> ColumnGroupBy:
+        """Return the groups of one column's values, of which new columns are made."""
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+        if name not in self._rows.names:
+            raise unknown_column(name, self._rows.names)
+        return ColumnGroupBy(self._rows, self._keys, self._dropna, name)
+
     def _wanted(self, how: Any, named: Mapping[str, Any]) -> dict[str, Aggregate]:
         """Return the aggregates by the names of their columns."""
         pairs: list[tuple[str, str, Any]] = []
@@ -157,6 +166,185 @@ class TableGroupBy:
                 raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
 
 
+class ColumnGroupBy:
+    """The groups of a column's values: ``groups["x"]`` of a table's groups.
+
+    Each method returns a column of as many rows as the table has, on their ranks: ``t["m"] = t.group_by("k")["x"].…``.
+    Rows that belong to no group, because a key is null, have null there.
+    """
+
+    __module__ = "dtl"
+    __slots__ = ("_dropna", "_keys", "_name", "_rows")
+
+    def __init__(self, rows: Rows, keys: list[str], dropna: bool, name: str) -> None:
+        self._rows, self._keys, self._dropna, self._name = rows, keys, dropna, name
+
+    @property
+    def _context(self) -> Any:
+        """The ranks, which hear of a call that fails here."""
+        return self._rows.context
+
+    def __repr__(self) -> str:
+        return f"<dtl.ColumnGroupBy of {self._name} by {', '.join(self._keys)}>"
+
+    @collective
+    def transform(self, how: Any) -> Any:
+        """Return an aggregate of each row's group. Collective.
+
+        Parameters
+        ----------
+        how
+            The name of an aggregate, or a function, as of :meth:`TableGroupBy.agg`.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError, OverflowError, CommunicationError, CollectiveMismatchError
+            As of :meth:`TableGroupBy.agg`.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].transform("max").to_arrow().to_pylist())
+        [5, 3, 5]
+        """
+        wanted = aggregate(self._name, how)
+        check(wanted, self._rows.schema.field(self._name).type)
+        op = "transform"
+        words = f"{wanted.name} of {self._name!r}"
+        local, owners, columns = _computed(self._rows, op, self._keys, self._dropna, {"": wanted}, words)
+        told = owners.told(arrow().table(columns))
+        with local_step(self._context, op):
+            return self._column(local, told.take(arrow().array(local.places())).column(0))
+
+    @collective
+    def cumsum(self) -> Any:
+        """Return the sum of each value and those before it in its group; null stays null. Collective.
+
+        Sums are of the types of ``agg``'s. The values travel to the rank that owns their group, and back; so they do
+        for all methods that follow.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].cumsum().to_arrow().to_pylist())
+        [5, 3, 6]
+        """
+        return self._accumulated("cumsum")
+
+    @collective
+    def cumprod(self) -> Any:
+        """Return the product of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cumprod")
+
+    @collective
+    def cummin(self) -> Any:
+        """Return the least of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cummin")
+
+    @collective
+    def cummax(self) -> Any:
+        """Return the greatest of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cummax")
+
+    def _accumulated(self, op: str) -> Any:
+        within_groups.check_accumulated(op, self._name, self._rows.schema.field(self._name).type)
+        return self._at_owners(op, "", lambda groups, column: within_groups.accumulated(op, groups, column))
+
+    @collective
+    def cumcount(self) -> Any:
+        """Return how many rows each row's group has before it. Collective."""
+        return self._at_owners("cumcount", "", lambda groups, _: arrow().array(within_groups.places(groups)))
+
+    @collective
+    def shift(self, periods: int = 1) -> Any:
+        """Return for each row the value that is some rows before it in its group, null if there is none. Collective.
+
+        Parameters
+        ----------
+        periods
+            How many rows; negative for values of rows behind it.
+
+        Raises
+        ------
+        InvalidTypeError
+            If periods is not an integer.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].shift().to_arrow().to_pylist())
+        [None, None, 5]
+        """
+        by = integer("periods", periods)
+        return self._at_owners("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
+
+    @collective
+    def rank(self, *, method: str = "average", ascending: bool = True) -> Any:
+        """Return the place of each value among those of its group, from 1, as float64; null of null. Collective.
+
+        Parameters
+        ----------
+        method
+            Which place equal values have: their ``"average"``, the ``"min"`` or ``"max"`` of theirs, one after the
+            other in the order of their rows (``"first"``), or one for all, with the next behind it (``"dense"``).
+        ascending
+            Whether the least value is the first.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If method is none of these.
+        InvalidTypeError
+            If the column is of lists or structs.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].rank().to_arrow().to_pylist())
+        [2.0, 1.0, 1.0]
+        """
+        if method not in within_groups.METHODS:
+            raise InvalidArgumentError(f"method must be one of {', '.join(within_groups.METHODS)}, not {method!r}")
+        up = flag("ascending", ascending)
+        kind = self._rows.schema.field(self._name).type
+        if arrow().types.is_nested(kind):
+            raise InvalidTypeError(f"the column {self._name!r} of {kind} has no rank")
+        words = f"{method}, {'up' if up else 'down'}"
+        return self._at_owners(
+            "rank", words, lambda groups, column: within_groups.ranked(groups, column, method, bool(up))
+        )
+
+    def _at_owners(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
+        """Return what is made of the values of whole groups, where these come together, for each row. Collective."""
+        ctx = self._context
+        with local_step(ctx, op), arrows_errors(op):
+            local = LocalGroups(self._rows, self._keys, self._dropna)
+        agree(ctx, op, f"{self._name!r} by {', '.join(map(repr, self._keys))} {words}")
+        route = Owners(ctx, op, local.keys, arrow().table({})).routed(local.places())
+        there = route.there(arrow().table({"": local.column(self._name)})).column(0)
+        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+            found = arrow().table({"": made(route.groups, there)})
+        back = route.back(found)
+        with local_step(ctx, op):
+            return self._column(local, back.column(0))
+
+    def _column(self, local: LocalGroups, found: Any) -> Any:
+        """Return a column of the values of the rows that belong to a group, with null in the others."""
+        if local.kept is not None:
+            kept = local.kept.to_numpy()
+            places = np.cumsum(kept) - 1
+            found = found.take(arrow().array(places, mask=~kept))
+        return as_column(self._rows.like(arrow().table({self._name: found})))
+
+
 def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
     """Raise an error if there is no key, if one is of lists or structs, or if dropna is no truth."""
     if not keys:
@@ -176,6 +364,17 @@ def aggregated(
 
     Words say what the ranks must have asked for alike.
     """
+    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words)
+    made = owners.keys
+    for name in wanted:
+        made = made.append_column(name, columns[name])
+    return Rows(rows.context, made, owners.counts)
+
+
+def _computed(
+    rows: Rows, op: str, keys: list[str], dropna: bool, wanted: dict[str, Aggregate], words: str
+) -> tuple[LocalGroups, Owners, dict[str, Any]]:
+    """Return this rank's groups, the owners of all groups, and the aggregates of those owned here. Collective."""
     ctx = rows.context
     parts = Parts([each for each in wanted.values() if each.of_parts], dict(zip(rows.names, rows.schema.types)))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
@@ -192,10 +391,7 @@ def aggregated(
             if not each.of_parts:
                 columns[name] = _of_values(ctx, op, each, local, route)
     agree(ctx, op)
-    made = owners.keys
-    for name in wanted:
-        made = made.append_column(name, columns[name])
-    return Rows(ctx, made, owners.counts)
+    return local, owners, columns
 
 
 def _of_values(ctx: Any, op: str, wanted: Aggregate, local: LocalGroups, route: Route) -> Any:

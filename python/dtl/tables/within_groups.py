@@ -1,0 +1,143 @@
+"""What is made of each row of a group by the rows before it, or by its place among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidTypeError
+from .codes import in_order, integers_of, numbered, typed
+from .folds import Groups
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Groups of more rows are gone through one by one, the others all at once, row by row.
+_LONG = 64
+
+_UFUNCS = {"cumsum": np.add, "cumprod": np.multiply, "cummin": np.minimum, "cummax": np.maximum}
+_OF_FLOATS = {"cummin": np.fmin, "cummax": np.fmax}
+
+#: The ways to rank equal values.
+METHODS = ("average", "min", "max", "first", "dense")
+
+
+def check_accumulated(name: str, column: str, kind: Any) -> None:
+    """Raise InvalidTypeError if a column's values cannot be added up, multiplied or compared as numbers."""
+    types = arrow().types
+    known = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_duration(kind)
+    if types.is_duration(kind) and name == "cumprod":
+        known = False
+    if types.is_temporal(kind) and name in ("cummin", "cummax"):
+        known = True
+    if not known:
+        raise InvalidTypeError(f"the column {column!r} of {kind} has no {name}")
+
+
+def accumulated(name: str, groups: Groups, column: Any) -> Any:
+    """Return the sum, product, least or greatest of each row's value and those before it in its group.
+
+    A null stays one, and is left out of the others.
+    """
+    pa, kind = arrow(), column.type
+    missing = column.is_null().to_numpy() if column.null_count else None
+    values = integers_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column)
+    of_row, rows = groups.of_row, None
+    if missing is not None:
+        rows = np.flatnonzero(~missing)
+        of_row, values = of_row[rows], values[rows]
+    if name in ("cumsum", "cumprod"):
+        of = "f8" if values.dtype.kind == "f" else "u8" if pa.types.is_unsigned_integer(kind) else "i8"
+        values = values.astype(of, copy=False)
+    ufunc = _OF_FLOATS.get(name, _UFUNCS[name]) if values.dtype.kind == "f" else _UFUNCS[name]
+    made = _in_groups(Groups(of_row, groups.width), values, ufunc)
+    if missing is not None:
+        whole = np.zeros(len(missing), made.dtype)
+        whole[rows] = made
+        made = whole
+    keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and name in ("cummin", "cummax"))
+    return typed(made, kind, missing) if keeps else pa.array(made, mask=missing)
+
+
+def _in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:
+    """Return what a ufunc accumulates of values within groups."""
+    order = in_order(groups.of_row, groups.width)
+    ordered = values[order]
+    lengths = groups.sizes()
+    begins = np.cumsum(lengths) - lengths
+    for group in np.flatnonzero(lengths > _LONG).tolist():
+        part = slice(begins[group], begins[group] + lengths[group])
+        ordered[part] = ufunc.accumulate(ordered[part])
+    at = begins[(lengths > 1) & (lengths <= _LONG)]
+    ends = (begins + lengths)[(lengths > 1) & (lengths <= _LONG)]
+    while len(at):
+        ordered[at + 1] = ufunc(ordered[at], ordered[at + 1])
+        at = at + 1
+        going_on = at + 1 < ends
+        at, ends = at[going_on], ends[going_on]
+    made = np.empty_like(ordered)
+    made[order] = ordered
+    return made
+
+
+def places(groups: Groups) -> Array:
+    """Return how many rows each row's group has before it."""
+    order = in_order(groups.of_row, groups.width)
+    lengths = groups.sizes()
+    made = np.empty(len(order), np.int64)
+    made[order] = np.arange(len(order)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return made
+
+
+def shifted(groups: Groups, column: Any, by: int) -> Any:
+    """Return for each row the value of that which is some rows before it in its group; null if there is none."""
+    order = in_order(groups.of_row, groups.width)
+    lengths = groups.sizes()
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    begins = ends - np.repeat(lengths, lengths)
+    source = np.arange(len(order)) - by
+    there = (source >= begins) & (source < ends)
+    found = np.full(len(order), -1, np.int64)
+    found[order] = np.where(there, order[np.where(there, source, 0)] if len(order) else 0, -1)
+    return column.take(arrow().array(found, mask=found < 0))
+
+
+def ranked(groups: Groups, column: Any, method: str, ascending: bool) -> Any:
+    """Return the place of each row's value among those of its group, from 1; null of null."""
+    pa = arrow()
+    missing = column.is_null().to_numpy() if column.null_count else np.zeros(len(column), np.bool_)
+    rows = np.flatnonzero(~missing)
+    made = np.zeros(len(missing))
+    if len(rows):
+        values = column.filter(pa.array(~missing)) if len(rows) < len(missing) else column
+        codes = numbered(["a value"], [values])
+        of_value = codes.of_row if ascending else codes.width - 1 - codes.of_row
+        made[rows] = _ranked(Groups(groups.of_row[rows], groups.width), of_value, codes.width, method)
+    return pa.array(made, mask=missing)
+
+
+def _ranked(groups: Groups, of_value: Array, width: int, method: str) -> Array:
+    order = in_order(of_value, width)
+    order = order[in_order(groups.of_row[order], groups.width)]
+    value, group = of_value[order], groups.of_row[order]
+    new_group = np.ones(len(order), np.bool_)
+    new_group[1:] = group[1:] != group[:-1]
+    new = new_group.copy()
+    new[1:] |= value[1:] != value[:-1]
+    place = np.arange(len(order))
+    begin = np.maximum.accumulate(np.where(new_group, place, 0))
+    if method == "first":
+        found: Array = place - begin + 1
+    elif method == "dense":
+        number = np.cumsum(new)
+        found = number - number[begin] + 1
+    else:
+        run = np.cumsum(new) - 1
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], len(order)) - 1
+        low, high = first[run] - begin + 1, last[run] - begin + 1
+        found = low if method == "min" else high if method == "max" else (low + high) / 2
+    made = np.empty(len(order))
+    made[order] = found
+    return made
