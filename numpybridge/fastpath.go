@@ -15,6 +15,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/memory"
+	_ "dtl/core/mix" // and mix.h
 	"dtl/core/progress"
 	"dtl/core/rma"
 	"dtl/core/status"

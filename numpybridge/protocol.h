@@ -15,6 +15,7 @@
 
 #include "../core/board/cma/cma.h"
 #include "../core/comm/agreement/nodes/nodes.h"
+#include "../core/mix/mix.h"
 
 /* ---- Headers of arrays that travel: core/comm/wire.Header ---- */
 
@@ -95,11 +96,6 @@ typedef struct {
     int32_t loose; /* type and count must be alike only among ranks that state them */
     int32_t waits; /* for whom */
 } dtl_signature;
-
-static inline uint64_t dtl_mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(1099511628211);
-    return h ^ h >> 32;
-}
 
 /* dtl_fingerprint returns that of a call, from the hashes of the names of its operation and its operator. */
 static inline uint64_t dtl_fingerprint(const dtl_signature *b, uint64_t operation, uint64_t operator) {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"dtl/core/board/cma"
+	"dtl/core/mix"
 )
 
 // MaxPayload is the most bytes that an entry carries: 8 KiB of elements with the header of their array. A board with an extension
@@ -152,7 +153,7 @@ func Bytes(ranks int) int { return headBytes + ranks*slotBytes + groups(ranks)*g
 // ranks that differed in a call, and went on without a look at each other, see so when they meet again.
 func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) {
 	l := b.local
-	l.history = mix(l.history, fingerprint)
+	l.history = mix.Step(l.history, fingerprint)
 	seq := l.seq + 1
 	mine := b.overwrite(seq)
 	atomic.StoreUint64(&mine.History, l.history) // not before the number, on any processor
@@ -179,12 +180,6 @@ func (b *Board) overwrite(seq uint64) *Entry {
 	mine := b.entry(b.rank, seq)
 	atomic.StoreUint64(&mine.seq, seq-1)
 	return mine
-}
-
-// mix adds a word to a hash.
-func mix(h, v uint64) uint64 {
-	h = (h ^ v) * 1099511628211
-	return h ^ h>>32
 }
 
 // Forget has all ranks, which are in the same meeting, take the calls up to it for alike.

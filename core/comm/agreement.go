@@ -8,6 +8,7 @@ import (
 	"dtl/core/comm/wire"
 	"dtl/core/dtype"
 	"dtl/core/memory"
+	"dtl/core/mix"
 	"dtl/core/status"
 )
 
@@ -87,10 +88,10 @@ func (c *Comm) Refuse(op string, why error) error {
 func (call *Call) fingerprint() uint64 {
 	h := wire.Hash(call.Op) + 1 // a container's call is never alike one of elements
 	for _, v := range call.Of {
-		h = wire.Mix(h, uint64(v))
+		h = mix.Step(h, uint64(v))
 	}
 	for _, v := range call.Same {
-		h = wire.Mix(h, uint64(v))
+		h = mix.Step(h, uint64(v))
 	}
 	return h
 }

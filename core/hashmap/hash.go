@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"dtl/core/mix"
 )
 
 // The hash of a key of 1, 2, 4 or 8 bytes, taken as an unsigned number, is the output of SplitMix64 (Steele, Lea and
@@ -14,38 +16,27 @@ import (
 //
 // Three parts of the hash say three things, and share no bit as long as a table has fewer than 2³² groups: bits 31 down
 // which rank owns the key, bits 63 down where in the rank's table it lies, bits 6 to 0 its tag there.
-const (
-	golden = 0x9e3779b97f4a7c15
-	wy     = 0xa0761d6478bd642f
-)
-
-// hashWord is SplitMix64.
-func hashWord(x uint64) uint64 {
-	x += golden
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
+const wy = 0xa0761d6478bd642f
 
 // hashBytes hashes n bytes, n at least 1.
 func hashBytes(p unsafe.Pointer, n int) uint64 {
-	h := uint64(n) * golden
+	h := uint64(n) * mix.Golden
 	if n < 8 {
 		w := uint64(0)
 		for i, b := range unsafe.Slice((*byte)(p), n) {
 			w |= uint64(b) << (8 * i)
 		}
-		return hashWord(h ^ w)
+		return mix.SplitMix64(h ^ w)
 	}
 	for _, w := range unsafe.Slice((*uint64)(p), (n-1)/8) {
-		h = mix(h ^ w)
+		h = fold(h ^ w)
 	}
 	last := *(*uint64)(unsafe.Add(p, n-8)) // overlaps the word before it where n is no multiple of 8
-	return hashWord(mix(h ^ last))
+	return mix.SplitMix64(fold(h ^ last))
 }
 
-// mix folds the halves of a product into one word. It keeps its argument, so that nothing is lost where that is zero.
-func mix(x uint64) uint64 {
+// fold folds the halves of a product into one word. It keeps its argument, so that nothing is lost where that is zero.
+func fold(x uint64) uint64 {
 	hi, lo := bits.Mul64(x, wy)
 	return hi ^ lo ^ x
 }
@@ -64,7 +55,7 @@ type word interface {
 // hashWords sets into[i] to the hash of key i.
 func hashWords[K word](keys unsafe.Pointer, _ int, into []uint64) {
 	for i, k := range unsafe.Slice((*K)(keys), len(into)) {
-		into[i] = hashWord(uint64(k))
+		into[i] = mix.SplitMix64(uint64(k))
 	}
 }
 
@@ -78,7 +69,7 @@ func hashWide(keys unsafe.Pointer, width int, into []uint64) {
 // hashFloats hashes float64 as they are kept: equal numbers have equal bits, and every NaN is the same key.
 func hashFloats(keys unsafe.Pointer, _ int, into []uint64) {
 	for i, k := range unsafe.Slice((*float64)(keys), len(into)) {
-		into[i] = hashWord(canonical(k))
+		into[i] = mix.SplitMix64(canonical(k))
 	}
 }
 

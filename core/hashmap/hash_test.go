@@ -8,16 +8,9 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
-)
 
-// TestHashOfWords holds SplitMix64 to its published output for the seed 1234567.
-func TestHashOfWords(t *testing.T) {
-	state := uint64(1234567)
-	for _, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423} {
-		assert.Equal(t, want, hashWord(state))
-		state += golden
-	}
-}
+	"dtl/core/mix"
+)
 
 // TestEveryByteCounts flips each bit of keys of every width: about half of the hash's bits change, in each of its parts.
 func TestEveryByteCounts(t *testing.T) {
@@ -46,7 +39,7 @@ func TestOwnersAndPlacesAreEvenAndIndependent(t *testing.T) {
 	const keys, ranks, ranges = 200_000, 7, 16
 	var counts [ranks][ranges]int
 	for key := range uint64(keys) {
-		hash := hashWord(key)
+		hash := mix.SplitMix64(key)
 		counts[ownerOf(hash, ranks)][rangeOf(hash, ranges)]++
 	}
 	for rank := range counts {

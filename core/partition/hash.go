@@ -3,6 +3,8 @@ package partition
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"dtl/core/mix"
 )
 
 // Hash gives index i to rank floor(mix(i) × Ranks() / 2⁶⁴), where mix(i) is what SplitMix64 (Steele, Lea and Flood,
@@ -49,14 +51,6 @@ func NewHash(size int64, ranks int) (Hash, error) {
 	return Hash{h}, nil
 }
 
-// mix is SplitMix64's output in state i.
-func mix(i uint64) uint64 {
-	i += 0x9e3779b97f4a7c15
-	i = (i ^ i>>30) * 0xbf58476d1ce4e5b9
-	i = (i ^ i>>27) * 0x94d049bb133111eb
-	return i ^ i>>31
-}
-
 // Kind returns KindHash.
 func (h *hash) Kind() Kind { return KindHash }
 
@@ -73,7 +67,7 @@ func (h *hash) LocalSize(rank int) int64 { return h.counts[rank] }
 func (h *hash) Owner(global int64) int { return owner(global, h.ranks) }
 
 func owner(global int64, ranks int) int {
-	rank, _ := bits.Mul64(mix(uint64(global)), uint64(ranks))
+	rank, _ := bits.Mul64(mix.SplitMix64(uint64(global)), uint64(ranks))
 	return int(rank)
 }
 

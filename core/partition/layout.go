@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"dtl/core/mix"
 	"dtl/core/status"
 )
 
@@ -145,16 +146,16 @@ func (l Layout) Fingerprint() int64 {
 
 // fingerprint mixes what tells a partition from others into a number.
 func fingerprint(h uint64, p Partition) uint64 {
-	h = mix(mix(mix(h^uint64(p.Kind()))^uint64(p.GlobalSize())) ^ uint64(p.Ranks()))
+	h = mix.SplitMix64(mix.SplitMix64(mix.SplitMix64(h^uint64(p.Kind()))^uint64(p.GlobalSize())) ^ uint64(p.Ranks()))
 	switch p := p.(type) {
 	case BlockCyclic:
-		h = mix(h ^ uint64(p.block))
+		h = mix.SplitMix64(h ^ uint64(p.block))
 	case Explicit:
 		for _, offset := range p.offsets {
-			h = mix(h ^ uint64(offset))
+			h = mix.SplitMix64(h ^ uint64(offset))
 		}
 	case Sub:
-		h = fingerprint(mix(h^uint64(p.offset)), p.of)
+		h = fingerprint(mix.SplitMix64(h^uint64(p.offset)), p.of)
 	}
 	return h
 }

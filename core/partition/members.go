@@ -1,6 +1,10 @@
 package partition
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"dtl/core/mix"
+)
 
 // members is a set of the indices in [0, size), which counts those below any quickly: a bit for each index, and the
 // number of bits set before each chunk of words.
@@ -27,7 +31,7 @@ func newMembers(size int64, rank, ranks int) *members {
 		count := min(64, size-base)
 		word := uint64(0)
 		for i := base + count - 1; i >= base; i-- {
-			_, outside := bits.Sub64(width, mix(uint64(i))-first, 0)
+			_, outside := bits.Sub64(width, mix.SplitMix64(uint64(i))-first, 0)
 			word = word*2 + outside
 		}
 		word = ^word & (1<<count - 1)

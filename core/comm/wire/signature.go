@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dtl/core/dtype"
+	"dtl/core/mix"
 )
 
 // Signature is what every rank of a collective call must pass alike. What an operation does not have stays zero.
@@ -49,12 +50,12 @@ func elements(n int) string {
 
 // Fingerprint returns a number that differs, in all likelihood, where signatures do.
 func (s *Signature) Fingerprint() uint64 {
-	h := Mix(Mix(Hash(s.Op), uint64(s.Root)), uint64(s.Extra))
+	h := mix.Step(mix.Step(Hash(s.Op), uint64(s.Root)), uint64(s.Extra))
 	if !s.Loose {
-		h = Mix(Mix(h, uint64(s.Type)), uint64(s.Count))
+		h = mix.Step(mix.Step(h, uint64(s.Type)), uint64(s.Count))
 	}
 	if s.Operator != "" {
-		h = Mix(h, Hash(s.Operator))
+		h = mix.Step(h, Hash(s.Operator))
 	}
 	return h
 }
@@ -64,7 +65,7 @@ func (s *Signature) Want() uint64 {
 	if !s.Loose || !s.Type.Sent() {
 		return 0
 	}
-	return Mix(uint64(s.Type), uint64(s.Count)) | 1
+	return mix.Step(uint64(s.Type), uint64(s.Count)) | 1
 }
 
 // Encode appends the signature to b in a form that DecodeSignature reads. String takes longer, and is seldom needed.
@@ -112,17 +113,11 @@ func (a *Agreement) Includes(s Statement) bool {
 	return true
 }
 
-// Hash returns the FNV-1a hash of a text, taken with Mix.
+// Hash returns the FNV-1a hash of a text, taken with mix.Step.
 func Hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
-		h = Mix(h, uint64(s[i]))
+		h = mix.Step(h, uint64(s[i]))
 	}
 	return h
-}
-
-// Mix adds a word to a hash.
-func Mix(h, v uint64) uint64 {
-	h = (h ^ v) * 1099511628211
-	return h ^ h>>32
 }

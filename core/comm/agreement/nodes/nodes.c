@@ -4,6 +4,7 @@
 
 #include "_cgo_export.h"
 #include "../../../board/cma/cma.h"
+#include "../../../mix/mix.h"
 #include "combine.h"
 
 /* The numbers of core/dtype and core/kernel of what is combined here; Go combines the rest. */
@@ -32,17 +33,11 @@ static void add(dtl_stated *s, const dtl_stated *o) {
     s->started = o->started < s->started ? o->started : s->started;
 }
 
-/* mix adds a word to a hash: core/comm/wire.Mix. */
-static uint64_t mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(1099511628211);
-    return h ^ h >> 32;
-}
-
 /* note begins this rank's next call, and returns its record. */
 static dtl_nodes_record *note(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_elements *brought) {
     uint64_t number = m->number + 1;
     dtl_nodes_record *r = dtl_nodes_record_of(m, number);
-    m->history = mix(m->history, fingerprint);
+    m->history = dtl_mix(m->history, fingerprint);
     m->brought = *brought;
     m->explains = m->missing = m->at = m->sent = m->looked = 0;
     *r = (dtl_nodes_record){.number = number, .history = m->history};

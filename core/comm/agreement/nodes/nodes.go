@@ -43,6 +43,7 @@ import (
 	"dtl/core/kernel"
 	"dtl/core/kernel/reduce"
 	"dtl/core/memory"
+	_ "dtl/core/mix" // and whose
 )
 
 // The numbers of nodes.c are those of the core: a difference is a constant that does not fit.
