@@ -337,7 +337,7 @@ def count_array(name: str, counts: Any, each: str = "a rank") -> Any:
         raise InvalidTypeError(f"{name} of type {type(counts).__name__} are no integers: {error}") from None
     if array.ndim != 1:
         raise InvalidArgumentError(f"{name} of shape {array.shape} must be a sequence, with one entry {each}")
-    if array.dtype.kind not in "iu" and array.size:
+    if not kind_of(array.dtype).is_integer and array.size:
         raise InvalidTypeError(
             f"{name} of type {type(counts).__name__} have dtype {array.dtype}; they must be integers"
         )

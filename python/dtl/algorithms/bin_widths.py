@@ -8,6 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.kinds import kind_of
 from ..exceptions import InvalidArgumentError
 from . import statistics
 from .exchange import share
@@ -26,7 +27,7 @@ def number_of_bins(a: Any, name: str, ends: Any, chosen: bool, counts: Callable[
     if name not in _RULES:
         raise InvalidArgumentError(f"{name!r} is not a valid estimator for `bins`; these are {', '.join(_RULES)}")
     share(a, "histogram", f"bins {name!r}")
-    if a.dtype.kind == "b":
+    if kind_of(a.dtype).is_boolean:
         a = a.astype(np.uint8)
     if chosen:
         inside = np.logical_and(a >= ends[0], a <= ends[1])
@@ -36,7 +37,7 @@ def number_of_bins(a: Any, name: str, ends: Any, chosen: bool, counts: Callable[
     width = _RULES[name](a, counts)
     if not width:
         return 1
-    if a.dtype.kind in "iu" and width < 1 and _WHOLE:
+    if kind_of(a.dtype).is_integer and width < 1 and _WHOLE:
         width = 1
     low, high = (np.uint8(end) if isinstance(end, np.bool_) else end for end in ends)
     return int(np.ceil((_apart(low, high) if low != high else 1.0) / width))

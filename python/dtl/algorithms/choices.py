@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.keywords import check_select_kind, index_mode
+from .._native.kinds import kind_of
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
@@ -193,7 +194,7 @@ def _moves(key: Any, to: Any) -> bool:
 def sort_complex(a: Any) -> Any:
     """Return a sorted copy of complex elements."""
     made = sort(a)
-    if made.dtype.kind == "c":
+    if kind_of(made.dtype).is_complex:
         return made
     return made.astype(np.complex64 if made.dtype.char in "bhBH" else np.complex128)
 
@@ -210,7 +211,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
         c = given if isinstance(given, DistributedContainer) else asarray(like.context, _as_indices(given))
         if c.ndim != 1:
             raise InvalidArgumentError("Cross index must be 1 dimensional")
-        if c.dtype.kind == "b":
+        if kind_of(c.dtype).is_boolean:
             c = flatnonzero(c)
         made.append(reshape(c, tuple(c.shape[0] if d == place else 1 for d in range(len(args)))))
     return tuple(made)
@@ -242,7 +243,7 @@ def _raveled(parts: tuple[Array, ...], dims: Any, mode: Any, order: Any) -> Arra
 def _check_inside(indices: Any, dims: Any, mode: Any) -> None:
     """Refuse on every rank indices that NumPy refuses on the rank that has them. Collective."""
     dtypes = [(i if isinstance(i, DistributedContainer) else np.asarray(i)).dtype for i in indices]
-    if any(dtype.kind not in "biu" for dtype in dtypes):
+    if any(not kind_of(dtype).is_whole for dtype in dtypes):
         raise InvalidTypeError("only int indices permitted")
     if not all(i.global_size if isinstance(i, DistributedContainer) else np.size(i) for i in indices):
         return
@@ -262,7 +263,7 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]
     check_container("indices", indices)
     extents = tuple(integer("shape", n) for n in np.atleast_1d(shape).tolist())
     size = int(np.prod(extents, dtype=np.int64))
-    if indices.dtype.kind not in "iu":
+    if not kind_of(indices.dtype).is_integer:
         raise InvalidTypeError("only int indices permitted")
     if indices.global_size and (statistics.min(indices) < 0 or statistics.max(indices) >= size):
         raise InvalidArgumentError(f"an index is out of bounds for array with size {size}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
@@ -37,7 +38,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if not isinstance(src, DistributedContainer):
         values = cast("np.copyto", src, dst.dtype, casting)
     else:
-        cast("np.copyto", _sample(src.dtype), dst.dtype, casting)
+        cast("np.copyto", kind_of(src.dtype).sample(src.dtype), dst.dtype, casting)
         values = src.astype(dst.dtype, copy=False)
     extents = np.shape(values)
     while len(extents) > dst.ndim and extents[0] == 1:
@@ -53,11 +54,6 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             raise
         text = f"could not broadcast input array from shape {np.shape(values)} into shape {dst.shape}"
         raise InvalidArgumentError(f"np.copyto: {text}") from error
-
-
-def _sample(dtype: np.dtype[Any]) -> Any:
-    """Return an element of a dtype that becomes one of any other."""
-    return np.ones(1, dtype) if dtype.kind in "SU" else np.zeros(1, dtype)
 
 
 def _chosen(dst: Any, values: Any, where: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..comm.reductions import allreduce
 from ..ops import MIN
 from ..policies import Partition, Placement
@@ -35,7 +36,7 @@ class CountedGroups:
 
     def has(self, values: Any, name: str) -> bool:
         """Say whether it knows an aggregate of these values: the same on every rank."""
-        of_floats = values.dtype.kind == "f" and values.placement_policy is Placement.HOST
+        of_floats = kind_of(values.dtype).is_float and values.placement_policy is Placement.HOST
         return name == "count" or (name in _SUMS and of_floats)
 
     def aggregates(self, values: Any, name: str) -> Array:
@@ -65,7 +66,7 @@ def counted(keys: Any, in_order: Callable[[], Any]) -> CountedGroups | None:
     in_order makes a vector of the same keys, in blocks.
     """
     divided = keys.partition_policy is not Partition.REPLICATED and keys.placement_policy is Placement.HOST
-    if not divided or keys.dtype.kind not in "iu" or keys.dtype == np.uint64 or not keys.size:
+    if not divided or not kind_of(keys.dtype).is_integer or keys.dtype == np.uint64 or not keys.size:
         return None
     part = keys.local_view()
     # The complement of the greatest, because the least integer has no negative.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
-from .._native.kinds import filling
+from .._native.kinds import filling, kind_of
+from .._native.kinds.dates import range_in_units
 from .._native.objects import refuse_closed
 from .._native.values import cast, fingerprint
 from ..containers import interior
@@ -254,17 +255,17 @@ def arange(
         count = len(range(start, stop, step))
     wanted = np.result_type(*map(np.asarray, (start, stop, step))) if dtype is None else dtype
     wanted = _of_numbers("arange", wanted)
-    if wanted.kind == "b" and count > 2:
+    if kind_of(wanted).is_boolean and count > 2:
         raise InvalidTypeError(f"arange: {count} elements of bool; of bool there are 2 at most")
     first = cast("arange", start, wanted, "unsafe")
     wider = np.dtype(np.float32) if wanted == np.float16 else wanted  # in which NumPy computes
     with np.errstate(over="ignore"):  # of unsigned integers, a negative step wraps around
         second = cast("arange", start + step, wanted, "unsafe").astype(wider)
-        by = second - first if wanted.kind != "b" else np.bool_(True)
+        by = second - first if not kind_of(wanted).is_boolean else np.bool_(True)
     agree(ctx, "arange", f"start {start!r}, stop {stop!r}, step {step!r}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
     at = made.local_indices()
-    if wanted.kind == "b":
+    if kind_of(wanted).is_boolean:
         set_part(made, (int(first) + at * int(step)).astype(bool))
     else:
         set_part(made, (first + at.astype(wider) * by).astype(wanted, copy=False))
@@ -274,34 +275,18 @@ def arange(
 
 def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
     """Say whether a range is one of dates, or of spans of time."""
-    if any(isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM" for value in values):
+    if any(isinstance(value, (np.generic, np.ndarray)) and kind_of(value.dtype).is_date for value in values):
         return True
-    return _is_moved(dtype) and np.dtype(dtype).kind in "mM"
+    return _is_moved(dtype) and kind_of(np.dtype(dtype)).is_date
 
 
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
     """Return a range of dates: of the integers that they are, in the unit that NumPy chooses."""
     try:
-        if dtype is not None and np.dtype(dtype).kind not in "mM":
-            raise TypeError(f"dtype {np.dtype(dtype)} holds no dates")
-        has_unit = np.asarray(step).dtype.kind not in "biuf"  # else NumPy 2.5 warns of it
-        ends = [end for end in (start, stop) if np.asarray(end).dtype.kind not in "iub"] or [start]
-        units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in ends]
-        unit = np.result_type(*units)
-        first = int(np.asarray(start, unit).astype(np.int64))
-        if _is_span(stop) and unit.kind == "M":  # how long the range is
-            last = first + int(np.asarray(stop, unit.str.replace("M", "m")).astype(np.int64))
-        else:
-            last = int(np.asarray(stop, unit).astype(np.int64))
-        by = int(np.asarray(step, unit.str.replace("M", "m")).astype(np.int64))
+        unit, first, last, by = range_in_units(start, stop, step, dtype)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"from {start!r} to {stop!r} by {step!r}: {error}") from None
     return arange(ctx, first, last, by, np.int64, like=like, **how).astype(unit)
-
-
-def _is_span(value: Any) -> bool:
-    """Say whether the end of a range of dates is a number of units, or a span of time."""
-    return np.asarray(value).dtype.kind in "iubm"
 
 
 @collective
@@ -357,11 +342,11 @@ def linspace(
     if count < 0:
         raise InvalidArgumentError(f"num {count} is negative")
     inner = np.result_type(np.asarray(start).dtype, np.asarray(stop).dtype, np.float64)
-    if inner.kind == "f":
+    if kind_of(inner).is_float:
         inner = np.result_type(*(one * 1.0 for one in given), 1.0)  # NumPy's way: of float32, that from NumPy 2 on
     wanted = inner if dtype is None else dtype
     wanted = _of_numbers("linspace", wanted)
-    if inner.kind == "c" and wanted.kind in "iu":
+    if kind_of(inner).is_complex and kind_of(wanted).is_integer:
         raise InvalidTypeError(f"linspace: complex numbers do not become {wanted}")
     agree(ctx, "linspace", f"start {start!r}, stop {stop!r}, num {count}, endpoint {bool(endpoint)}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
@@ -373,7 +358,7 @@ def linspace(
     values = (at * step if step or intervals <= 0 else at / intervals * across) + start
     if endpoint and count > 1:
         values[at == count - 1] = stop
-    if wanted.kind in "iu":
+    if kind_of(wanted).is_integer:
         values = np.floor(values)
     set_part(made, values.astype(wanted, copy=False))
     end_write(made, "linspace")
@@ -657,7 +642,7 @@ def _of_numbers(name: str, dtype: Any) -> np.dtype[Any]:
     """Return a dtype of numbers that containers hold."""
     stored_number(made_dtype(dtype))
     wanted: np.dtype[Any] = np.dtype(dtype)
-    if wanted.kind not in "biufc":
+    if not kind_of(wanted).is_number:
         raise InvalidTypeError(f"{name}: the elements are numbers, and not of {wanted}")
     return wanted
 
@@ -701,13 +686,13 @@ def made_dtype(dtype: Any) -> Any:
         given = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         return dtype  # which is refused by name
-    return np.dtype(f"{given.kind}1") if given.kind in "SU" and not given.itemsize else given
+    return kind_of(given).sized(given)
 
 
 def _is_moved(dtype: Any) -> bool:
     """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
     try:
-        return dtype is not None and np.dtype(dtype).kind in "mMSUV"
+        return dtype is not None and kind_of(np.dtype(dtype)).is_made_of_objects
     except (TypeError, ValueError, SyntaxError):
         return False  # which is refused by name
 

@@ -166,7 +166,7 @@ def clip(
     memory_order(order)
     if not (where is True and dtype is None and casting == "same_kind"):
         return _clipped(a, low, high, out, {"where": where, "casting": casting, "dtype": dtype})
-    if isinstance(a, DistributedContainer) and a.dtype.kind in "iu":  # beyond what the elements can be, no limits
+    if isinstance(a, DistributedContainer) and kind_of(a.dtype).is_integer:  # beyond them, no limits
         limits = np.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
@@ -294,8 +294,8 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     before = (slice(None),) * dim
     # After as many as there are, nothing is left; but of no dates, spans of time are.
     for _ in range(builtins.min(times, a.shape[dim] or int(a.dtype.kind == "M"))):
-        f = np.not_equal if a.dtype.kind == "b" else np.subtract
-        if a.dtype.kind in "biufc" and _is_whole_along(a, dim):
+        f = np.not_equal if kind_of(a.dtype).is_boolean else np.subtract
+        if kind_of(a.dtype).is_number and _is_whole_along(a, dim):
             a = _differences(f, a, before)
         else:
             a = f(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
@@ -439,7 +439,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def _are_integers(*values: Any) -> bool:
     """Say whether the elements of all are integers or bool."""
     dtypes = [value.dtype if isinstance(value, DistributedContainer) else np.asarray(value).dtype for value in values]
-    return builtins.all(dtype.kind in "iub" for dtype in dtypes)
+    return builtins.all(kind_of(dtype).is_whole for dtype in dtypes)
 
 
 @overload

@@ -162,7 +162,7 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
     check_container("c", c)
     refuse_closed(c)
     first, by = filling(start, c.dtype), filling(step, c.dtype)
-    if c.dtype.kind in "biu" and c.global_size:
+    if kind_of(c.dtype).is_whole and c.global_size:
         filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
     share(c, "iota", f"start {start!r}, step {step!r}")
     view = c.local_view()

@@ -11,6 +11,7 @@ import numpy as np
 from .._lazy import late
 from .._native import library
 from .._native.arguments import stored_number
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..comm.objects import allgather_object
@@ -259,7 +260,7 @@ class GroupBy:
             raise library.closed("group_by")
         name = _name(op)
         self._check_values(values, name)
-        if name in ("min", "max", "median") and values.dtype.kind == "c":
+        if name in ("min", "max", "median") and kind_of(values.dtype).is_complex:
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=self._keys, anywhere=True)
         groups = self._counted if self._counted is not None and self._counted.has(values, name) else None
@@ -378,7 +379,7 @@ def _middle_places(count: Array) -> Array:
 
 def _middle(low: Any, high: Any, last: Any) -> Array:
     """Return medians, given the elements in the middle and the last, which is NaN if any is."""
-    if np.asarray(low).dtype.kind != "m":
+    if not kind_of(np.asarray(low).dtype).is_span:
         low, high, last = (np.asarray(each, np.float64) for each in (low, high, last))
     return np.asarray(np.where(np.isnan(last), last, np.where(low == high, low, (low + high) / 2)))
 

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from .._native.arguments import integer, listed
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from .._native.values import fingerprint
@@ -98,7 +99,7 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
     edges = _edges(a, bins, limits)
     uniform = np.ndim(bins) == 0
     heavy, kind = _weights(a, weights)
-    if _is_exact_alone(a, edges) or (kind is not None and kind.kind == "c"):
+    if _is_exact_alone(a, edges) or (kind is not None and kind_of(kind).is_complex):
         given = (a, bins if uniform else edges, limits, weights)
         counts = computed("histogram", _counted, given)
     else:
@@ -116,18 +117,24 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
 
 def _is_exact_alone(a: Any, edges: Array) -> bool:
     """Say whether elements or edges are integers that float64, by which the core counts, may not tell apart."""
-    return a.dtype.kind in "iu" and a.dtype.itemsize == 8 and bool((np.abs(edges.astype(np.float64)) >= 2**53).any())
+    return (
+        kind_of(a.dtype).is_integer
+        and a.dtype.itemsize == 8
+        and bool((np.abs(edges.astype(np.float64)) >= 2**53).any())
+    )
 
 
 def _counted(a: Any, bins: Any, limits: Any, weights: Any) -> Array:
     """Return what NumPy counts of each rank's part, added up. Collective."""
     heavy = None if weights is None else laid_out_as(weights, a).local_view().reshape(-1)
     kind = np.dtype(np.int64) if heavy is None else heavy.dtype
-    heavy = heavy.astype(np.int64) if heavy is not None and kind.kind == "b" else heavy
+    heavy = heavy.astype(np.int64) if heavy is not None and kind_of(kind).is_boolean else heavy
     words = f"{fingerprint(np.asarray(bins))}, {'no' if limits is None else fingerprint(np.array(limits))}"
     share(a, "histogram", f"bins and limits with fingerprints {words}", also=() if weights is None else (weights,))
     part = a.local_view().reshape(-1)
-    counts = np.histogram(part.astype(np.uint8) if part.dtype.kind == "b" else part, bins, limits, weights=heavy)[0]
+    counts = np.histogram(
+        part.astype(np.uint8) if kind_of(part.dtype).is_boolean else part, bins, limits, weights=heavy
+    )[0]
     if a.partition_policy is Partition.REPLICATED and a.context.rank:
         counts = np.zeros_like(counts)
     return np.asarray(reductions.allreduce(a.context, np.ascontiguousarray(counts))).astype(kind)
@@ -155,7 +162,7 @@ def ends_of(a: Any, bins: Any, range: Any) -> Any:
     if not is_half(a):
         check_numbers(a, "histogram")
     refuse_closed(a)
-    if a.dtype.kind == "c":
+    if kind_of(a.dtype).is_complex:
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
     if np.iscomplexobj(np.asarray(bins)):
         raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
@@ -198,7 +205,7 @@ def _weights(a: DistributedContainer, weights: Any) -> tuple[Any, Any]:
     refuse_closed(weights)
     if weights.shape != a.shape:
         raise InvalidArgumentError("weights should have the same shape as a.")
-    if weights.dtype.kind == "c":
+    if kind_of(weights.dtype).is_complex:
         return None, weights.dtype
     return laid_out_as(weights.astype(np.float64, copy=False), a), weights.dtype
 
@@ -287,7 +294,7 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
         with np.minimum(a, _TOO_MANY) as small, small.astype(np.int64) as signed:
             return _bincount(signed, weights, minlength)
     heavy, kind = _weights(a, weights)
-    if kind is not None and kind.kind == "c":
+    if kind is not None and kind_of(kind).is_complex:
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
     if not a.global_size:
         heavy = None  # NumPy counts no elements, whatever the weights
@@ -308,7 +315,7 @@ def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -
     if length < 0:
         raise InvalidArgumentError(f"bincount: minlength {length} must not be negative")
     heavy, kind = _weights(a, weights)
-    if kind is not None and kind.kind == "c":
+    if kind is not None and kind_of(kind).is_complex:
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
     share(a, "bincount", f"minlength {length}, {divided}", also=() if heavy is None else (heavy,))
     if a.global_size:

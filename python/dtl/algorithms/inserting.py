@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
@@ -24,9 +25,9 @@ from .taking import rearranged
 
 def _is_integers(obj: Any) -> bool:
     """Say whether a container or an array holds indices, not a mask."""
-    if obj.dtype.kind == "b":
+    if kind_of(obj.dtype).is_boolean:
         return False
-    if obj.dtype.kind not in "iu":
+    if not kind_of(obj.dtype).is_integer:
         raise InvalidTypeError(f"indices of {obj.dtype}; they must be integers")
     return True
 
@@ -83,7 +84,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 
 def _delete_elements(a: Any, gone: Any) -> Any:
     """Return a vector without the elements that a mask or indices in a container say, which no rank gathers."""
-    if gone.dtype.kind == "b":
+    if kind_of(gone.dtype).is_boolean:
         return _divided_like(a, a[np.logical_not(gone)])
     with _all_true(a, a.shape) as kept:
         kept[gone] = False

@@ -133,7 +133,7 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
         check_container(name, c)
         refuse_closed(c)
         check_vector(name, c)
-        if c.dtype.kind == "c":
+        if kind_of(c.dtype).is_complex:
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
     if left.context is not right.context:
         raise InvalidArgumentError("left_keys and right_keys are containers of different contexts")
@@ -145,7 +145,7 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
         )
     dtype = compared_in("join", left.dtype, right.dtype)
     for c in (left, right):
-        if dtype.kind == "f" and c.dtype.kind in "iu" and c.itemsize == 8:
+        if kind_of(dtype).is_float and kind_of(c.dtype).is_integer and c.itemsize == 8:
             raise InvalidTypeError(
                 f"keys of {left.dtype} and {right.dtype} are not compared exactly; convert one side with astype"
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
@@ -23,7 +24,7 @@ from .reducing import filled
 from .reductions import neutral
 from .scan import cumprod, cumsum
 from .select import checked_q, found_dtype, fractions, medians, middle, of_halves, quantile, quantiles_along
-from .weighted_quantiles import nothing, weighted
+from .weighted_quantiles import weighted
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -282,7 +283,8 @@ def nanquantile(
         found = np.asarray(quantile(numbers, q, method=method))
     else:
         warn("All-NaN slice encountered", RuntimeWarning)
-        found = nothing(wanted.shape, found_dtype(a.dtype, q, method))
+        dtype = found_dtype(a.dtype, q, method)
+        found = kind_of(dtype).nothing(wanted.shape, dtype)
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
@@ -330,7 +332,7 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         found = middle(numbers)
     else:
         warn("All-NaN slice encountered", RuntimeWarning)
-        found = nothing((), a.dtype)
+        found = kind_of(a.dtype).nothing((), a.dtype)
     return found.reshape((1,) * a.ndim) if keepdims else found[()]
 
 
@@ -379,8 +381,8 @@ def _where_some(value: Any, left: Any, text: str) -> Any:
     if isinstance(value, DistributedContainer):
         if not statistics.all(left):
             warn(text, RuntimeWarning)
-        return filled(value, left, nothing((), value.dtype))
+        return filled(value, left, kind_of(value.dtype).nothing((), value.dtype))
     if np.all(left):
         return value
     warn(text, RuntimeWarning)
-    return nothing(np.shape(value), value.dtype)[()]
+    return kind_of(value.dtype).nothing(np.shape(value), value.dtype)[()]

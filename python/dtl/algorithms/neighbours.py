@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import fingerprint
@@ -184,7 +185,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     one, other = _operands("correlate", a, v)
     if other.shape[0] > one.shape[0]:
         made = _filtered("correlate", other, one, chosen, np.correlate)
-        return flip(np.conjugate(made) if made.dtype.kind == "c" else made)
+        return flip(kind_of(made.dtype).conjugated(made))
     return _filtered("correlate", one, other, chosen, np.correlate)
 
 
@@ -226,7 +227,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     limit = period / 2 if discont is None else discont
     dtype = np.result_type(apart.dtype, period)
     ambiguous = True
-    if dtype.kind in "iu":
+    if kind_of(dtype).is_integer:
         high, rest = divmod(period, 2)
         ambiguous = rest == 0
     else:

@@ -10,6 +10,7 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.callsite import warn
 from .._native.keywords import check_sort_kind, index_mode
+from .._native.kinds import kind_of
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
@@ -54,12 +55,12 @@ def size(a: Any, axis: Any = None) -> int:
 
 def isrealobj(x: Any) -> bool:
     """Say whether the elements are not complex."""
-    return bool(x.dtype.kind != "c")
+    return not kind_of(x.dtype).is_complex
 
 
 def iscomplexobj(x: Any) -> bool:
     """Say whether the elements are complex."""
-    return bool(x.dtype.kind == "c")
+    return kind_of(x.dtype).is_complex
 
 
 def _types(values: tuple[Any, ...]) -> list[Any]:
@@ -230,7 +231,7 @@ def _as_long(value: Any, a: Any, dim: int) -> Any:
     if np.ndim(value):
         raise InvalidTypeError("np.diff: what is joined must be a container, an array or a number")
     extents = tuple(1 if d == dim else extent for d, extent in enumerate(a.shape))
-    dtype = np.asarray(value).dtype if a.dtype.kind in "biufc" else np.result_type(a.dtype, value)
+    dtype = np.asarray(value).dtype if kind_of(a.dtype).is_number else np.result_type(a.dtype, value)
     return full(a.context, extents, value, dtype, like=a)
 
 
@@ -307,8 +308,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     check_container("a", a)
     weights = weights_along(a, weights, axis)
     dtype = None
-    if a.dtype.kind not in "mM":
-        dtype = np.result_type(a.dtype, weights.dtype, *([np.float64] if a.dtype.kind in "biu" else []))
+    if not kind_of(a.dtype).is_date:
+        dtype = np.result_type(a.dtype, weights.dtype, *([np.float64] if kind_of(a.dtype).is_whole else []))
     spread = np.add(zeros_like(a, weights.dtype), weights)
     scale = total(spread, axis, dtype=dtype, keepdims=keepdims)
     if (scale == 0).any():
@@ -378,7 +379,7 @@ def cov(
         observed = concat([observed, _variables(y, rowvar)], 0 if rowvar else 1)
     along = 1 if rowvar else 0  # which dimension the observations are: no transpose is made of them
     wanted = np.dtype(np.result_type(observed.dtype, np.float64) if dtype is None else dtype)
-    if wanted.kind not in "fc":
+    if not kind_of(wanted).is_inexact:
         raise InvalidTypeError(f"covariances are of floats, or of complex numbers, and not of {wanted}")
     observed = observed.astype(wanted, copy=False)
     lost = ddof if ddof is not None else 0 if bias else 1
@@ -393,7 +394,7 @@ def cov(
         other = apart * weights
     if divisor <= 0:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
-    other = np.conjugate(other) if other.dtype.kind == "c" else other
+    other = kind_of(other.dtype).conjugated(other)
     with np.errstate(all="ignore"):
         found = np.tensordot(apart, other, (along, along)) / max(divisor, 0)
     return found[0, 0] if found.shape == (1, 1) else found
@@ -449,7 +450,11 @@ def corrcoef(
     n = c.shape[0]
     places = np.arange(n)
     scale = np.sqrt(np.real(np.asarray(c.get((places, places)))))
-    return np.clip(c / scale[:, np.newaxis] / scale, -1, 1) if c.dtype.kind != "c" else c / scale[:, np.newaxis] / scale
+    return (
+        np.clip(c / scale[:, np.newaxis] / scale, -1, 1)
+        if not kind_of(c.dtype).is_complex
+        else c / scale[:, np.newaxis] / scale
+    )
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
@@ -515,7 +520,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """Return the real parts of complex elements, if all imaginary parts are next to nothing. Collective."""
     check_container("a", a)
-    if a.dtype.kind != "c":
+    if not kind_of(a.dtype).is_complex:
         return a.copy()
     limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
     return real(a) if bool((np.absolute(imag(a)) < limit).all()) else a.copy()

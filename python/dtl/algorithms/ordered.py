@@ -97,7 +97,7 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
         return _placed_among(c, values, side, descending)
     shape = np.shape(values)
     numbers = np.asarray(values)
-    if c.dtype.kind in "iu" and numbers.dtype.kind == "f":
+    if kind_of(c.dtype).is_integer and kind_of(numbers.dtype).is_float:
         found = _among_integers(c, numbers, side, descending)
     else:
         found = _search(c, fitting("values", values, c.dtype), side, descending)

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.values import cast
 from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -73,7 +74,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if kwargs:
         raise InvalidArgumentError(f"unsupported keyword arguments for mode {mode!r}: {', '.join(kwargs)}")
     widths = _pairs(array, pad_width, array.ndim)
-    if widths.dtype.kind not in "iu":
+    if not kind_of(widths.dtype).is_integer:
         raise InvalidTypeError("`pad_width` must be of integral type.")
     if (widths < 0).any():
         raise InvalidArgumentError("index can't contain negative values")
@@ -117,7 +118,7 @@ def _lengths(array: Any, given: Any) -> Any:
     if given is None:
         return [(None, None)] * array.ndim
     pairs = _pairs(array, given, array.ndim)
-    if pairs.dtype.kind not in "biuf":
+    if not kind_of(pairs.dtype).is_real:
         raise InvalidTypeError(f"np.pad: stat_length {given!r} must be integers")
     lengths = np.round(pairs).astype(np.int64)
     if (lengths < 0).any():
@@ -153,9 +154,9 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
         near = _between(a, dim, *((0, length) if side == 0 else (n - length, n)))
         value = _STATISTICS[mode](near, dim, keepdims=True)
         value = full(a.context, (1,), value.item(), value.dtype, like=a) if isinstance(value, np.ndarray) else value
-        value = np.rint(value) if a.dtype.kind in "iu" and value.dtype.kind == "f" else value
+        value = np.rint(value) if kind_of(a.dtype).is_integer and kind_of(value.dtype).is_float else value
         return rearranged(value, "pad", width, np.zeros_like, dim)
-    if a.dtype.kind in "biu" and np.iscomplexobj(option[side]):
+    if kind_of(a.dtype).is_whole and np.iscomplexobj(option[side]):
         raise InvalidTypeError(f"np.pad: end_values {option[side]!r} do not become {a.dtype}")
     edge = squeeze(_between(a, dim, *((0, 1) if side == 0 else (n - 1, n))), dim)
     ramp: Any = np.linspace(option[side], edge, width, endpoint=False, dtype=a.dtype, axis=dim)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
@@ -205,7 +206,7 @@ def adjacent_difference(c: DistributedContainer) -> Any:
     """
     check_container("c", c)
     _check_one_dimensional(c)
-    if c.dtype.kind == "b":
+    if kind_of(c.dtype).is_boolean:
         raise InvalidArgumentError("truth values have no difference; convert to an integer dtype")
     result = new_like(c, c.dtype)
     with in_global_order(c) as line:

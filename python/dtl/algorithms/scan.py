@@ -10,7 +10,7 @@ import numpy as np
 from .._native import library
 from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
-from .._native.kinds import carrier
+from .._native.kinds import carrier, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..comm import vector_collectives
@@ -116,7 +116,7 @@ def _scan(name: str, c: DistributedContainer, op: Any, exclusive: bool) -> Any:
 def _by_kernel(c: DistributedContainer) -> bool:
     """Say whether a scan works on a container where its elements are: on a GPU, if each rank has one range of them."""
     ranged = c.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED) or c.context.size == 1
-    return c.ndim == 1 and ranged and c.dtype.kind not in "mM"
+    return c.ndim == 1 and ranged and not kind_of(c.dtype).is_date
 
 
 @overload
@@ -227,13 +227,13 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
     wanted = None if dtype is None else _asked_for(dtype)
     if wanted is not None and wanted != a.dtype:
         a = a.astype(wanted)
-    by = _of_spans if op == SUM and a.dtype.kind == "m" else _by_dimension
+    by = _of_spans if op == SUM and kind_of(a.dtype).is_span else _by_dimension
     made = by(name, op, a, dim, exclusive)
     return made if wanted is None or made.dtype == wanted else made.astype(wanted)
 
 
 def _by_dimension(name: str, op: int, a: Any, dim: int, exclusive: Any) -> Any:
-    if a.ndim == 1 and a.dtype.kind not in "mM":
+    if a.ndim == 1 and not kind_of(a.dtype).is_date:
         return scanned(op, a, exclusive)
     return _along(name, op, a, dim, exclusive)
 
@@ -275,8 +275,8 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
 
 def _has_scan(op: int, dtype: np.dtype[Any]) -> bool:
     """Say whether a scan has a meaning for elements: dates are compared, and spans of time also added up."""
-    if dtype.kind in "mM":
-        return op in (MIN, MAX) or (op == SUM and dtype.kind == "m")
+    if kind_of(dtype).is_date:
+        return op in (MIN, MAX) or (op == SUM and kind_of(dtype).is_span)
     return dtype == np.float16 or carrier(dtype) is None
 
 
@@ -325,7 +325,7 @@ def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any
     if exclusive:
         _shift(result, dim, identity)
     left = not _in_range(op, lambda: ufunc(result, np.expand_dims(carry, dim), out=result)) or left
-    if dtype.kind in "fc" and op in (SUM, PROD) and allreduce(a.context, left, MAX):
+    if kind_of(dtype).is_inexact and op in (SUM, PROD) and allreduce(a.context, left, MAX):
         _one_after_the_other(name, a, dim, ufunc, identity if exclusive else None, result)
     return made
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from .._native.values import fingerprint
 from ..containers.base import DistributedContainer
@@ -53,7 +54,7 @@ def reduceat(a: Any, ufunc: np.ufunc, indices: Any, axis: Any = 0, dtype: Any = 
         raise refusal(name, f"parts of segments cannot be combined by it, as by {known}")
     (dim,) = dimensions(axis, a.ndim)
     begins = np.asarray(indices)
-    if begins.ndim != 1 or (begins.dtype.kind not in "iu" and begins.size):
+    if begins.ndim != 1 or (not kind_of(begins.dtype).is_integer and begins.size):
         raise refusal(
             name, f"indices must be integers in one dimension, not of {begins.dtype} and shape {begins.shape}"
         )

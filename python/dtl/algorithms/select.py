@@ -28,7 +28,7 @@ from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
 from .sort import sort
 from .statistics import mean
-from .weighted_quantiles import nothing, weighted
+from .weighted_quantiles import weighted
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -153,7 +153,7 @@ def quantile(
     refuse_closed(c)
     if c.dtype == np.float16:
         return of_halves(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
-    if c.dtype.kind not in "mM":
+    if not kind_of(c.dtype).is_date:
         check_numbers(c, "quantile")
     wanted = checked_q(c, q, method)
     dims = dimensions(axis, c.ndim)
@@ -264,14 +264,14 @@ def medians(
     """
     if c.dtype == np.float16:
         return in_float32(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
-    if c.dtype.kind != "m":
+    if not kind_of(c.dtype).is_span:
         check_numbers(c, name)
     dims = dimensions(axis, c.ndim)
     if not all(c.shape[d] for d in dims):
         return mean(c, axis, keepdims=keepdims)
-    if c.dtype.kind == "b":
+    if kind_of(c.dtype).is_boolean:
         c = c.astype(np.uint8)
-    if c.dtype.kind == "m":
+    if kind_of(c.dtype).is_span:
         low, high = (quantiles(c, 0.5, axis, method=method, keepdims=keepdims) for method in ("lower", "higher"))
         return (low + high) / 2
     share(c, name, f"axis {dims}" + (", keepdims" if keepdims else ""))
@@ -282,19 +282,19 @@ def medians(
     def along(part: Array, q: Any, *, axis: Any, keepdims: bool, **_: Any) -> Any:
         return function(part, axis=axis, keepdims=keepdims)
 
-    dtype = c.dtype if c.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = kind_of(c.dtype).divided(c.dtype)
     return quantiles_along(c, np.array(0.5), dims, "linear", bool(keepdims), along, dtype)
 
 
 def middle(c: Any) -> Array:
     """Return the median of all elements, which are numbers. Collective."""
     places = np.array([[(c.global_size - 1) // 2], [c.global_size // 2]])
-    if c.dtype.kind == "c":
+    if kind_of(c.dtype).is_complex:
         return _complex_middle(c, places)
     low, high, broken = _elements(c, places)
-    dtype = c.dtype if c.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = kind_of(c.dtype).divided(c.dtype)
     if broken:
-        return nothing((), dtype)
+        return kind_of(dtype).nothing((), dtype)
     return np.asarray(np.mean(low if low == high else np.concatenate([low, high]))).astype(dtype)
 
 
@@ -313,7 +313,7 @@ def fractions(q: Any, c: Any) -> Any:
     if isinstance(q, (int, float)):
         return float(wanted)
     dtype = np.asarray(q).dtype
-    return wanted.astype(dtype) if dtype.kind == "f" else wanted
+    return wanted.astype(dtype) if kind_of(dtype).is_float else wanted
 
 
 def of_halves(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, **options: Any) -> Any:
@@ -327,7 +327,7 @@ def of_halves(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, 
 
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     """Return the dtype of quantiles: of floats theirs, of integers float64; with an array of q, NumPy's common one."""
-    common = dtype.kind == "f" or (dtype.kind in "iu" and isinstance(q, (np.ndarray, np.generic)))
+    common = kind_of(dtype).is_float or (kind_of(dtype).is_integer and isinstance(q, (np.ndarray, np.generic)))
     if common and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
         options: Any = {_METHOD: method}
         return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
@@ -376,7 +376,7 @@ def quantiles_along(
         # Of no elements, functions give a dtype of their own; and of numbers of a few bytes, that of q.
         sample = np.asarray(function(np.zeros((1,) * c.ndim, c.dtype), q, **options))
         found = function(part, q, **options) if part.size else part.ravel()
-        if part.size and c.dtype.kind in "mM" and function is np.quantile:
+        if part.size and kind_of(c.dtype).is_date and function is np.quantile:
             # NumPy before 1.25 counts NaT as an element like the others.
             found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), np.array("NaT", sample.dtype), found)
     if c.partition_policy is not Partition.REPLICATED:
@@ -421,7 +421,7 @@ def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
 
 def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, bool]:
     """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
-    if c.dtype.kind in "mM":
+    if kind_of(c.dtype).is_date:
         with new_like(c, np.uint64) as keys:
             keys.local_view()[...] = kind_of(c.dtype).order_keys(c.local_view(), False)[0]
             last = np.append(places, c.global_size - 1)  # where NaT is, if there is one
@@ -440,10 +440,10 @@ def _selected(c: DistributedContainer, places: Array) -> Array:
 def _between(low: Array, high: Array, weights: Array, broken: bool, method: str, dtype: np.dtype[Any]) -> Array:
     """Return what lies between pairs of elements, by NumPy's formula."""
     if broken:
-        return nothing(low.shape, dtype)
+        return kind_of(dtype).nothing(low.shape, dtype)
     if method in _DISCRETE:
         return np.where(weights > 0, high, low)
-    if low.dtype.kind in "mM":  # of which float64 has not all
+    if kind_of(low.dtype).is_date:  # of which float64 has not all
         apart = high - low
         return np.where(weights >= 0.5, high - apart * (1 - weights), low + apart * weights)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -498,7 +498,7 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
     count, descending = integer("k", k), flag("largest", largest)
     if not 0 <= count <= c.global_size:
         raise BoundsError(f"k {count} outside [0, {c.global_size}]")
-    if c.dtype.kind == "c":
+    if kind_of(c.dtype).is_complex:
         raise InvalidTypeError(f"elements of {c.dtype} are not compared")
     share(c, "topk", f"k {count}, largest {largest}")
     if count == 0:

@@ -224,7 +224,7 @@ def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> 
         )
     keys = kind_of(c.dtype).order_keys(c.local_view(), reverse)
     if reverse:
-        keys = [-key if key.dtype.kind == "f" else ~key for key in keys]
+        keys = [-key if kind_of(key.dtype).is_float else ~key for key in keys]
     return np.lexsort(keys[::-1], axis=axis)
 
 

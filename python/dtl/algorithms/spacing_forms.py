@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import kind_of
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError
 from .manipulation import dimension, moveaxis
@@ -41,7 +42,7 @@ def linspace(
         values = np.where(places == count - 1, stop, values)
     wanted = np.dtype(kind if dtype is None else dtype)
     values = _moved(values, axis)
-    values = (np.floor(values) if wanted.kind in "iu" else values).astype(wanted, copy=False)
+    values = (np.floor(values) if kind_of(wanted).is_integer else values).astype(wanted, copy=False)
     return (values, step) if retstep else values
 
 

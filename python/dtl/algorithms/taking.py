@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 import numpy as np
 
 from .._native.arguments import stored_array
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
@@ -360,7 +361,9 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """
     check_container("a", a)
     given = np.asarray(repeats)
-    times = np.array(integers("repeats", given.astype(np.int64) if given.dtype.kind == "b" else repeats), np.int64)
+    times = np.array(
+        integers("repeats", given.astype(np.int64) if kind_of(given.dtype).is_boolean else repeats), np.int64
+    )
     extent = a.global_size if axis is None else a.shape[dimension(axis, a.ndim)]
     if (times < 0).any():
         raise InvalidArgumentError(f"repeats {repeats!r}: none may be negative")

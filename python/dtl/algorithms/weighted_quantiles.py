@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.callsite import warn
+from .._native.kinds import kind_of
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -49,7 +50,7 @@ def _as_container(c: Any, weights: Any) -> Any:
     """Return weights as float64, of a container's shape. Collective."""
     if not isinstance(weights, DistributedContainer):
         weights = asarray(c.context, np.broadcast_to(weights, c.shape), like=c)
-    if weights.dtype.kind not in "biuf":
+    if not kind_of(weights.dtype).is_real:
         raise InvalidTypeError(f"weights are of {weights.dtype}; they must be real numbers")
     return spread_to(weights, c.shape).astype(np.float64, copy=False)
 
@@ -67,7 +68,7 @@ def _whole(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
         line, heavy = line[numbers], heavy[numbers]
         if not len(line):
             warn("All-NaN slice encountered", RuntimeWarning)
-            return nothing(q.shape, line.dtype)
+            return kind_of(line.dtype).nothing(q.shape, line.dtype)
     order = argsort(line)
     line, sums = take(line, order), cumsum(take(heavy, order))
     _check_sums(sums[-1])
@@ -99,8 +100,3 @@ def _along(c: Any, q: Array, dims: tuple[int, ...], keepdims: bool, heavy: Any, 
     if function is np.nanquantile and statistics.any(np.isnan(made)):
         warn("All-NaN slice encountered", RuntimeWarning)
     return made
-
-
-def nothing(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return NaNs or NaTs."""
-    return np.full(shape, "NaT" if dtype.kind in "mM" else np.nan, dtype)

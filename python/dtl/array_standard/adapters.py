@@ -45,7 +45,7 @@ def _of_integers_too(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function of NumPy that leaves integers what they are, as older versions do not."""
 
     def call(x: Any, /) -> Any:
-        return np.positive(x) if x.dtype.kind in "iu" else function(x)
+        return np.positive(x) if kind_of(x.dtype).is_integer else function(x)
 
     call.__doc__ = f"Return what ``numpy.{function.__name__}`` does; integers stay what they are."
     return call

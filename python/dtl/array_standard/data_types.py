@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._native.arguments import dtype_number, element_types
+from .._native.kinds import kind_of
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
 from ..runtime.backends import placement_available
@@ -84,9 +85,9 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     kinds = [np.result_type(value).kind for value in given if isinstance(value, (bool, int, float, complex))]
     for kind, least in (("c", np.complex64), ("f", np.float32)):  # a number of a higher kind than the dtypes'
         if kind in kinds and common.kind not in ("c", kind):
-            small = common.kind == "f" and common.itemsize == 4
+            small = kind_of(common).is_float and common.itemsize == 4
             common = np.dtype(least if small else np.complex128 if kind == "c" else np.float64)
-    if "i" in kinds and common.kind == "b":
+    if "i" in kinds and kind_of(common).is_boolean:
         common = np.dtype(np.int64)
     return common
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._native import slow_paths
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
@@ -67,7 +68,7 @@ def pack(ctx: Context, op: str, obj: Any, name: str = "obj") -> Packed:
 def is_array(obj: Any) -> bool:
     """Say whether an object is an array of numbers, or a long list that begins with one."""
     if isinstance(obj, np.ndarray):
-        return obj.dtype.kind in "biufc"
+        return kind_of(obj.dtype).is_number
     return slow_paths.is_long(obj) and isinstance(obj[0], (int, float, complex, np.number))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import fitting_out, flag, input_array, integer, integers, received, rows
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -436,7 +437,7 @@ def _booleans(values: Any, count: int, name: str = "periods") -> Any:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{name} of type {type(values).__name__} are no truths: {error}") from None
-    if array.dtype.kind not in "biu" and array.size:
+    if not kind_of(array.dtype).is_whole and array.size:
         raise InvalidTypeError(f"{name} of type {type(values).__name__} have dtype {array.dtype}; they must be truths")
     if array.ndim != 1 or len(array) != count:
         raise InvalidArgumentError(f"{name} of shape {array.shape} must have one entry for each of {count} axes")

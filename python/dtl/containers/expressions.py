@@ -25,7 +25,7 @@ import numpy as np
 from .._native import library, variables
 from .._native.arguments import stored_number
 from .._native.callsite import caller, code_at, frame_at
-from .._native.kinds import carrier
+from .._native.kinds import carrier, kind_of
 from .._native.library import bridge, state
 from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Partition, Placement
@@ -275,7 +275,7 @@ def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
     """Say whether a ufunc is one of NumPy's that computes each element by itself, and never raises."""
     if ufunc.nout != 1 or getattr(np, ufunc.__name__, None) is not ufunc or carrier(dtype) is not None:
         return False
-    return ufunc is not np.power or dtype.kind not in "iu"  # which refuses negative exponents
+    return ufunc is not np.power or not kind_of(dtype).is_integer  # which refuses negative exponents
 
 
 def _is_private(c: Any) -> bool:

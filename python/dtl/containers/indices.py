@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..exceptions import BoundsError, InvalidTypeError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -13,7 +14,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def check_integers(dtype: np.dtype[Any]) -> None:
     """Refuse indices that are no integers."""
-    if dtype.kind not in "iu":
+    if not kind_of(dtype).is_integer:
         raise InvalidTypeError(f"indices of {dtype}; they must be integers")
 
 

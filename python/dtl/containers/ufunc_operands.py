@@ -10,7 +10,7 @@ from typing import Any, Iterable, Iterator, Sequence
 import numpy as np
 
 from .._native.arguments import stored_number
-from .._native.kinds import carrier
+from .._native.kinds import carrier, kind_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from .base import DistributedContainer
 from .interior import carrier_of, is_laid_out_as
@@ -114,7 +114,7 @@ def moves(operands: Iterable[Any]) -> bool:
 
 def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
     """Say whether elements go with those of containers: numbers, and what containers hold beside them."""
-    return dtype.kind in "biufc" or (moved and (dtype.kind in "mMSU" or carrier(dtype) is not None))
+    return kind_of(dtype).is_number or (moved and (dtype.kind in "mMSU" or carrier(dtype) is not None))
 
 
 def are_alike(one: Any, other: Any) -> bool:

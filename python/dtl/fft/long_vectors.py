@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..algorithms.axis_reductions import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
@@ -44,7 +45,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
         if inverse:
             np.conjugate(view, out=view)
         made = container_of(a, (extent,), dtype, divided)
-        if dtype.kind == "c":
+        if kind_of(dtype).is_complex:
             move(made, result, _first(extent))
             return made
         with container_of(a, (extent,), dtype, BLOCK) as parts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, overload
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
@@ -310,7 +311,7 @@ def _checked(a: Any, norm: Any, real: bool) -> None:
     refuse_closed(a)
     if norm not in _NORMS:
         raise InvalidArgumentError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
-    if real and a.dtype.kind == "c":
+    if real and kind_of(a.dtype).is_complex:
         raise InvalidTypeError(f"elements of {a.dtype} are not real")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, cast, ov
 import numpy as np
 
 from .._native.arguments import flag, listed
-from .._native.kinds import fitting
+from .._native.kinds import fitting, kind_of
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
 from ..algorithms.join import Pairs, join
@@ -285,9 +285,9 @@ class Columns:
         if isinstance(value, (float, np.floating)) and np.isnan(value):
             if name in self.times:
                 given = np.iinfo(np.int64).min  # as NumPy has NaT
-            elif dtype.kind in "biu":
+            elif kind_of(dtype).is_whole:
                 dtype = np.dtype(np.float64)
-        elif dtype.kind == "U" and isinstance(value, str):
+        elif kind_of(dtype).is_str and isinstance(value, str):
             dtype = np.promote_types(dtype, np.asarray(value).dtype)
         fitted = fitting("value", given, dtype)
         if np.ndim(value):
@@ -557,7 +557,7 @@ class Columns:
     def __getitem__(self, name: str) -> DistributedVector:
         vec = self._vector(name)
         if name in self.masks and name not in self.categories:
-            absent, nan = ("''", "") if vec.dtype.kind == "U" else ("0", f"filled({name!r}) with NaN, ")
+            absent, nan = ("''", "") if kind_of(vec.dtype).is_str else ("0", f"filled({name!r}) with NaN, ")
             raise InvalidArgumentError(
                 f"column {name!r} is {self._type(name)}, which a vector would have as {absent}: take "
                 f"filled({name!r}, value), {nan}or drop_missing({name!r}) without those rows"

@@ -524,7 +524,7 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
     for name, value in arrays.items():
         check_container(name or "c", value)
         refuse_closed(value)
-        if not (of.of_any_dtype or (of.tabular and value.dtype.kind == "U")):
+        if not (of.of_any_dtype or (of.tabular and kind_of(value.dtype).is_str)):
             check_numbers(value, f"save in the format {of.name}")
         if value.context is not first:
             raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")

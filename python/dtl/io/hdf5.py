@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..exceptions import FileError, InvalidArgumentError
 from .flat import FlatSink, FlatSource, LocalFile, check_unchanged
 from .formats import Array, Format, Options, Sink, Source, Spec, needs
@@ -274,7 +275,7 @@ def _source(file: OpenFile, dataset: Any) -> Source:
         # HDF5 opens other files by the functions that read this one, and so takes this one for them.
         return DatasetSource(file, dataset, spec, f"its elements are in another file than {file.path!r}")
     plain = not (dataset.chunks or dataset.external or dataset.is_virtual or its_file.userblock_size)
-    offset = dataset.id.get_offset() if plain and spec.dtype.kind in "biufc" else None
+    offset = dataset.id.get_offset() if plain and kind_of(spec.dtype).is_number else None
     if offset is None or not dataset.id.get_type().equal(_h5py().h5t.py_create(spec.dtype, logical=True)):
         return DatasetSource(file, dataset, spec)
     return FlatSource(file.path, file.raw if its_file == file.h5 else _as_opened(its_file), offset, spec)

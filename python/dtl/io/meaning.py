@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._native.arguments import dtype_number
+from .._native.kinds import kind_of
 from ..containers.interior import note_meaning, noted_meaning
 from ..exceptions import InvalidTypeError
 
@@ -25,7 +26,7 @@ class Meaning(NamedTuple):
 
     def kind(self, dtype: np.dtype[Any]) -> str:
         """Return what is compared with values of such a column."""
-        if dtype.kind == "U":
+        if kind_of(dtype).is_str:
             return "str"
         if self.texts is not None:
             return "text"
@@ -38,7 +39,7 @@ class Meaning(NamedTuple):
         return f"ordered {self.kind(dtype)}" if self.ordered else self.time or self._plain(dtype)
 
     def _plain(self, dtype: np.dtype[Any]) -> str:
-        return "text" if self.texts is not None else "str" if dtype.kind == "U" else str(dtype)
+        return "text" if self.texts is not None else "str" if kind_of(dtype).is_str else str(dtype)
 
     def array(self, pa: Any, part: Array, mask: Array) -> Any:
         """Return some elements as an array of Arrow. Not collective."""
@@ -55,7 +56,7 @@ class Meaning(NamedTuple):
 
 def _has_nul(part: Array) -> bool:
     """Say whether an element is a str with a NUL in it."""
-    if part.dtype.kind != "U":
+    if not kind_of(part.dtype).is_str:
         return False
     characters = np.ascontiguousarray(part).view(np.uint32).reshape(len(part), part.itemsize // 4)
     return bool(((characters[:, :-1] == 0) & (characters[:, 1:] != 0)).any())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.named_tuples import replaced
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
@@ -98,7 +99,7 @@ def _placeholder(vec: Any) -> Any:
     """Return what a vector has in place of a missing value."""
     if meaning_of(vec).texts is not None:
         return -1
-    return "" if vec.dtype.kind == "U" else 0
+    return "" if kind_of(vec.dtype).is_str else 0
 
 
 def known_rows(columns: Columns, name: str) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from ..containers.layout import BLOCK, Division
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
@@ -266,7 +267,7 @@ class Written:
                     f"the column {name!r} has shape {vec.shape}, and {first[0]!r} {first[1].shape}; columns have one "
                     "dimension and one size"
                 )
-            if vec.dtype.kind == "c":
+            if kind_of(vec.dtype).is_complex:
                 raise InvalidTypeError(f"the column {name!r} of {vec.dtype}: tables have no complex numbers")
 
     def no_rows(self) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
@@ -100,7 +101,7 @@ def _operands(values: Sequence[Any]) -> list[Any]:
             given.append(value)
         else:
             given.append(array_from("an operand", value))
-            if given[-1].dtype.kind not in "biufc":
+            if not kind_of(given[-1].dtype).is_number:
                 raise InvalidTypeError(f"an operand must be a container or an array of numbers, not {value!r}")
     return given
 
@@ -228,8 +229,7 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
         terms.append(f"{rest[:place]}Z{rest[place:]}")
     formula = f"{','.join(terms)}->{others}"
     _share(known, "vecdot", formula, given)
-    if given[0].dtype.kind == "c":
-        given[0] = np.conjugate(given[0])
+    given[0] = kind_of(given[0].dtype).conjugated(given[0])
     return contracted(formula, given)
 
 
@@ -421,7 +421,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         made = container_of(known, shape, dtype, _along(like, place, division, len(shape)))
         made.local_view()[...] = partial
         return made
-    total = reductions.allreduce(ctx, np.asarray(partial, order="C"), "lor" if dtype.kind == "b" else "sum")
+    total = reductions.allreduce(ctx, np.asarray(partial, order="C"), "lor" if kind_of(dtype).is_boolean else "sum")
     total = np.asarray(total).astype(dtype, copy=False)
     return everywhere(known, total) if wanted else total[()]
 
@@ -451,7 +451,9 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
         x, y = (array if term[d] in inner else array.T for array, term, d in zip(arrays, terms, (1, 0)))
         product = np.asarray(by_user(np.matmul, (x, y), {}))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
-    return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": len(values) > 1 and dtype.kind != "b"}))
+    return np.asarray(
+        by_user(np.einsum, (formula, *arrays), {"optimize": len(values) > 1 and not kind_of(dtype).is_boolean})
+    )
 
 
 def _divided_letter(parts: list[tuple[Any, str]], wanted: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import kind_of
 from ..algorithms.axis_reductions import container_of
 from ..algorithms.exchange import share
 from ..algorithms.rows import by_rows
@@ -128,7 +129,7 @@ def svd_lowrank(a: Any, k: int, *, oversampling: int = 10, power_iterations: int
 
 def _adjoint(x: Array) -> Array:
     """Return the conjugate transpose; of real elements, another view of them."""
-    return x.conj().T if x.dtype.kind == "c" else x.T
+    return kind_of(x.dtype).conjugated(x).T
 
 
 def _times(a: Array, narrow: Array) -> Array:
@@ -206,10 +207,10 @@ def _all_rows(ctx: Any, own: Array) -> Array:
 
 def _random(ctx: Any, seed: int, rows: int, columns: int, dtype: np.dtype[Any]) -> Array:
     """Return a matrix of normally distributed numbers, the same on every rank."""
-    each = 2 if dtype.kind == "c" else 1
+    each = 2 if kind_of(dtype).is_complex else 1
     numbers = np.empty(rows * columns * each)
     source = streams.Streams(ctx, np.random.SeedSequence(seed))
     streams.fill(source, 0, lambda g, _, number: g.standard_normal(number), numbers, 0, streams.BLOCK)
-    if dtype.kind == "c":
+    if kind_of(dtype).is_complex:
         numbers = numbers.view(np.complex128)
     return numbers.reshape(rows, columns).astype(dtype, copy=False)

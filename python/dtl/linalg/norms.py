@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms import folds, statistics
 from ..algorithms.axis_reductions import dimensions
@@ -87,7 +88,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
         return _along(a, order, axis, keepdims)
     real = REAL_SCALARS[a.dtype.num]
     if order == 2:
-        exact = int(bool(reproducible) and a.dtype.kind in "fc")
+        exact = int(bool(reproducible) and kind_of(a.dtype).is_inexact)
         return real(math.sqrt(fold(a, folds.SQUARES, 0, exact)))
     if order == 1:
         return real(fold(a, folds.MAGNITUDES))
@@ -169,7 +170,7 @@ def _of_singular_values(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool)
 
 
 def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
-    magnitudes = np.abs(a if a.dtype.kind in "fc" else a.astype(np.float64))
+    magnitudes = np.abs(a if kind_of(a.dtype).is_inexact else a.astype(np.float64))
     if math.isinf(order):
         if order < 0:
             return statistics.min(magnitudes, axis, keepdims=keepdims)
@@ -178,7 +179,9 @@ def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
         return statistics.sum(magnitudes != 0, axis, magnitudes.dtype, keepdims=keepdims)
     total = statistics.sum(magnitudes**order, axis, keepdims=keepdims)
     power = 1 / order
-    return total ** (total.dtype.type(power) if total.dtype.kind == "f" else power)  # NumPy 1 makes float64 of both
+    return total ** (
+        total.dtype.type(power) if kind_of(total.dtype).is_float else power
+    )  # NumPy 1 makes float64 of both
 
 
 @algorithm

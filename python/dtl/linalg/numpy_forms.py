@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
+from .._native.kinds import kind_of
 from .._native.no_value import NO_VALUE
 from .._native.objects import refuse_closed
 from .._native.values import array_from, fingerprint
@@ -207,7 +208,7 @@ def vecmat(x1: Any, x2: Any) -> Any:
     """Return the products of vectors, conjugated, and matrices."""
     vectors, matrices = together(x1, x2)
     _check_product("vecmat", matrices, -2, vectors)
-    return contracted("...i,...ij->...j", (np.conjugate(vectors) if vectors.dtype.kind == "c" else vectors, matrices))
+    return contracted("...i,...ij->...j", (kind_of(vectors.dtype).conjugated(vectors), matrices))
 
 
 def _check_product(op: str, matrices: Any, summed: int, vectors: Any) -> None:

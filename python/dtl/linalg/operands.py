@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from .._native import slow_paths
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import array_from
@@ -44,7 +45,7 @@ def check_matrix(name: str, a: Any, square: bool = False, *, moved: bool = False
 def inexact(*dtypes: Any) -> np.dtype[Any]:
     """Return the dtype that NumPy's linear algebra works in: that of the elements, float64 for integers."""
     common = np.result_type(*dtypes)
-    return common if common.kind in "fc" else np.dtype(np.float64)
+    return kind_of(common).divided(common)
 
 
 def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -57,7 +58,7 @@ def number(name: str, value: Any) -> float | None:
     if value is None:
         return None
     array = array_from(name, value)
-    if array.size != 1 or array.dtype.kind not in "biuf":
+    if array.size != 1 or not kind_of(array.dtype).is_real:
         raise InvalidTypeError(f"{name} must be a real number, not {value!r}")
     return float(array.reshape(()))
 

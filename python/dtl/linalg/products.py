@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import input_array
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from .._native.values import fingerprint
@@ -96,7 +97,7 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
         check_container("a", known)
         share(known, name, f"the number {number!r}")
         factor = np.asarray(number)
-        if factor.dtype.kind not in "biufc":
+        if not kind_of(factor.dtype).is_number:
             return np.multiply(a, b)
         dtype = np.result_type(factor.dtype, known.dtype)  # a Python number is a float64 or int64 here, as in NumPy
         return known.astype(dtype, copy=False) * factor.astype(dtype)[()]
@@ -107,7 +108,7 @@ def _inner(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, np.ndarray):
-        return value.ndim == 0 and value.dtype.kind in "biufc"
+        return value.ndim == 0 and kind_of(value.dtype).is_number
     return isinstance(value, (numbers.Number, np.bool_))
 
 
@@ -136,9 +137,9 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
         share(a, name, also=(b,), anywhere=True)
         b = moved_to(name, b, a)
     a, b = a.astype(one, copy=False), b.astype(one, copy=False)
-    exact = int(bool(reproducible) and one.kind in "fc")
+    exact = int(bool(reproducible) and kind_of(one).is_inexact)
     value = bridge.dot(a, handle_of(b), conjugate, exact)
-    if one.kind in "iu":
+    if kind_of(one).is_integer:
         return np.array(value & _WORD, np.uint64).astype(one)[()]
     return ELEMENT_SCALARS[one.num](value)
 
@@ -234,7 +235,7 @@ def _with_array(known: DistributedContainer, a: Any, b: Any) -> Any:
     with local_step(known.context, "matmul"):
         refuse_closed(known)
         array = b if known is a else a
-        if array.dtype.kind not in "biufc" or not array.ndim:
+        if not kind_of(array.dtype).is_number or not array.ndim:
             raise InvalidTypeError(f"matmul: an operand must be a container or an array of numbers, not {array!r}")
         _check_inner(a, b)
     share(known, "matmul", f"an array with fingerprint {fingerprint(array)} of shape {array.shape}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
@@ -331,7 +332,7 @@ def _reals(floats: Array) -> Array:
 
 
 def _conjugate(c: DistributedContainer) -> None:
-    if c.dtype.kind == "c":
+    if kind_of(c.dtype).is_complex:
         view = c.local_view()
         np.conjugate(view, out=view)
 

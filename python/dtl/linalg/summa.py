@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from ..algorithms.axis_reductions import combine, container_of, redivided
 from ..algorithms.reductions import reduction
 from ..comm import collectives, reductions, vector_collectives
@@ -63,7 +64,9 @@ def _meet(a: DistributedContainer, b: DistributedContainer) -> bool:
 def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[Any]) -> Any:
     """Return the sum of the products of what each rank has: no element of a or b moves. Collective."""
     x, y = a.local_view().astype(dtype, copy=False), b.local_view().astype(dtype, copy=False)
-    total = reductions.allreduce(a.context, by_user(np.matmul, (x, y), {}), "lor" if dtype.kind == "b" else "sum")
+    total = reductions.allreduce(
+        a.context, by_user(np.matmul, (x, y), {}), "lor" if kind_of(dtype).is_boolean else "sum"
+    )
     made = container_of(a, total.shape, dtype, division_of(a))
     made.local_view()[...] = total[:, made.local_indices(1)]
     return made
@@ -82,7 +85,7 @@ def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: 
         hi = min(lo + width, inner)
         x = _panel(row, left.T, a_range, lo, hi).T.astype(made.dtype, copy=False)
         y = _panel(column, right, b_range, lo, hi).astype(made.dtype, copy=False)
-        if made.dtype.kind not in "fc":  # NumPy's own loops, which take longer where a row's elements lie apart
+        if not kind_of(made.dtype).is_inexact:  # NumPy's own loops, which take longer where a row's elements lie apart
             x = np.ascontiguousarray(x)
         if lo == 0:
             by_user(np.matmul, (x, y), {"out": result})
@@ -126,7 +129,7 @@ def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim:
         return made
     made = container_of(matrix, (extent,), dtype, BLOCK)
     # A product of bool matrices says whether any pair is true.
-    by = reduction("any", None, dtype) if dtype.kind == "b" else reduction("sum", dtype, dtype)
+    by = reduction("any", None, dtype) if kind_of(dtype).is_boolean else reduction("sum", dtype, dtype)
     inner = by.map(partial[:0], (0,), partial)[0].dtype
     combine(made, 0, (partial.astype(inner),), [matrix.local_indices(other)], by, 1)
     return made

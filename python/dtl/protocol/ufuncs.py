@@ -147,7 +147,7 @@ class Elementwise(Operators):
         """
         wanted = _cast_dtype(self.dtype, dtype)
         memory_order(order)
-        if self.dtype.kind in "SU" and wanted == _DATES:
+        if kind_of(self.dtype).is_text and wanted == _DATES:
             wanted = _unit_of_dates(self)
         if not _may_cast(self.dtype, wanted, casting):
             raise InvalidTypeError(f"elements of {self.dtype} do not become {wanted} with casting {casting!r}")
@@ -423,7 +423,7 @@ def _cast_dtype(of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
     except (TypeError, ValueError, SyntaxError):
         wanted = dtype  # which is refused by name
     else:
-        if wanted.kind in "SU" and not wanted.itemsize:
+        if kind_of(wanted).is_text and not wanted.itemsize:
             wanted = np.zeros(1, of).astype(wanted).dtype
     stored_number(wanted)
     found: np.dtype[Any] = np.dtype(wanted)

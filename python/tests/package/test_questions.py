@@ -16,12 +16,12 @@ pytestmark = pytest.mark.alone("the sources are the same on every rank")
 
 ROOT = Path(dtl.__file__).parent
 
-#: How many lines outside of kinds and places ask for the kind of elements, and for the place of a container. They only
-#: get fewer.
-LIMITS = {"kind": 277, "place": 98}
+#: How many lines outside of kinds and places ask for the kind of elements by letters, dtypes or carriers, for the place
+#: of a container, and the object of a kind what it is. They only get fewer.
+LIMITS = {"kind": 133, "place": 97, "object": 132}
 
 #: What is asked for the kind: of NumPy's letters, of the type as which the core moves elements, of single dtypes.
-_KIND_CALLS = {"is_half", "_is_moved", "is_moved", "is_of_another_library", "iscomplexobj", "issubdtype", "carrier"}
+_KIND_CALLS = {"is_half", "_is_moved", "iscomplexobj", "issubdtype"}
 _KIND_NAMES = {"_carrier", "carrier_of", "carrier", "_HALF", "float16", "hasobject"}
 
 #: What is asked for the place.
@@ -63,35 +63,39 @@ def conditions(tree: ast.AST) -> Iterator[ast.AST]:
             yield node.operand
 
 
+def asked_in(node: ast.AST) -> Iterator[str]:
+    """Yield what an expression asks for by itself."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        letters = any(map(is_letter, sides)) and any(are_letters(side) or is_letter(side) for side in sides[1:])
+        names = any(isinstance(side, ast.Attribute) and side.attr == "names" for side in sides)
+        if letters or names or any(name_of(side) in _KIND_NAMES for side in sides):
+            yield "kind"
+        if any(name_of(side) in _PLACE_NAMES for side in sides):
+            yield "place"
+    elif isinstance(node, (ast.Subscript, ast.Call)):
+        given = node.args if isinstance(node, ast.Call) else [node.slice]
+        called = name_of(node) if isinstance(node, ast.Call) else ""
+        if called in _KIND_CALLS or any(isinstance(each, ast.Attribute) and is_letter(each) for each in given):
+            yield "kind"
+        if called in _PLACE_CALLS:
+            yield "place"
+    elif isinstance(node, ast.Attribute) and node.attr.startswith(("is_", "has_")) and name_of(node.value) == "kind_of":
+        yield "object"
+
+
 def questions(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield what is asked, for the kind or for the place, with the lines."""
+    """Yield what is asked for, with the lines."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-            if any(map(is_letter, sides)) and any(are_letters(side) or is_letter(side) for side in sides[1:]):
-                yield "kind", node.lineno
-            if any(name_of(side) in _KIND_NAMES for side in sides):
-                yield "kind", node.lineno
-            if any(name_of(side) in _PLACE_NAMES for side in sides):
-                yield "place", node.lineno
-            if any(isinstance(side, ast.Attribute) and side.attr == "names" for side in sides):
-                yield "kind", node.lineno
-        elif isinstance(node, (ast.Subscript, ast.Call)):
-            given = node.args if isinstance(node, ast.Call) else [node.slice]
-            if any(isinstance(each, ast.Attribute) and is_letter(each) for each in given):
-                yield "kind", node.lineno
-            if isinstance(node, ast.Call) and name_of(node) in _KIND_CALLS - {"carrier"}:
-                yield "kind", node.lineno
-            if isinstance(node, ast.Call) and name_of(node) in _PLACE_CALLS:
-                yield "place", node.lineno
+        yield from ((what, getattr(node, "lineno", 0)) for what in asked_in(node))
     for node in conditions(tree):
         if name_of(node) == "placed" and not isinstance(node, ast.Call):
-            yield "place", node.lineno
+            yield "place", getattr(node, "lineno", 0)
 
 
 def lines_that_ask() -> dict[str, list[str]]:
     """Return the lines that ask for the kind, and those that ask for the place, with their files."""
-    found: dict[str, list[str]] = {"kind": [], "place": []}
+    found: dict[str, list[str]] = {what: [] for what in LIMITS}
     for path in sorted(ROOT.rglob("*.py")):
         if _ELSEWHERE.isdisjoint(path.relative_to(ROOT).parts):
             source = path.read_text(encoding="utf-8")

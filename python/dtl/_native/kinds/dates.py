@@ -17,9 +17,9 @@ _SIGN = np.uint64(1 << 63)
 
 
 class Date(Moved):
-    """datetime64 and timedelta64."""
+    """datetime64, and what spans of time have alike."""
 
-    is_date = is_listed = has_missing = True
+    is_date = is_listed = is_made_of_objects = has_missing = True
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the integers with the other sign: of NaT 0, or one less, so that it is the greatest."""
@@ -54,6 +54,32 @@ class Date(Moved):
             raise InvalidTypeError(f"{name} {value!r} would not stay what they are as {dtype}: {error}") from None
 
 
+class Span(Date):
+    """timedelta64."""
+
+    is_span = True
+
+
 def dates_of(keys: Array, dtype: np.dtype[Any]) -> Array:
     """Return the dates or spans of time that have ascending keys."""
     return ((keys + np.uint64(1)) ^ _SIGN).view(dtype)
+
+
+def range_in_units(start: Any, stop: Any, step: Any, dtype: Any) -> tuple[np.dtype[Any], int, int, int]:
+    """Return the unit that NumPy chooses for a range of dates, and its ends and step as integers in it.
+
+    A TypeError or ValueError says what of them has none.
+    """
+    if dtype is not None and np.dtype(dtype).kind not in "mM":
+        raise TypeError(f"dtype {np.dtype(dtype)} holds no dates")
+    has_unit = np.asarray(step).dtype.kind not in "biuf"  # else NumPy 2.5 warns of it
+    ends = [end for end in (start, stop) if np.asarray(end).dtype.kind not in "iub"] or [start]
+    units = [np.arange(end, end, *[step][:has_unit], dtype=dtype).dtype for end in ends]
+    unit: np.dtype[Any] = np.result_type(*units)
+    spans = np.dtype(unit.str.replace("M", "m"))
+    first = int(np.asarray(start, unit).astype(np.int64))
+    if np.asarray(stop).dtype.kind in "iubm" and unit.kind == "M":  # how long the range is
+        last = first + int(np.asarray(stop, spans).astype(np.int64))
+    else:
+        last = int(np.asarray(stop, unit).astype(np.int64))
+    return unit, first, last, int(np.asarray(step, spans).astype(np.int64))

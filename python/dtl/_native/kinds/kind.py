@@ -17,16 +17,19 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 class Kind:
     """A kind of elements. This one is of those that no container holds, such as Python's objects."""
 
-    #: What they are, for those that count or compute: numbers; integers; bool or integers; floats, complex or not.
-    is_number = is_integer = is_whole = is_inexact = is_complex = is_boolean = False
+    #: What they are, for those that count or compute: numbers; those without an imaginary part; bool; integers; bool or
+    #: integers; floats; complex numbers; floats or complex numbers.
+    is_number = is_real = is_boolean = is_integer = is_whole = is_float = is_complex = is_inexact = False
     #: Whether some are not equal to themselves: NaN and NaT.
     has_missing = False
-    #: Points or spans of time; bytes and str.
-    is_date = is_text = False
+    #: Points or spans of time, and spans; bytes or str, and str.
+    is_date = is_span = is_text = is_str = False
     #: Whether the core moves them, and does not know them; and whether it finds their order by itself, without keys.
     is_moved = is_ordered_by_core = False
     #: Whether a list of some is an array of NumPy's of them, which containers hold.
     is_listed = False
+    #: Whether NumPy makes other arrays of objects if it knows the dtype.
+    is_made_of_objects = False
     #: By which of NumPy's rules others become these elements; and whether only those of NumPy's same letter do.
     casting: Any = "same_kind"
     is_closed = False
@@ -70,6 +73,26 @@ class Kind:
     def nothing(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return NaNs or NaTs."""
         return np.full(shape, np.nan, dtype)
+
+    def conjugated(self, elements: Any) -> Any:
+        """Return the complex conjugates of an array or a container; of real numbers, itself."""
+        return elements
+
+    def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype to add up elements in, which their sum has."""
+        return dtype
+
+    def in_doubles(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype of numbers of double precision."""
+        return np.dtype(np.float64)
+
+    def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype of quotients."""
+        return np.dtype(np.float64)
+
+    def sized(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype of what NumPy makes with one."""
+        return dtype
 
     def truths(self, part: Array) -> Array:
         """Return which elements are true, as ``np.nonzero`` has them: neither zero nor empty text."""

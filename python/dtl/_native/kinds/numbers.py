@@ -88,7 +88,7 @@ class Number(Kind):
 class _Whole(Number):
     """Integers, and bool."""
 
-    is_whole = True
+    is_whole = is_real = True
 
     def _exact(self, name: str, value: Any, array: Array, dtype: np.dtype[Any]) -> Array:
         if array.dtype != object:
@@ -139,7 +139,15 @@ class Integer(_Whole):
 class Real(Number):
     """Floats of 32 and of 64 bits."""
 
-    is_inexact = has_missing = True
+    is_inexact = is_real = is_float = has_missing = True
+
+    def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return float64."""
+        return np.dtype(np.float64)
+
+    def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the same."""
+        return dtype
 
     def missing(self, elements: Array) -> Array:
         """Return which are NaN."""
@@ -159,6 +167,22 @@ class Complex(Number):
 
     is_inexact = is_complex = has_missing = True
     is_ordered_by_core = False
+
+    def conjugated(self, elements: Any) -> Any:
+        """Return the conjugates."""
+        return np.conjugate(elements)
+
+    def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return complex128."""
+        return np.dtype(np.complex128)
+
+    def in_doubles(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return complex128."""
+        return np.dtype(np.complex128)
+
+    def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the same."""
+        return dtype
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the parts of numbers as NumPy sorts them: those with a NaN last, by what is none."""

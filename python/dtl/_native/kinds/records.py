@@ -20,7 +20,7 @@ _NAT_FIRST = np.lib.NumpyVersion(np.__version__) < "1.21.0"
 class Record(Moved):
     """NumPy's void: its fields are of kinds of their own."""
 
-    is_closed = True
+    is_made_of_objects = is_closed = True
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the keys of each field, or the bytes as numbers."""

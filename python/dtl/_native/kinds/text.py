@@ -11,9 +11,9 @@ from .kind import Array, Moved
 
 
 class Text(Moved):
-    """Bytes, one each, or characters of four."""
+    """Bytes, and what str have alike, whose characters have four."""
 
-    is_text = is_listed = is_closed = True
+    is_text = is_listed = is_made_of_objects = is_closed = True
     casting = "safe"  # else the longer ones are cut off
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
@@ -28,9 +28,19 @@ class Text(Moved):
         """Return the last text of the length, or the empty one."""
         return (b"\xff" if dtype.type is np.bytes_ else chr(sys.maxunicode)) * dtype.itemsize if least else b""
 
+    def sized(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return text of one character instead of none."""
+        return dtype if dtype.itemsize else np.dtype(f"{dtype.kind}1")
+
     def plain(self, keys: Array) -> Array:
         """Return the bytes."""
         return keys.view(np.uint8)
+
+
+class Str(Text):
+    """str."""
+
+    is_str = True
 
 
 def words(part: Array) -> list[Array]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from ..._native.kinds import kind_of
 from ..._native.objects import refuse_closed
 from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
@@ -56,7 +57,7 @@ def read(of: DistributedContainer, key: Any) -> Selection | Gathered:
     if len(entries) == 1 and _chooses_nothing(of, entries[0]):
         entries = (np.zeros(of.shape[: entries[0].ndim], np.bool_),)
     if any([isinstance(entry, DistributedContainer) for entry in entries]):
-        if len(entries) == 1 and entries[0].dtype.kind not in "iu":
+        if len(entries) == 1 and not kind_of(entries[0].dtype).is_integer:
             return _where(of, entries[0])
         gathered = _gathered(of, entries)
         if gathered is not None:
@@ -122,9 +123,9 @@ def index_array(entry: Any) -> Array:
         raise InvalidTypeError(f"index {entry!r} is no array: {error}") from None
     if array.size == 0 and not isinstance(entry, np.ndarray):
         array = array.astype(np.int64)
-    if array.dtype.kind == "b":
+    if kind_of(array.dtype).is_boolean:
         return array
-    if array.dtype.kind not in "iu":
+    if not kind_of(array.dtype).is_integer:
         raise InvalidTypeError(
             f"an index array of dtype {array.dtype} of type {type(entry).__name__}; it must be of integers"
         )
@@ -161,7 +162,7 @@ def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered | 
 
     None if the entries are something else. Collective.
     """
-    if any([isinstance(entry, DistributedContainer) and entry.dtype.kind not in "iu" for entry in entries]):
+    if any([isinstance(entry, DistributedContainer) and not kind_of(entry.dtype).is_integer for entry in entries]):
         return None
     whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in entries[1:])
     first = isinstance(entries[0], DistributedContainer)

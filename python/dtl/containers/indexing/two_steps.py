@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import slow_paths
+from ..._native.kinds import kind_of
 from ..._native.library import bridge
 from ..._native.objects import refuse_closed
 from ..base import DistributedContainer
@@ -22,7 +23,7 @@ def rows_first(key: Any) -> tuple[DistributedContainer, tuple[Any, ...]] | None:
         _is_slice(entry) or (isinstance(entry, (int, np.integer)) and entry.__class__ is not bool) for entry in rest
     ):
         return None
-    return (rows, rest) if rows.dtype.kind == "b" or any(_is_slice(entry) for entry in rest) else None
+    return (rows, rest) if kind_of(rows.dtype).is_boolean or any(_is_slice(entry) for entry in rest) else None
 
 
 def select(of: Any, rows: DistributedContainer, rest: tuple[Any, ...]) -> Any:
@@ -70,7 +71,7 @@ def _is_whole(rest: tuple[Any, ...], dims: int) -> bool:
 
 def _chosen(rows: DistributedContainer) -> int:
     """Return how many dimensions a container chooses of."""
-    return rows.ndim if rows.dtype.kind == "b" else 1
+    return rows.ndim if kind_of(rows.dtype).is_boolean else 1
 
 
 def _beside(rows: DistributedContainer, rest: tuple[Any, ...]) -> tuple[Any, ...]:
