@@ -82,7 +82,7 @@ class Stage:
         dtl.recv(ctx, ctx.rank)
         self.request.wait()
         self.generator = dtl.random.Generator(ctx, 1)
-        self.linalg, self.tables = hostile_linalg.rows(ctx), hostile_tables.rows(ctx)
+        self.linalg, self.tables = hostile_linalg.rows(ctx), hostile_tables.rows(ctx, self.folder)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
         return dtl.DistributedVector(self.ctx if ctx is None else ctx, 9, fill=1.0)

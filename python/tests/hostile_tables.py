@@ -29,8 +29,8 @@ def table_of(ctx: dtl.Context) -> Any:
     return dtl.Table
 
 
-def rows(ctx: dtl.Context) -> Rows:
-    """Return the collective calls."""
+def rows(ctx: dtl.Context, folder: str) -> Rows:
+    """Return the collective calls. In the folder, there are a table v.parquet and others."""
     t = table_of(ctx)
     whole = {"v": [1.0, 2.0], "n": 3}
     v = t["v"] if isinstance(t, dtl.Table) else t
@@ -59,9 +59,22 @@ def rows(ctx: dtl.Context) -> Rows:
         "Table.head": (t.head, {"n": 2}),
         "Table.info": (t.info, {"root": 0}),
         "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
+        "Table.read_arrow": (
+            functools.partial(dtl.Table.read_arrow, ctx),
+            {"path": f"{folder}/v.arrow", "columns": ["v"]},
+        ),
+        "Table.read_parquet": (
+            functools.partial(dtl.Table.read_parquet, ctx),
+            {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)]},
+        ),
+        "Table.save": (
+            functools.partial(t.save, f"{folder}/t.parquet"),
+            {"format": "parquet", "compression": None},
+        ),
         "Table.show": (t.show, {"root": 0}),
         "Table.tail": (t.tail, {"n": 2}),
         "Table.to_arrow": (t.to_arrow, {"root": 0}),
+        "Table.to_polars": (t.to_polars, {"root": 0}),
         "Table.to_pandas": (t.to_pandas, {"root": 0}),
         "ColumnRowMethods.sort_values": (v.sort_values, {"ascending": True, "na_position": "last"}),
         "ColumnRowMethods.value_counts": (v.value_counts, {"dropna": True}),

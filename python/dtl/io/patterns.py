@@ -30,10 +30,10 @@ def files_of(path: str) -> list[str] | None:
         return None
     if not found:
         raise FileNotFoundError(f"no file is called {path!r}")
-    return sorted(found, key=_natural)
+    return sorted(found, key=natural_order)
 
 
-def _natural(name: str) -> list[Any]:
+def natural_order(name: str) -> list[Any]:
     """Return what sorts names so that numbers in them are in order."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
@@ -54,7 +54,7 @@ def parts_of(path: str) -> list[str]:
     Such as ``_SUCCESS``, ``_metadata`` and hidden files have names that begin with a dot or an underscore.
     """
     suffix, found = suffix_of(path), []
-    for name in sorted(os.listdir(path), key=_natural):
+    for name in sorted(os.listdir(path), key=natural_order):
         file = os.path.join(path, name)
         if name.startswith((".", "_")):
             continue

@@ -47,3 +47,22 @@ def with_categories(rows: Rows, op: str, categories: Any, ordered: bool) -> Rows
         made = made or [pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values, ordered=ordered)]
     agree(ctx, op, f"{values.to_pylist()}, ordered {ordered}")
     return rows.like(pa.table([pa.chunked_array(made, made[0].type)], names=[name]))
+
+
+def unified(rows: Rows, op: str) -> Rows:
+    """Return rows of which every rank has the same list of categories of each column. Collective."""
+    pa = arrow()
+    made = dict(zip(rows.names, rows.local.columns))
+    for name, kind in zip(rows.names, rows.schema.types):
+        if not pa.types.is_dictionary(kind):
+            continue
+        lists = categories_of(rows.like(rows.local.select([name])), op)
+        with local_step(rows.context, op):
+            values = pa.array(lists, kind.value_type)
+            chunks = []
+            for chunk in made[name].chunks:
+                places = pa.compute.index_in(chunk.dictionary, value_set=values)
+                chunks.append(pa.DictionaryArray.from_arrays(places.take(chunk.indices), values, ordered=kind.ordered))
+            made[name] = pa.chunked_array(chunks, kind)
+        agree(rows.context, op)
+    return rows.like(pa.table(made))

@@ -91,12 +91,21 @@ def whole_column(name: str, values: Any) -> Any:
         elif isinstance(values, (Mapping, set, frozenset)):
             raise InvalidTypeError(f"the values of {name} are a {type(values).__name__}, which has no order")
         else:
-            made = pa.array(_checked(name, listed(values), _DEPTH))
+            made = _of_list(name, listed(values))
         if not isinstance(made, pa.ChunkedArray):
             made = pa.chunked_array([made], made.type)
         if pa.types.is_struct(made.type) and type(values).__name__ == "DataFrame":
             raise InvalidTypeError(f"the values of {name} are a table, not a column")
         return normalized_column(made)
+
+
+def _of_list(name: str, values: list[Any]) -> Any:
+    """Return an array of Python's values; pyarrow does not take dates of NumPy's one by one."""
+    times = {type(each) for each in values} - {type(None)}
+    if len(times) == 1 and times <= {np.datetime64, np.timedelta64}:
+        missing = next(iter(times))("NaT")
+        return _of_numpy(name, np.array([missing if each is None else each for each in values]))
+    return arrow().array(_checked(name, values, _DEPTH))
 
 
 def _checked(name: str, values: Any, left: int) -> Any:

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
+from ..io.formats import needs
+from ..io.steps import path_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import changes, display, reductions, selection
+from . import changes, display, reading, reading_batches, reductions, selection, writing
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
@@ -122,6 +124,79 @@ class Table(RowMethods):
         """
         check_context(ctx)
         return cls.of(rows_of_arrow(ctx, "from_arrow", table))
+
+    @classmethod
+    @collective
+    def read_parquet(cls, ctx: Context, path: Any, *, columns: Any = None, filters: Any = None) -> Table:
+        """Return the table of files of Parquet; each rank reads its groups of rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files. If folders in it are named by values, such
+            as ``year=2024``, these are columns: of int64 if all are integers, and of text otherwise. Files whose names
+            begin with ``_`` or a dot are left out.
+        columns
+            The names of the columns to read; None for all.
+        filters
+            Which rows to read: terms such as ``[("price", ">", 3), ("year", "in", [2023, 2024])]`` that must all be
+            true, a list of such lists of which one must be, or an expression of pyarrow. Groups in which no row is
+            wanted are not read.
+
+        Returns
+        -------
+        Table
+            The rows in the order of the files. Each rank has whole groups, where that deals the rows out evenly.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        FileError
+            If a file is damaged, or if its columns are not those of the first file. On every rank.
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError, InvalidTypeError
+            If columns or filters are none.
+        BackendUnavailableError
+            If pyarrow is missing or older than 14: ``pip install pyarrow``.
+
+        Examples
+        --------
+        >>> import dtl, os, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "prices.parquet")
+        ...     dtl.Table(ctx, {"what": ["plum", "fig", None], "price": [3, 2, 5]}).save(path)
+        ...     table = dtl.Table.read_parquet(ctx, path, filters=[("price", ">", 2)])
+        ...     print(table.to_arrow().to_pydict())
+        {'what': ['plum', None], 'price': [3, 5]}
+        """
+        check_context(ctx)
+        return cls.of(reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters))
+
+    @classmethod
+    @collective
+    def read_arrow(cls, ctx: Context, path: Any, *, columns: Any = None) -> Table:
+        """Return the table of files of Arrow's IPC format, such as Feather; each rank reads its rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files.
+        columns
+            The names of the columns to read; None for all.
+
+        Raises
+        ------
+        FileNotFoundError, FileError, KeyNotFoundError, InvalidArgumentError, BackendUnavailableError
+            As for :meth:`read_parquet`.
+        """
+        check_context(ctx)
+        return cls.of(reading_batches.read_arrow(ctx, "read_arrow", path_of(path), columns))
 
     @property
     def context(self) -> Context:
@@ -488,6 +563,53 @@ class Table(RowMethods):
         """
         whole = self._gathered("to_pandas", root)
         return None if whole is None else whole.to_pandas()
+
+    def to_polars(self, root: int = 0) -> Any:
+        """Return all rows as a polars.DataFrame on one rank; None on the others. Collective.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        BackendUnavailableError
+            If polars is missing on that rank: ``pip install polars``.
+        """
+        whole = self._gathered("to_polars", root)
+        if whole is None:
+            return None
+        try:
+            import polars
+        except ImportError as error:
+            raise needs("polars", "to_polars", error) from None
+        return polars.from_arrow(whole)
+
+    @collective
+    def save(self, path: Any, *, format: str | None = None, compression: Any = None) -> None:
+        """Write the table to a file of Parquet, Arrow or CSV. Collective.
+
+        The new file replaces an old one only when it is complete. Until then, and if the call fails or the program is
+        killed, the old file is unchanged.
+
+        Parameters
+        ----------
+        path
+            The file, in a folder that rank 0 can write to, or a URL. Its suffix says the format: ``.parquet`` or
+            ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
+        format
+            "parquet", "arrow" or "csv", whatever the suffix is.
+        compression
+            For Parquet "snappy", "gzip", "brotli", "lz4" or "zstd"; for Arrow "lz4" or "zstd". False means none.
+            None is "snappy" for Parquet, and none for Arrow.
+
+        Raises
+        ------
+        FileError
+            If rank 0 cannot write the file. On every rank.
+        InvalidArgumentError, InvalidTypeError
+            If the format is none, or if it has no columns of such types: CSV has no lists, structs, bytes and spans of
+            time.
+        """
+        writing.save(self._rows, "save", path_of(path), format, compression)
 
     @collective
     def _gathered(self, op: str, root: Any) -> Any:

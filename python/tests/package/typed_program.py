@@ -269,6 +269,11 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(again[(x > 1) & ~x.isna()], dtl.Table)
     assert_type(again.assign(y=np.arange(3)).drop("x").rename({"y": "z"}).head(2), dtl.Table)
     assert_type(x.fillna(0).to_vector(), Any)
+    with tempfile.TemporaryDirectory() as own:
+        path = f"{dtl.broadcast_object(ctx, own)}/x.parquet"
+        again.save(path, compression="zstd")
+        assert_type(dtl.Table.read_parquet(ctx, path, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
+        ctx.barrier()  # before a rank removes its folder
     print(again.to_pandas(), x.sum(), x.quantile([0.5]), again.dropna().fillna({"x": 0}).describe())
 
 

@@ -1,0 +1,294 @@
+"""Tables of files of Parquet: a file, a pattern, or a folder whose folders may be named by values, as Hive has them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from .._native.arguments import listed as items_of
+from ..comm.objects import allgather_object
+from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
+from ..io.formats import needs
+from ..io.patterns import files_of, natural_order
+from ..io.remote import store_of, suffix_of
+from ..io.steps import as_file_error, from_root, is_remote
+from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
+from .arrow_types import common, converted, normal, normalized
+from .making import scalar, settled, whole_column
+from .rows import Rows, arrow, arrows_errors, names_in, unknown_column
+
+#: What Hive names a folder by whose value is null.
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+#: How much more than an even share of the rows a rank may read, so that it reads whole groups of rows.
+_UNEVEN = 1.2
+
+_RELATIONS = {
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+_KEY = re.compile(r"([^=/]+)=(.*)")
+
+
+class Part(NamedTuple):
+    """A file of a table, and the values that its folders are named by, as texts."""
+
+    path: str
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+class Group(NamedTuple):
+    """A group of rows: the number of its file, its own in the file, and its rows."""
+
+    file: int
+    number: int
+    rows: int
+
+
+def _datasets() -> Any:
+    """Return pyarrow.dataset."""
+    try:
+        import pyarrow.dataset  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise needs("pyarrow", "Parquet", error) from None
+    return pyarrow.dataset
+
+
+def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any) -> Rows:
+    """Return the rows of files of Parquet. Each rank reads its groups of rows. Collective."""
+    with local_step(ctx, op):
+        datasets = _datasets()
+        chosen = None if columns is None else names_in("columns", columns)
+        if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
+            raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
+        condition, beside = _condition(filters)
+    agree(ctx, op, f"path {path!r}, columns {chosen}, filters {condition}")
+    parts: list[Part] = from_root(ctx, op, "read", path, lambda: listed(path, (".parquet", ".pq")))
+    kinds = key_types(parts)
+    opened = _Files(datasets, parts, kinds)
+    mine = {}
+    for number in range(ctx.rank, len(parts), ctx.size):
+        with local_step(ctx, op), as_file_error("read", parts[number].path):
+            mine[number] = opened.described(number, condition, beside)
+    agree(ctx, op)
+    found: dict[int, Any] = {}
+    for of_rank in allgather_object(ctx, mine):
+        found.update(of_rank)
+    fields = _common_fields(parts, [found[i][0] for i in range(len(parts))], chosen, beside)
+    names = list(fields) if chosen is None else chosen
+    groups = [Group(i, *group) for i in range(len(parts)) for group in found[i][1]]
+    tables = []
+    for number, ids, skip, rows in shares(groups, ctx.size)[ctx.rank]:
+        with local_step(ctx, op), as_file_error("read", parts[number].path):
+            table = opened.read(number, ids, skip, rows, names, condition, beside)
+            tables.append({name: converted(table[name], fields[name]) for name in names})
+    with local_step(ctx, op):
+        pa = arrow()
+        if tables:
+            whole = pa.concat_tables([pa.table(each) for each in tables])
+        else:
+            whole = pa.table({name: pa.chunked_array([], fields[name]) for name in names})
+    agree(ctx, op)
+    return settled(ctx, op, whole)
+
+
+class _Files:
+    """The files of a table, opened by pyarrow.dataset one after the other."""
+
+    def __init__(self, datasets: Any, parts: list[Part], keys: dict[str, Any]) -> None:
+        self._datasets, self._parts, self._keys = datasets, parts, keys
+        self._format = datasets.ParquetFileFormat()
+
+    def _opened(self, number: int) -> tuple[Any, Any]:
+        """Return a file as a fragment of a dataset, and its schema with the columns of folders."""
+        pa, datasets, part = arrow(), self._datasets, self._parts[number]
+        is_key = None
+        for name, text in part.keys:
+            kind = self._keys[name]
+            value = None if text == _NULL else int(text) if pa.types.is_integer(kind) else text
+            field = datasets.field(name)
+            this = field.is_null() if value is None else field == pa.scalar(value, kind)
+            is_key = this if is_key is None else is_key & this
+        from pyarrow import fs  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        path, store = os.path.abspath(part.path), fs.LocalFileSystem()
+        if is_remote(part.path):
+            found, path = store_of(part.path)
+            store = fs.PyFileSystem(fs.FSSpecHandler(found))
+        fragment = self._format.make_fragment(path, filesystem=store, partition_expression=is_key)
+        fields = [field for field in fragment.physical_schema if field.name not in self._keys]
+        fields += [pa.field(name, kind) for name, kind in self._keys.items()]
+        return fragment, pa.schema(fields)
+
+    def described(self, number: int, condition: Any, beside: Any) -> Any:
+        """Return the columns of a file, and its groups of rows, except for those in which no row is wanted."""
+        fragment, schema = self._opened(number)
+        for name in beside or ():
+            if name not in schema.names:
+                raise unknown_column(name, schema.names)
+        all_groups = fragment.row_groups
+        kept = {group.id for group in all_groups}
+        if condition is not None:
+            with arrows_errors("filters"):
+                kept = {group.id for group in fragment.subset(filter=condition, schema=schema).row_groups}
+        fields = [(field.name, normal(field.type)) for field in schema]
+        return fields, [(group.id, group.num_rows) for group in all_groups if group.id in kept]
+
+    def read(
+        self, number: int, ids: list[int], skip: int, rows: int, names: list[str], condition: Any, beside: Any
+    ) -> Any:
+        """Return the wanted rows of some groups of a file, after some rows of the first of them."""
+        fragment, schema = self._opened(number)
+        some = fragment.subset(row_group_ids=ids)
+        whole = skip == 0 and rows == sum(group.num_rows for group in some.row_groups)
+        if condition is None or whole:
+            table = some.to_table(schema=schema, columns=names, filter=condition)
+            return normalized(table if whole else table.slice(skip, rows))
+        needed = schema.names if beside is None else [*names, *(name for name in beside if name not in names)]
+        table = some.to_table(schema=schema, columns=needed).slice(skip, rows)
+        return normalized(table.filter(condition).select(names))
+
+
+def listed(path: str, suffixes: tuple[str, ...]) -> list[Part]:
+    """Return the files of a path, a pattern, or a folder and its folders, in the order of their names."""
+    if is_remote(path) or not os.path.isdir(path):
+        files = files_of(path)
+        return [Part(path)] if files is None else [Part(each) for each in files]
+    found: list[Part] = []
+    _walk(path, suffixes, (), found)
+    if not found:
+        raise FileNotFoundError(f"the folder {path!r} has no file of a table")
+    names = [name for name, _ in found[0].keys]
+    for part in found:
+        if [name for name, _ in part.keys] != names:
+            raise FileError(f"the folders of {part.path!r} are named by other columns than those of {found[0].path!r}")
+    return found
+
+
+def _walk(folder: str, suffixes: tuple[str, ...], keys: tuple[tuple[str, str], ...], found: list[Part]) -> None:
+    """Add the files of a folder: all but those that other writers keep beside them, such as ``_SUCCESS``."""
+    for name in sorted(os.listdir(folder), key=natural_order):
+        path = os.path.join(folder, name)
+        if name.startswith((".", "_")):
+            continue
+        if os.path.isdir(path):
+            key = _KEY.fullmatch(name)
+            _walk(path, suffixes, (*keys, (unquote(key[1]), unquote(key[2]))) if key else keys, found)
+        elif suffix_of(name) in suffixes or "." not in name:
+            found.append(Part(path, keys))
+        else:
+            pattern = os.path.join(folder, f"*{suffixes[0]}")
+            raise FileError(
+                f"{folder!r} has the file {name!r}, which is no part; the pattern {pattern!r} leaves it out"
+            )
+
+
+def key_types(parts: list[Part]) -> dict[str, Any]:
+    """Return the types of the columns that folders are named by: int64 where all are integers, else text."""
+    pa, kinds = arrow(), {}
+    for i, (name, _) in enumerate(parts[0].keys):
+        texts = {part.keys[i][1] for part in parts} - {_NULL}
+        whole = texts and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})", text) for text in texts)
+        kinds[name] = pa.int64() if whole else pa.string()
+    return kinds
+
+
+def _common_fields(parts: list[Part], fields: list[Any], chosen: list[str] | None, beside: Any) -> dict[str, Any]:
+    """Return the types of the columns, which each file must have. Every rank knows those of all."""
+    known: dict[str, Any] = dict(fields[0])
+    if len(known) < len(fields[0]):
+        raise FileError(f"{parts[0].path!r} has two columns of one name: {[name for name, _ in fields[0]]}")
+    for name in (*(chosen or ()), *(beside or ())):
+        if name not in known:
+            raise unknown_column(name, list(known))
+    for part, of_file in zip(parts[1:], fields[1:]):
+        others = dict(of_file)
+        for name in known if chosen is None else {*chosen, *(beside or ())}:
+            both = common(known[name], others[name]) if name in others else None
+            if both is None:
+                what = f"is of {others[name]}, and of {known[name]} before" if name in others else "is not there"
+                raise FileError(f"the columns of {part.path!r} are not those of {parts[0].path!r}: {name!r} {what}")
+            known[name] = both
+        if chosen is None and len(others) > len(known):
+            raise FileError(
+                f"the columns of {part.path!r} are not those of {parts[0].path!r}: {sorted(set(others) - set(known))}"
+            )
+    return known
+
+
+def shares(groups: Sequence[Group], ranks: int) -> list[list[tuple[int, list[int], int, int]]]:
+    """Return what each rank reads: of each file, some groups, how many rows to leave out first, and how many to take.
+
+    A rank reads whole groups where that gives every rank about as many rows, and parts of groups otherwise.
+    """
+    ends = np.cumsum([0, *(group.rows for group in groups)])
+    total = int(ends[-1])
+    cuts = np.array([total * rank // ranks for rank in range(ranks + 1)])
+    at_groups = ends[np.abs(ends[:, None] - cuts[None, :]).argmin(axis=0)]
+    if len(groups) and np.diff(at_groups).max() <= _UNEVEN * -(-total // ranks):
+        cuts = at_groups
+        cuts[0], cuts[-1] = 0, total
+    found = []
+    for lo, hi in zip(cuts[:-1].tolist(), cuts[1:].tolist()):
+        mine: list[tuple[int, list[int], int, int]] = []
+        for i, group in enumerate(groups):
+            start, end = max(lo, int(ends[i])), min(hi, int(ends[i + 1]))
+            if start >= end:
+                continue
+            if mine and mine[-1][0] == group.file:
+                _, ids, skip, rows = mine.pop()
+                mine.append((group.file, [*ids, group.number], skip, rows + end - start))
+            else:
+                mine.append((group.file, [group.number], start - int(ends[i]), end - start))
+        found.append(mine)
+    return found
+
+
+def _condition(filters: Any) -> tuple[Any, Any]:
+    """Return which rows are wanted, as an expression of pyarrow, and the columns that it needs: None if unknown."""
+    if filters is None:
+        return None, ()
+    datasets = _datasets()
+    if isinstance(filters, datasets.Expression):
+        return filters, None
+    try:
+        terms = items_of(filters)
+        rows = [terms] if terms and isinstance(terms[0], tuple) else [items_of(row) for row in terms]
+        names = [name for row in rows for name, _, _ in row]
+    except (TypeError, ValueError):
+        raise InvalidTypeError(
+            f"filters must be terms such as [('price', '>', 3)], lists of such lists, or an expression, not {filters!r}"
+        ) from None
+    if not names or not all(rows):
+        raise InvalidArgumentError("filters has no term")
+    with arrows_errors("filters"):
+        ways = [functools.reduce(operator.and_, (_term(*term) for term in row)) for row in rows]
+        return functools.reduce(operator.or_, ways), names
+
+
+def _term(name: Any, relation: Any, value: Any) -> Any:
+    """Return what one term of filters asks for."""
+    if not isinstance(name, str):
+        raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+    field = _datasets().field(name)
+    if relation in ("in", "not in"):
+        among = field.isin(whole_column(f"filters of {name!r}", value).combine_chunks())
+        return among if relation == "in" else ~among
+    if not isinstance(relation, str) or relation not in _RELATIONS:
+        raise InvalidArgumentError(f"filters: {relation!r} is none of {', '.join([*_RELATIONS, 'in', 'not in'])}")
+    return _RELATIONS[relation](field, scalar(f"filters of {name!r}", value))

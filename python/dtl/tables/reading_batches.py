@@ -1,0 +1,74 @@
+"""Tables of files of Arrow's IPC format: each rank reads the batches that have its range of the rows."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import FileError, InvalidArgumentError
+from ..io.patterns import table_files
+from ..io.same_files import check_same_files
+from ..io.steps import file_step
+from ..io.tables import ArrowFile, JoinedTable
+from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
+from .arrow_types import converted, normal, normalized
+from .making import settled
+from .rows import Rows, arrow, block_counts, names_in, unknown_column
+
+
+def read_arrow(ctx: Context, op: str, path: str, columns: Any) -> Rows:
+    """Return the rows of files of Arrow. Collective."""
+    with local_step(ctx, op):
+        pa = arrow()
+        chosen = None if columns is None else names_in("columns", columns)
+        if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
+            raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
+    agree(ctx, op, f"path {path!r}, columns {chosen}")
+    with file_step(ctx, op, "read", path):
+        files = table_files(path)
+        file: Any = ArrowFile(path) if files is None else JoinedTable(ArrowFile, files, None)
+        known = file.schema.names
+        names = known if chosen is None else chosen
+        for name in names:
+            if name not in known:
+                raise unknown_column(name, known)
+            if known.count(name) > 1:
+                raise FileError(f"{path!r} has two columns {name!r}")
+        kinds = {name: normal(file.schema.field(name).type) for name in names}
+        schema = f"{int(file.starts[-1])} rows, {kinds}"
+    agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
+    check_same_files(ctx, op, path, list(file.states))
+    counts = block_counts(ctx, int(file.starts[-1]))
+    with file_step(ctx, op, "read", path):
+        lo = sum(counts[: ctx.rank])
+        batches = _batches(file, lo, lo + counts[ctx.rank], names)
+        tables = [_in_types(pa.Table.from_batches([batch]), kinds) for batch in batches]
+        whole = (
+            pa.concat_tables(tables) if tables else _in_types(pa.table({name: pa.nulls(0) for name in names}), kinds)
+        )
+    agree(ctx, op)
+    return settled(ctx, op, whole, counts)
+
+
+def _in_types(table: Any, kinds: dict[str, Any]) -> Any:
+    found = normalized(table)
+    return arrow().table({name: converted(found[name], kind) for name, kind in kinds.items()})
+
+
+def _batches(file: Any, lo: int, hi: int, names: list[str]) -> Any:
+    """Yield what the batches of a file have of a range of its rows."""
+    first = max(0, int(np.searchsorted(file.starts, lo, "right")) - 1)
+    for number in range(first, len(file.starts) - 1):
+        row = int(file.starts[number])
+        if row >= hi:
+            return
+        for batch in file.batches(number, names):
+            start, stop = max(lo - row, 0), min(hi - row, batch.num_rows)
+            row += batch.num_rows
+            if start < stop:
+                yield batch.slice(start, stop - start)
+        if row != int(file.starts[number + 1]):
+            raise FileError(f"batch {number} has another number of rows than the file says")

@@ -1,0 +1,199 @@
+"""Tables that are written and read: beside pyarrow's readers of the same files."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_table import divided, everywhere
+
+import dtl
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
+datasets = pytest.importorskip("pyarrow.dataset", reason="needs pyarrow with datasets")
+ipc = pa.ipc
+
+ROWS = 20
+
+WHOLE = pa.table(
+    {
+        "n": pa.array([None if i % 7 == 3 else i * 10**15 for i in range(ROWS)]),
+        "x": pa.array([float("nan") if i == 4 else None if i == 5 else i / 7 for i in range(ROWS)]),
+        "text": pa.array([None if i % 5 == 4 else f"té,{i % 3}\n" for i in range(ROWS)]),
+        "kind": pa.array([("b", "a", None)[i % 3] for i in range(ROWS)]).dictionary_encode(),
+        "size": pa.DictionaryArray.from_arrays(
+            pa.array([i % 3 for i in range(ROWS)], pa.int8()), ["s", "m", "l"], ordered=True
+        ),
+        "at": pa.array([None if i == 2 else i * 10**9 for i in range(ROWS)], pa.timestamp("us", "Europe/Berlin")),
+        "day": pa.array([i * 100 for i in range(ROWS)], pa.int32()).cast(pa.date32()),
+        "money": pa.array([Decimal(i) / 4 for i in range(ROWS)], pa.decimal128(12, 2)),
+        "list": pa.array([[9], None, []] * 6 + [[1, 2], [3]]),
+        "struct": pa.array([{"a": i, "b": None} for i in range(ROWS)], pa.struct({"a": pa.int8(), "b": pa.string()})),
+        "flag": pa.array([True, None] * 10),
+    }
+)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    return repr(found.to_pylist()) == repr(wanted.to_pylist())  # NaN is alike
+
+
+@pytest.mark.parametrize("order", ["even", "last"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_round_trip(ctx: dtl.Context, folder: str, suffix: str, order: str) -> None:
+    table, path = divided(ctx, WHOLE, order), f"{folder}/a.{suffix}"
+    table.save(path)
+    read = dtl.Table.read_parquet if suffix == "parquet" else dtl.Table.read_arrow
+    for columns in (None, ["size", "n"]):
+        again = read(ctx, path, columns=columns)
+        assert same(everywhere(again), WHOLE if columns is None else WHOLE.select(columns))
+        assert again.dtypes == (table if columns is None else table[columns]).dtypes
+        counts = dtl.allgather(ctx, len(again.to_arrow(local=True)))
+        assert counts.max() - counts.min() <= 1
+    assert same(parquet.read_table(path) if suffix == "parquet" else ipc.open_file(path).read_all(), WHOLE)
+    assert again["size"].categories() == ["s", "m", "l"]
+    table[:0].save(path)
+    assert read(ctx, path).shape == (0, len(WHOLE.column_names))
+
+
+def test_text_and_numbers_in_csv(ctx: dtl.Context, folder: str) -> None:
+    names = ["n", "x", "text", "kind", "day", "money"]
+    divided(ctx, WHOLE.select(names), "last").save(f"{folder}/a.csv")
+    with dtl.read_csv(ctx, f"{folder}/a.csv", dtypes={"money": str}) as columns:
+        again = everywhere(dtl.Table(ctx, columns))
+    for name in ("n", "text", "kind"):
+        assert again[name].to_pylist() == WHOLE[name].to_pylist()
+    for name in ("list", "struct"):
+        with pytest.raises(TypeError, match=name):
+            divided(ctx, WHOLE.select([name])).save(f"{folder}/b.csv")
+    assert not os.path.exists(f"{folder}/b.csv")
+
+
+def test_categories_that_differ_between_ranks(ctx: dtl.Context, folder: str) -> None:
+    mine = pa.table({"k": pa.array([f"of {ctx.rank}", "all"]).dictionary_encode()})
+    table = dtl.Table.from_arrow(ctx, mine)
+    wanted = [text for rank in range(ctx.size) for text in (f"of {rank}", "all")]
+    for suffix, read in (("parquet", dtl.Table.read_parquet), ("arrow", dtl.Table.read_arrow)):
+        table.save(f"{folder}/k.{suffix}")
+        assert everywhere(read(ctx, f"{folder}/k.{suffix}"))["k"].to_pylist() == wanted
+
+
+@pytest.mark.parametrize("group", [1, 3, 7, 100])
+def test_groups_of_rows(ctx: dtl.Context, folder: str, group: int) -> None:
+    path = f"{folder}/a.parquet"
+    if ctx.is_root:
+        parquet.write_table(WHOLE, path, row_group_size=group)
+    ctx.barrier()
+    for filters in (None, [("x", ">", 1.0), ("flag", "==", True)], [[("kind", "==", "a")], [("n", "<", 10**15)]]):
+        found = dtl.Table.read_parquet(ctx, path, filters=filters)
+        wanted = parquet.read_table(path, filters=filters)
+        assert same(everywhere(found), wanted)
+        some = dtl.Table.read_parquet(ctx, path, columns=["text"], filters=filters)
+        assert same(everywhere(some), wanted.select(["text"]))
+    expression = pa.compute.field("day") < pa.scalar(500, pa.int32()).cast(pa.date32())
+    assert len(dtl.Table.read_parquet(ctx, path, columns=["n"], filters=expression)) == 5
+
+
+def test_folders_named_by_values(ctx: dtl.Context, folder: str) -> None:
+    given = pa.table(
+        {"year": [2023, 2024, None, 2024] * 5, "town": ["New York", "Köln", "a=b", None] * 5, "v": range(20)}
+    )
+    path = f"{folder}/hive"
+    if ctx.is_root:
+        fields = pa.schema([("year", pa.int64()), ("town", pa.string())])
+        datasets.write_dataset(given, path, format="parquet", partitioning=datasets.partitioning(fields, flavor="hive"))
+        for name in ("_SUCCESS", "_metadata", ".hidden"):
+            Path(path, name).write_bytes(b"")
+    ctx.barrier()
+    rows = lambda table: sorted(map(repr, table.select(["v", "year", "town"]).to_pylist()))  # noqa: E731
+    whole = dtl.Table.read_parquet(ctx, path)
+    assert whole.columns == ["v", "year", "town"]
+    assert rows(everywhere(whole)) == rows(given)
+    some = dtl.Table.read_parquet(ctx, path, columns=["town"], filters=[("year", "==", 2024), ("v", ">", 5)])
+    assert sorted(map(str, everywhere(some)["town"].to_pylist())) == ["Köln"] * 3 + ["None"] * 4
+    assert len(dtl.Table.read_parquet(ctx, path, filters=[("year", ">", 3000)])) == 0
+
+
+def test_files_without_suffix_and_of_other_order(ctx: dtl.Context, folder: str) -> None:
+    if ctx.is_root:
+        os.mkdir(f"{folder}/many")
+        parquet.write_table(WHOLE.select(["n", "text", "kind"])[:8], f"{folder}/many/part-2")
+        parquet.write_table(WHOLE.select(["text", "kind", "n"])[8:], f"{folder}/many/part-10")
+    ctx.barrier()
+    found = everywhere(dtl.Table.read_parquet(ctx, f"{folder}/many"))
+    assert same(found, WHOLE.select(["n", "text", "kind"]))
+    assert same(everywhere(dtl.Table.read_parquet(ctx, f"{folder}/many/part-*", columns=["n"])), WHOLE.select(["n"]))
+
+
+def test_refused_files(ctx: dtl.Context, folder: str) -> None:
+    if ctx.is_root:
+        os.mkdir(f"{folder}/other")
+        parquet.write_table(WHOLE.select(["n", "x"]), f"{folder}/other/a.parquet")
+        parquet.write_table(WHOLE.select(["n"]), f"{folder}/other/b.parquet")
+        os.mkdir(f"{folder}/damaged")
+        for name in "abc":
+            parquet.write_table(WHOLE, f"{folder}/damaged/{name}.parquet")
+        data = bytearray(Path(folder, "damaged/b.parquet").read_bytes())
+        Path(folder, "damaged/b.parquet").write_bytes(data[:-40])
+        os.mkdir(f"{folder}/empty")
+    ctx.barrier()
+    read = dtl.Table.read_parquet
+    with pytest.raises(dtl.FileError, match=r"b.parquet.*'x' is not there"):
+        read(ctx, f"{folder}/other")
+    assert len(read(ctx, f"{folder}/other", columns=["n"])) == 2 * ROWS
+    with pytest.raises(dtl.FileError, match=r"b\.parquet"):
+        read(ctx, f"{folder}/damaged")
+    for path in (f"{folder}/empty", f"{folder}/nothing.parquet", f"{folder}/no*.parquet"):
+        with pytest.raises(FileNotFoundError):
+            read(ctx, path)
+    path = f"{folder}/damaged/a.parquet"
+    with pytest.raises(KeyError, match="did you mean 'text'"):
+        read(ctx, path, columns=["txt"])
+    with pytest.raises(KeyError, match="no column 'y'"):
+        read(ctx, path, filters=[("y", ">", 3)])
+    for given in (
+        {"columns": []},
+        {"columns": ["n", "n"]},
+        {"filters": 3},
+        {"filters": []},
+        {"filters": [("n", "?", 3)]},
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            read(ctx, path, **given)  # type: ignore[arg-type]
+    assert len(read(ctx, path, filters=[("day", "not in", [np.datetime64("1970-01-01")])])) == ROWS - 1
+    assert len(read(ctx, path, filters=[("day", "<", np.datetime64("1971-01-01"))])) == 4
+    with pytest.raises(ValueError, match=r"string|text"):
+        read(ctx, path, filters=[("text", ">", np.datetime64("2020-01-01"))])
+
+
+def test_what_may_not_be_written(ctx: dtl.Context, folder: str) -> None:
+    table = divided(ctx, WHOLE)
+    path = f"{folder}/a.parquet"
+    table.save(path, compression="zstd")
+    before = Path(path).read_bytes()
+    for name, more in (("a.xyz", {}), ("a.parquet", {"compression": "zip"}), ("a.parquet", {"format": "xml"})):
+        with pytest.raises(ValueError, match=r"format|compression"):
+            table.save(f"{folder}/{name}", **more)  # type: ignore[arg-type]
+    for name in ("", "missing/a.parquet"):
+        with pytest.raises(OSError, match=r"."):
+            table.save(f"{folder}/{name}", format="parquet")
+    assert Path(path).read_bytes() == before
+    assert sorted(os.listdir(folder)) == ["a.parquet"]
+
+
+def test_to_polars(ctx: dtl.Context) -> None:
+    polars = pytest.importorskip("polars", reason="the frame is polars'")
+    table = divided(ctx, WHOLE.select(["n", "text", "kind", "money"]))
+    found = table.to_polars()
+    assert (found is None) == (not ctx.is_root)
+    if found is not None:
+        assert found["n"].to_list() == WHOLE["n"].to_pylist()
+        assert found["kind"].to_list() == WHOLE["kind"].to_pylist()
+    given = polars.DataFrame({"a": [1, None], "b": ["x", None]})
+    again = dtl.Table.from_arrow(ctx, given if ctx.is_root else None)
+    assert everywhere(again).to_pydict() == {"a": [1, None], "b": ["x", None]}
