@@ -15,9 +15,16 @@ pytestmark = [
 ]
 
 GIVEN_UP = """
-import sys, time
+import pathlib, sys, time
 import numpy as np
 import dtl
+
+def raised_on(rank):
+    return pathlib.Path(__file__).with_name(f"raised{{rank}}")
+
+def await_raised(rank):
+    while not raised_on(rank).exists():
+        time.sleep(0.01)
 
 with dtl.Context() as ctx:
     value, out = np.ones(100_000), np.zeros(100_000)
@@ -25,12 +32,13 @@ with dtl.Context() as ctx:
         if ctx.rank == 0:
             {send}(ctx, value, 1)
         else:
-            time.sleep(4)
+            await_raised(0)
             {recv}(ctx, 0, out=out)
     except dtl.CommunicationError as error:
         sys.stdout.write(f"rank {{ctx.rank}}: {{error}}\\n")
+        raised_on(ctx.rank).touch()
     if ctx.rank == 0:
-        time.sleep(1)
+        await_raised(1)
         dtl.send(ctx, 2 * value, 1, 1)
     else:
         assert (dtl.recv(ctx, 0, 1, out=out) == 2).all()

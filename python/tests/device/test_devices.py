@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -646,7 +645,8 @@ def test_a_report_that_is_ended(driver: str, tmp_path: Path) -> None:
     command = [sys.executable, str(GPU_REPORT), "--report", str(report), "--mebibytes", "1"]
     with subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
         assert until(lambda: report.exists() and "## Tests on 1 rank" in report.read_text(), 60)
-        time.sleep(1)  # so that it is somewhere in the tests
+        children = Path(f"/proc/{process.pid}/task").glob
+        assert until(lambda: any(each.read_text() for each in children("*/children")), 20)  # it runs tests
         process.terminate()
         assert process.wait(20) == 1
     said = report.read_text()

@@ -39,18 +39,21 @@ view = vec.local_view()
 """
 
 BUSY = """
-import threading, time
+import threading
 import dtl
 
 ctx = dtl.Context()
 busy = ctx.dup()
 
+talks = threading.Event()
+
 def talk():
     while True:
         dtl.sendrecv(busy, 1.0, busy.rank, busy.rank)
+        talks.set()
 
 threading.Thread(target=talk, daemon=True).start()
-time.sleep(0.2)
+assert talks.wait(20)
 print("ended")
 """
 

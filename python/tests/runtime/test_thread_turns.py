@@ -152,9 +152,10 @@ def test_who_waits_for_its_turn_is_interrupted(tmp_path: Path) -> None:
 
 def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None:
     program = """
-    import threading, time
+    import pathlib, threading, time
     import dtl
 
+    told = pathlib.Path(__file__).with_name("told")
     with dtl.Context() as ctx:
         ctx.barrier()
         if ctx.rank == 0:
@@ -171,8 +172,10 @@ def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None
             except dtl.CommunicationError as error:
                 print(error)
             thread.join()
+            told.touch()
         else:
-            time.sleep(2)
+            while not told.exists():
+                time.sleep(0.01)
     """
     ended = ranks(2, program, tmp_path, DTL_TIMEOUT="1", DTL_HANG_REPORT="0.5")
     # The first to give up is the barrier, of which the allreduce hears if it has not given up by then.
