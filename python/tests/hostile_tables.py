@@ -83,6 +83,11 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
         "RowMethods.duplicated": (t.duplicated, {"subset": ["n"], "keep": "last"}),
         "RowMethods.drop_duplicates": (t.drop_duplicates, {"subset": ["n"], "keep": "last"}),
+        "RowMethods.pivot_table": (
+            t.pivot_table,
+            {"values": ["v"], "index": "n", "columns": "text", "aggfunc": "sum", "fill_value": None},
+        ),
+        "RowMethods.crosstab": (t.crosstab, {"index": ["n"], "columns": "text"}),
         "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
         "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..runtime.agreement import collective
-from . import distinct_rows, ordering
+from . import distinct_rows, ordering, pivoting
 from .rows import Rows, arrow, as_column, as_table
 
 T = TypeVar("T", bound="RowMethods")
@@ -179,6 +179,64 @@ class RowMethods:
         {'shop': ['b', 'a'], 'count': [2, 1]}
         """
         made: T = as_table(distinct_rows.value_counts(self.rows, "value_counts", subset, dropna))
+        return made
+
+    @collective
+    def pivot_table(
+        self: T, values: Any = None, *, index: Any, columns: Any, aggfunc: Any = "mean", fill_value: Any = None
+    ) -> T:
+        """Return aggregates by two sets of keys, the second of which becomes columns. Collective.
+
+        Parameters
+        ----------
+        values
+            The columns to aggregate, a name or a list of names; None for all columns of numbers.
+        index, columns
+            The keys, each a name or a list of names. Rows with null among them are left out.
+        aggfunc
+            The aggregate, as of :meth:`TableGroupBy.agg`.
+        fill_value
+            What stands where there is no row; None for null.
+
+        Returns
+        -------
+        Table
+            A row for each group of index, in ascending order, and a column for each group of columns, with its values
+            as the name, joined by ``_``. Of several values, the name of the aggregated column is put before.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If a column is named twice, there is no such aggregate, or there would be more than 10,000 columns.
+        InvalidTypeError
+            If a column's type has no such aggregate.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "day": [1, 1, 2], "price": [5, 3, 1]})
+        ...     print(table.pivot_table("price", index="shop", columns="day", aggfunc="sum").to_arrow().to_pydict())
+        {'shop': ['a', 'b'], '1': [3, 5], '2': [None, 1]}
+        """
+        made: T = as_table(pivoting.pivoted(self.rows, "pivot_table", values, index, columns, aggfunc, fill_value))
+        return made
+
+    @collective
+    def crosstab(self: T, index: Any, columns: Any) -> T:
+        """Return how many rows there are of each pair of keys, in the form of :meth:`pivot_table`. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "day": [1, 1, 2]})
+        ...     print(table.crosstab("shop", "day").to_arrow().to_pydict())
+        {'shop': ['a', 'b'], '1': [1, 1], '2': [0, 1]}
+        """
+        made: T = as_table(pivoting.counted(self.rows, "crosstab", index, columns))
         return made
 
 

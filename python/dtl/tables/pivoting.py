@@ -1,0 +1,109 @@
+"""Aggregates of groups by two sets of keys, the second of which becomes columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidArgumentError
+from ..runtime.agreement import local_step
+from .aggregates import Aggregate, aggregate, check
+from .changes import filled
+from .exchange import gathered_everywhere
+from .grouping import aggregated, check_keys
+from .rows import Rows, arrow, arrows_errors, column_names, unknown_column
+
+#: More columns than these are taken for a slip.
+_MOST = 10_000
+
+
+def pivoted(rows: Rows, op: str, values: Any, index: Any, columns: Any, how: Any, fill: Any) -> Rows:
+    """Return aggregates of some columns by keys, with a column for each value of further keys. Collective."""
+    with local_step(rows.context, op):
+        down, across = _keys(rows, index, columns)
+        wanted = _wanted(rows, down + across, values, how)
+    return _made(rows, op, down, across, wanted, fill)
+
+
+def counted(rows: Rows, op: str, index: Any, columns: Any) -> Rows:
+    """Return how many rows there are by keys, with a column for each value of further keys. Collective."""
+    with local_step(rows.context, op):
+        down, across = _keys(rows, index, columns)
+    return _made(rows, op, down, across, {"\0rows": Aggregate(down[0], "size")}, 0)
+
+
+def _keys(rows: Rows, index: Any, columns: Any) -> tuple[list[str], list[str]]:
+    """Return the names of the keys of rows and of columns."""
+    down, across = column_names(rows, "index", index), column_names(rows, "columns", columns)
+    check_keys(rows, down, True)
+    check_keys(rows, across, True)
+    both = [name for name in across if name in down]
+    if both:
+        raise InvalidArgumentError(f"the column {both[0]!r} is in index and in columns")
+    return down, across
+
+
+def _made(rows: Rows, op: str, down: list[str], across: list[str], wanted: dict[str, Aggregate], fill: Any) -> Rows:
+    """Return the table of aggregates. Collective."""
+    cells = aggregated(rows, op, down + across, True, wanted, f"{len(down)} of them down")
+    distinct = aggregated(cells, op, across, True, {"\0": Aggregate(across[0], "size")})
+    heads = gathered_everywhere(rows.context, op, distinct.local.select(across))
+    with local_step(rows.context, op), arrows_errors(op):
+        wide, names = _wide(cells, heads, down, across, list(wanted))
+    made = aggregated(cells.like(wide), op, down, True, {name: Aggregate(name, "first") for name in names})
+    return made if fill is None else filled(made, op, {name: fill for name in names})
+
+
+def _wanted(rows: Rows, keys: list[str], values: Any, how: Any) -> dict[str, Aggregate]:
+    if values is None:
+        types = arrow().types
+        kinds = zip(rows.names, rows.schema.types)
+        names = [
+            name for name, kind in kinds if name not in keys and (types.is_integer(kind) or types.is_floating(kind))
+        ]
+    else:
+        names = column_names(rows, "values", values)
+    if not names:
+        raise InvalidArgumentError("values names no column")
+    wanted = {}
+    for name in names:
+        if name not in rows.names:
+            raise unknown_column(name, rows.names)
+        if name in keys:
+            raise InvalidArgumentError(f"the column {name!r} is in values and among the keys")
+        wanted[name] = aggregate(name, how)
+        check(wanted[name], rows.schema.field(name).type)
+    return wanted
+
+
+def _wide(cells: Rows, heads: Any, down: list[str], across: list[str], values: list[str]) -> tuple[Any, list[str]]:
+    """Return rows with a column for each head, of which one has a value in each row, and the columns' names."""
+    pa = arrow()
+    if len(heads) * len(values) > _MOST:
+        raise InvalidArgumentError(f"there would be {len(heads) * len(values)} columns; at most {_MOST} are made")
+    texts = ["_".join(str(value) for value in row.values()) for row in heads.to_pylist()]
+    made, names = cells.local.select(down), []
+    for value in values:
+        column = cells.local.column(value)
+        for head, text in zip(heads.to_pylist(), texts):
+            name = text if len(values) == 1 else f"{value}_{text}"
+            if name in made.column_names:
+                raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+            here = np.ones(len(made), np.bool_)
+            for key in across:
+                same = pa.compute.equal(_plain(cells.local.column(key)), pa.scalar(head[key], _plain_type(heads, key)))
+                here &= same.fill_null(False).to_numpy()
+            made = made.append_column(name, pa.compute.if_else(pa.array(here), column, pa.scalar(None, column.type)))
+            names.append(name)
+    return made, names
+
+
+def _plain(column: Any) -> Any:
+    pa = arrow()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _plain_type(table: Any, name: str) -> Any:
+    kind = table.schema.field(name).type
+    return kind.value_type if arrow().types.is_dictionary(kind) else kind
