@@ -1,7 +1,11 @@
 //go:build cpython
 
 /* Arguments borrowed for a call, and scalars given back. */
+#include "arguments.h"
+#include "errors.h"
 #include "numpy.h"
+#include "objects.h"
+#include "state.h"
 
 /* describe_scalar describes a Python scalar as an element of one of NumPy's types. */
 static void describe_scalar(dtl_array *a, int type, scalar *s) {

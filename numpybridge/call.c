@@ -1,7 +1,15 @@
 //go:build cpython
 
 /* The call that serves every operation. */
+#include "arguments.h"
+#include "call.h"
+#include "device_memory.h"
+#include "errors.h"
+#include "interrupts.h"
 #include "numpy.h"
+#include "objects.h"
+#include "state.h"
+#include "trace.h"
 
 int64_t operation_code(const char *name) {
     const char *key;

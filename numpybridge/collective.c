@@ -7,7 +7,7 @@
  * function raises on this rank, it calls another one with the error and the arguments, which tells the other ranks, or makes the
  * call in another way: where it returns a tuple, that has the result.
  */
-#include "module.h"
+#include "collective.h"
 
 typedef struct {
     PyObject_HEAD

@@ -1,7 +1,13 @@
 //go:build cpython
 
 /* The base class of containers, and what those share that are laid out alike. */
-#include "module.h"
+#include "container.h"
+#include "elementwise.h"
+#include "errors.h"
+#include "objects.h"
+#include "part.h"
+#include "state.h"
+#include "subscripts.h"
 
 /* ---- Layout: where the elements of containers are ---- */
 

@@ -1,7 +1,9 @@
 //go:build cpython
 
 /* Elements on a device, as other libraries take them. */
-#include "module.h"
+#include "device_memory.h"
+#include "errors.h"
+#include "state.h"
 
 /* DLPack's structures, of its versions 0 and 1. https://dmlc.github.io/dlpack/latest/c_api.html */
 typedef struct {

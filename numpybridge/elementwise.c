@@ -4,7 +4,12 @@
  * NumPy's operators and ufuncs on containers: the short way of small numbers on the host, whose containers are laid out alike.
  * NumPy computes with the arrays of the parts. Everything else goes the long way, by Python's _array_ufunc.
  */
+#include "elementwise.h"
 #include "numpy.h"
+#include "objects.h"
+#include "part.h"
+#include "state.h"
+#include "trace.h"
 
 /* The ufuncs of the operators. */
 enum {

@@ -1,7 +1,8 @@
 //go:build cpython
 
 /* Errors of the core as Python's exceptions. */
-#include "module.h"
+#include "errors.h"
+#include "interrupts.h"
 
 /* What makes an exception of "[code op] cause". */
 static PyObject *make_error;

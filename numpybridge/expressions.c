@@ -6,7 +6,7 @@
  * It is in C because Python may run a signal's handler between two statements, which may raise. A block that is
  * computed in place must not be computed again.
  */
-#include "module.h"
+#include "expressions.h"
 
 enum { MOST_ARRAYS = 96, MOST_STEPS = 64, MOST_OPERANDS = 8 };
 

@@ -8,7 +8,20 @@
  * preparing it makes the call by itself. Where one has to be prepared, is missing, or is wrong, it calls the function with the same
  * arguments.
  */
+#include "arguments.h"
+#include "call.h"
 #include "fastpath.h"
+#include "fastpath_ahead.h"
+#include "fastpath_call.h"
+#include "fastpath_collectives.h"
+#include "fastpath_meeting.h"
+#include "fastpath_messages.h"
+#include "fastpath_rma.h"
+#include "numpy.h"
+#include "objects.h"
+#include "places.h"
+#include "short_call.h"
+#include "state.h"
 
 static const int32_t nothing_to_poll;
 

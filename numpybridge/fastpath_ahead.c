@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fastpath.h"
+#include "fastpath_ahead.h"
 
 static dtl_ahead nobody;
 dtl_ahead *ahead = &nobody;

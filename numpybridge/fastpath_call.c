@@ -1,7 +1,10 @@
 //go:build cpython
 
 /* One call of the fast path: its input, its output, and what comes back. */
-#include "fastpath.h"
+#include "arguments.h"
+#include "call.h"
+#include "fastpath_call.h"
+#include "numpy.h"
 
 int take_value(fast_call *t) {
     dtl_array *in = &t->call.in;

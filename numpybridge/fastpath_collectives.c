@@ -1,7 +1,17 @@
 //go:build cpython
 
 /* The collective calls that C makes on the board: what fits there, of types and operators that C knows. */
-#include "fastpath.h"
+#include "arguments.h"
+#include "errors.h"
+#include "fastpath_call.h"
+#include "fastpath_collectives.h"
+#include "fastpath_meeting.h"
+#include "header.h"
+#include "interrupts.h"
+#include "meeting.h"
+#include "numpy.h"
+#include "objects.h"
+#include "short_call.h"
 
 /* left_at is the answer of a call whose meeting is over without it: an exception is set, or the call is left to others. */
 static PyObject *left_at(int joined) { return joined < 0 ? NULL : Py_NewRef(Py_NotImplemented); }

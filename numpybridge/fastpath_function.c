@@ -2,6 +2,8 @@
 
 /* The type ShortCall. To all who look at one it is the function behind it. */
 #include "fastpath.h"
+#include "fastpath_function.h"
+#include "short_call.h"
 
 /* The words for what comes back. */
 static const char *const answers[] = {"received", "sent",  "exchanged", "shared", "dealt",   "like",    "stacked", "met",

@@ -10,7 +10,15 @@
 #include <sched.h>
 
 #include "../core/comm/agreement/nodes/combine.h"
-#include "fastpath.h"
+#include "errors.h"
+#include "fastpath_ahead.h"
+#include "fastpath_meeting.h"
+#include "fastpath_nodes.h"
+#include "interrupts.h"
+#include "meeting.h"
+#include "numpy.h"
+#include "objects.h"
+#include "trace.h"
 
 /* The hashes of the operators' names. */
 static uint64_t operators[DTL_OPERATORS];

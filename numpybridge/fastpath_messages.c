@@ -6,7 +6,17 @@
  * C calls the backend's own functions. Go takes over where a message has to be waited for: it waits for a send that has not
  * gone within a moment. A receive to which no message has come within a moment is cancelled, and made again by Go.
  */
-#include "fastpath.h"
+#include "arguments.h"
+#include "errors.h"
+#include "fastpath_ahead.h"
+#include "fastpath_call.h"
+#include "fastpath_messages.h"
+#include "fastpath_offers.h"
+#include "header.h"
+#include "interrupts.h"
+#include "numpy.h"
+#include "objects.h"
+#include "trace.h"
 
 /* How long a call waits for its message with the interpreter's lock held, and then without it, in nanoseconds. After that, it
  * leaves the message to Go. */

@@ -4,7 +4,11 @@
 #include <sched.h>
 #include <time.h>
 
-#include "fastpath.h"
+#include "fastpath_ahead.h"
+#include "fastpath_nodes.h"
+#include "meeting.h"
+#include "objects.h"
+#include "trace.h"
 
 /* How long a call waits for the other ranks with the interpreter's lock held, and then without it, in nanoseconds. After that, it
  * leaves the wait to Go. */

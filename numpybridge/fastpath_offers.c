@@ -5,7 +5,9 @@
  * which number its elements are offered, and the receiver copies them from the sender's memory (core/board/cma). Here is
  * how long a call looks for the other rank before Go does, and when it lets other threads of the interpreter go on.
  */
-#include "fastpath.h"
+#include "errors.h"
+#include "fastpath_offers.h"
+#include "objects.h"
 
 /* Copies that take longer than some microseconds are made without the interpreter's lock. */
 enum { LONG = 128 * 1024 };

@@ -9,7 +9,13 @@
  * rank keeps the guard for long, Go waits for it. Of what goes through Go in any case, C prepares the call to fetch and add, which
  * takes less time than in Python.
  */
-#include "fastpath.h"
+#include "fastpath_ahead.h"
+#include "fastpath_call.h"
+#include "fastpath_rma.h"
+#include "numpy.h"
+#include "objects.h"
+#include "short_call.h"
+#include "trace.h"
 
 /* From so many bytes on, a copy lets other threads of the interpreter go on. */
 enum { LONG_COPY = 64 << 10 };

@@ -1,7 +1,9 @@
 //go:build cpython
 
 /* The header of the array that a call of the fast path passes, and of one that comes. */
-#include "fastpath.h"
+#include "fastpath_call.h"
+#include "header.h"
+#include "numpy.h"
 
 int header_put_entry(char *head, const fast_call *t) {
     const dtl_array *in = &t->call.in;

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "module.h"
+#include "interrupts.h"
+#include "places.h"
+#include "state.h"
 
 /* Python's functions that name the place a thread is at, and that of code and a line. */
 static PyObject *where, *name;

@@ -6,7 +6,11 @@
  * bridge.get(container, indices) is call(GET, container, indices, None, 0, 0, 0, 0): a parameter that is left out is 0, or None.
  */
 #include <ctype.h>
-#include "numpy.h"
+#include "arguments.h"
+#include "call.h"
+#include "errors.h"
+#include "methods.h"
+#include "state.h"
 
 enum { SLOT_IN = DTL_ARGS, SLOT_OUT, SLOT_LIST };
 

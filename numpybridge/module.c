@@ -7,7 +7,26 @@
  * that owns the memory. It knows no operation. Where an argument needs more than borrowing (a list, a strided
  * array, a missing output) it returns NotImplemented, and Python prepares the argument and calls again.
  */
+#include "call.h"
+#include "collective.h"
+#include "container.h"
+#include "device_memory.h"
+#include "elementwise.h"
+#include "errors.h"
+#include "expressions.h"
 #include "fastpath.h"
+#include "fastpath_function.h"
+#include "interrupts.h"
+#include "methods.h"
+#include "numpy.h"
+#include "numpy_loops.h"
+#include "objects.h"
+#include "part.h"
+#include "requests.h"
+#include "state.h"
+#include "subscripts.h"
+#include "trace.h"
+#include "turns.h"
 
 PyDoc_STRVAR(setup_doc,
 "setup($module, sample, generic, make_error, where, name, make_array, /)\n--\n\n"

@@ -2,6 +2,7 @@
 
 /* Whether NumPy's arrays have the layout of numpy.h, and what NumPy's functions make. */
 #include "numpy.h"
+#include "objects.h"
 
 PyTypeObject *ndarray_known;
 int numpy_known;

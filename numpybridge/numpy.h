@@ -10,7 +10,8 @@
 #ifndef DTL_NUMPY_H
 #define DTL_NUMPY_H
 
-#include "module.h"
+#include "interpreter.h"
+#include "state.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -64,6 +65,14 @@ static inline double bytes_of(const ndarray *array) { return elements_of(array) 
 /* is_small says whether a result of an array's size may be made by a short way: what NumPy computes of a larger one would be thrown
  * away. */
 static inline int is_small(const ndarray *array) { return bytes_of(array) < state.least_queued; }
+
+/* A Python scalar's value, for as long as a call lasts. */
+typedef union {
+    double real;
+    long long integer;
+    Py_complex complex_;
+    char truth;
+} scalar;
 
 /* The bytes of an element of each type, by the core's number; 0: there is none. */
 extern uint8_t type_sizes[DTL_TYPE_NUMBERS];
@@ -137,11 +146,6 @@ PyObject *generic_new(const ndarray_descr *descr, void *data);
 
 /* dtype_take reads the core's number of a NumPy dtype or scalar type: 0 of None, -1 of anything that takes more. */
 int dtype_take(PyObject *dtype);
-
-/* ---- numpy_loops.c ---- */
-
-/* numpy_loops_learn gives the core those of NumPy's loops that are faster than its own. */
-void numpy_loops_learn(void);
 
 #pragma GCC visibility pop
 

@@ -9,6 +9,8 @@
  */
 #define _GNU_SOURCE /* dladdr */
 #include "numpy.h"
+#include "numpy_loops.h"
+#include "state.h"
 #include <dlfcn.h>
 
 enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };

@@ -2,7 +2,7 @@
 
 package numpybridge
 
-// #include "numpy_loops.h"
+// #include "loops.h"
 import "C"
 
 import (

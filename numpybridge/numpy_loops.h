@@ -1,63 +1,14 @@
-/* How the core calls NumPy's loops: without the GIL, and with no more memory. */
+/* NumPy's loops, where they are faster than the core's. */
 #ifndef DTL_NUMPY_LOOPS_H
 #define DTL_NUMPY_LOOPS_H
 
-#include "../core/kernel/scan/overflow/marks.h"
-#include <stddef.h>
+#include "interpreter.h"
 
-/* Loops of functions with this are vectorized, which GCC does less of by itself. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define DTL_VECTORS __attribute__((optimize("O3")))
-#else
-#define DTL_VECTORS
-#endif
+#pragma GCC visibility push(hidden)
 
-typedef int (*dtl_sort_loop)(void *first, ptrdiff_t n, void *array);
-typedef void (*dtl_loop)(char **arguments, const ptrdiff_t *n, const ptrdiff_t *steps, void *data);
-typedef void (*dtl_dot_loop)(void *a, ptrdiff_t a_step, void *b, ptrdiff_t b_step, void *product, ptrdiff_t n, void *array);
+/* numpy_loops_learn gives the core those of NumPy's loops that are faster than its own. */
+void numpy_loops_learn(void);
 
-static inline void dtl_sort(dtl_sort_loop loop, void *first, ptrdiff_t n) { loop(first, n, NULL); }
-
-/* dtl_extreme has *found become the extreme of itself and n elements, as ufunc.reduce does. */
-static inline void dtl_extreme(dtl_loop loop, void *first, ptrdiff_t n, ptrdiff_t size, void *found) {
-    char *arguments[] = {found, first, found};
-    const ptrdiff_t steps[] = {0, size, 0};
-    loop(arguments, &n, steps, NULL);
-}
-
-/* dtl_add adds n elements to n others, as a ufunc with one of its operands for out does. */
-static inline void dtl_add(dtl_loop loop, void *sums, void *elements, ptrdiff_t n, ptrdiff_t size) {
-    char *arguments[] = {sums, elements, sums};
-    const ptrdiff_t steps[] = {size, size, size};
-    loop(arguments, &n, steps, NULL);
-}
-
-DTL_VECTORS static void dtl_add_doubles(double *restrict sums, const double *restrict elements, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++)
-        sums[i] += elements[i];
-}
-
-DTL_VECTORS static void dtl_add_singles(float *restrict sums, const float *restrict elements, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++)
-        sums[i] += elements[i];
-}
-
-/* dtl_add_floats adds rows of floats of a size to others, and says what the processor does: 1 of an overflow, 2 of a sum that is no number. */
-DTL_VECTORS static int dtl_add_floats(
-    int size, char *sums, ptrdiff_t sums_step, const char *elements, ptrdiff_t step, ptrdiff_t rows, ptrdiff_t bytes) {
-    dtl_forget_marks();
-    for (ptrdiff_t row = 0; row < rows; row++, sums += sums_step, elements += step)
-        if (size == sizeof(double))
-            dtl_add_doubles((double *)sums, (const double *)elements, bytes / size);
-        else
-            dtl_add_singles((float *)sums, (const float *)elements, bytes / size);
-    return (dtl_marked(DTL_OVERFLOW) ? 1 : 0) | (dtl_marked(DTL_INVALID) ? 2 : 0);
-}
-
-static inline double dtl_dot(dtl_dot_loop loop, void *a, void *b, ptrdiff_t n) {
-    double product = 0;
-    loop(a, sizeof(double), b, sizeof(double), &product, n, NULL);
-    return product;
-}
+#pragma GCC visibility pop
 
 #endif

@@ -1,7 +1,8 @@
 //go:build cpython
 
 /* The types of the module _bridge. */
-#include "module.h"
+#include "objects.h"
+#include "state.h"
 
 /* ---- Handle: the base class of everything that has a native handle ---- */
 

@@ -12,7 +12,13 @@
  * somebody asks for its handle, the core gets the block, and the layout by the template of the layout's object.
  */
 #include "blocks.h"
+#include "call.h"
+#include "errors.h"
 #include "numpy.h"
+#include "objects.h"
+#include "part.h"
+#include "state.h"
+#include "trace.h"
 
 /* ---- Block: the owner of an array's memory ---- */
 

@@ -4,7 +4,9 @@
  * Where in the program calls with a root were made: a rank may go on from them, and hear later that another rank made a
  * different one. Only the code and the instruction are kept, because the line is seldom asked for and takes longer to find.
  */
-#include "fastpath.h"
+#include "meeting.h"
+#include "objects.h"
+#include "places.h"
 
 #include <frameobject.h> /* which needs Python.h */
 

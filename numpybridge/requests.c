@@ -7,7 +7,14 @@
  * resized or freed meanwhile. A PendingCall that is freed while its operation is under way does not release them, since the operation
  * may still write there; Python keeps it until the operation is over.
  */
-#include "fastpath.h"
+#include "arguments.h"
+#include "call.h"
+#include "fastpath_ahead.h"
+#include "numpy.h"
+#include "objects.h"
+#include "requests.h"
+#include "state.h"
+#include "trace.h"
 
 typedef struct {
     HandleObject base;

@@ -5,7 +5,14 @@
  * The subscript is read here, once, and the core gets what it selects: the ranks meet once. All ranks come to the same calls as by
  * the long way, Python's _getitem, which reads every subscript: a rank may take that for a reason of its own, such as a trace.
  */
+#include "arguments.h"
+#include "call.h"
+#include "collective.h"
 #include "numpy.h"
+#include "objects.h"
+#include "part.h"
+#include "selections.h"
+#include "state.h"
 
 /* The numbers that say of a dimension what is selected, as the core's axes have them. */
 enum { FROM, FROM_START, FROM_STEP, TO, TO_START, TO_STEP, COUNT, AXIS };

@@ -1,7 +1,7 @@
 //go:build cpython
 
 /* What the whole process knows: the other files of the module read it, and Python sees some of it as the object state. */
-#include "module.h"
+#include "state.h"
 
 PyObject *ndarray_type, *generic_type;
 

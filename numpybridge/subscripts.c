@@ -5,7 +5,14 @@
  * them all. NumPy reads the subscript, and the result is a copy. Everything else goes the long way, by Python's _getitem and
  * _array_function, which also say what is wrong with a subscript.
  */
+#include "collective.h"
 #include "numpy.h"
+#include "objects.h"
+#include "part.h"
+#include "selections.h"
+#include "state.h"
+#include "subscripts.h"
+#include "trace.h"
 
 /* What Python knows: how a container is divided by blocks, and the functions of NumPy that have a short way. */
 static struct {

@@ -4,7 +4,7 @@
  * Traces: recorders, which count calls by operation and call site and keep the first of them one by one; which of them run;
  * and what they are told of a call.
  */
-#include "module.h"
+#include "trace.h"
 
 #include <frameobject.h>
 #include <time.h>

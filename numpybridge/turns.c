@@ -1,7 +1,10 @@
 //go:build cpython
 
 /* The turn at the collective calls of a context, for calls that consist of several. */
-#include "module.h"
+#include "errors.h"
+#include "objects.h"
+#include "state.h"
+#include "turns.h"
 
 const char take_turn_doc[] = PyDoc_STR(
 "take_turn($module, ranks, op, /)\n--\n\n"

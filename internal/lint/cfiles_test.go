@@ -70,14 +70,17 @@ func cUses(t *tree) map[string][]string {
 }
 
 // cCircles: the C files of a folder use each other in one direction.
-func cCircles(t *tree) (problems []string) {
-	uses, state := cUses(t), map[string]int{} // 1: being visited, 2: visited
+func cCircles(t *tree) []string { return circles(cUses(t), "C files in a circle: ") }
+
+// circles returns a line for each circle among files that use others.
+func circles(uses map[string][]string, words string) (problems []string) {
+	state := map[string]int{} // 1: being visited, 2: visited
 	var visit func(name string, way []string)
 	visit = func(name string, way []string) {
 		way = append(way, name)
 		switch state[name] {
 		case 1:
-			problems = append(problems, "C files in a circle: "+strings.Join(way[slices.Index(way, name):], " uses "))
+			problems = append(problems, words+strings.Join(way[slices.Index(way, name):], " uses "))
 		case 0:
 			state[name] = 1
 			for _, next := range slices.Sorted(slices.Values(uses[name])) {
@@ -90,6 +93,65 @@ func cCircles(t *tree) (problems []string) {
 		visit(name, nil)
 	}
 	return problems
+}
+
+// What a header declares: functions, types, constants, variables and macros.
+var (
+	cBeside   = regexp.MustCompile(`(?m)^#include "(\w+)\.h"`)
+	cDeclares = []*regexp.Regexp{
+		regexp.MustCompile(`(?m)^[A-Za-z_][\w *]*?[ *](\w+)\(`), regexp.MustCompile(`\}\s*(\w+);`), regexp.MustCompile(`(?m)^\s*#define (\w+)`),
+		regexp.MustCompile(`(?m)^typedef [^{;]*?\(?\*?(\w+)\)?(?:\([^;]*)?;`),
+	}
+	cExtern = regexp.MustCompile(`(?m)^extern ([^;(]*);`)
+	cEnum   = regexp.MustCompile(`enum \{([^}]*)\}`)
+	cListed = regexp.MustCompile(`(\w+)\s*(?:\[[^\]]*\])?\s*(?:=[^,]*)?(?:,|$)`)
+)
+
+// offers returns the names that a header declares.
+func offers(text string) (names []string) {
+	for _, pattern := range cDeclares {
+		for _, found := range pattern.FindAllStringSubmatch(text, -1) {
+			names = append(names, found[1])
+		}
+	}
+	for _, pattern := range []*regexp.Regexp{cExtern, cEnum} {
+		for _, list := range pattern.FindAllStringSubmatch(text, -1) {
+			for _, found := range cListed.FindAllStringSubmatch(list[1], -1) {
+				names = append(names, found[1])
+			}
+		}
+	}
+	return names
+}
+
+// cIncludes: C files and headers of the bridge include each other in one direction, where a file and its header are one; and a C file
+// includes no header of whose declarations it uses none. C of other packages is put together from pieces.
+func cIncludes(t *tree) (problems []string) {
+	texts, includes := map[string]string{}, map[string][]string{}
+	for _, f := range t.files {
+		if slices.Contains([]string{".c", ".h"}, path.Ext(f.path)) {
+			texts[f.path] = cText(f)
+		}
+	}
+	for _, f := range t.files {
+		text, known := texts[f.path]
+		if !known || !strings.HasPrefix(f.path, "numpybridge/") {
+			continue
+		}
+		name, words := strings.TrimSuffix(f.path, path.Ext(f.path)), cWord.FindAllString(text, -1)
+		for _, found := range cBeside.FindAllSubmatch(f.source, -1) {
+			of := path.Join(path.Dir(f.path), string(found[1]))
+			header, known := texts[of+".h"]
+			if of == name || !known {
+				continue
+			}
+			includes[name] = append(includes[name], of)
+			if named := offers(header); path.Ext(f.path) == ".c" && len(named) > 0 && !slices.ContainsFunc(named, func(n string) bool { return slices.Contains(words, n) }) {
+				problems = append(problems, f.path+" includes "+of+".h, and uses nothing of it")
+			}
+		}
+	}
+	return append(problems, circles(includes, "C files that include each other: ")...)
 }
 
 // cInclude is an include of a header in another folder of the repository.
@@ -136,6 +198,37 @@ func TestCHeaders(t *testing.T) {
 			_ = few.add("a/a.h", []byte("#pragma once\n"+row.include+"\n"))
 			got := strings.Join(cHeaders(few), "; ")
 			if row.want == "" && got != "" || !strings.HasPrefix(got, row.want) {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestCIncludes(t *testing.T) {
+	const header = "#define GUARD\nextern int one, two;\nint f(int a);\ntypedef struct {\n    int a;\n} thing;\nenum { LEAST = 1, MOST };\n"
+	rows := []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"a function", map[string]string{"a.c": "#include \"b.h\"\nint g(void) { return f(1); }", "b.h": header}, ""},
+		{"a type", map[string]string{"a.c": "#include \"b.h\"\nthing t;", "b.h": header}, ""},
+		{"a variable", map[string]string{"a.c": "#include \"b.h\"\nint g(void) { return two; }", "b.h": header}, ""},
+		{"a constant", map[string]string{"a.c": "#include \"b.h\"\nint g(void) { return MOST; }", "b.h": header}, ""},
+		{"nothing", map[string]string{"a.c": "#include \"b.h\"\nint a; /* f */", "b.h": header}, "numpybridge/a.c includes numpybridge/b.h, and uses nothing of it"},
+		{"its own", map[string]string{"b.c": "#include \"b.h\"\n", "b.h": header}, ""},
+		{"a circle of headers", map[string]string{
+			"a.h": "#include \"b.h\"\nint g(thing t);", "b.c": "#include \"a.h\"\nint f(int a) { return g(); }", "b.h": header,
+		}, "numpybridge/a uses numpybridge/b uses numpybridge/a"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			few := &tree{set: token.NewFileSet()}
+			for name, source := range row.files {
+				_ = few.add("numpybridge/"+name, []byte(source))
+			}
+			got := strings.Join(cIncludes(few), "; ")
+			if want := row.want; want == "" && got != "" || !strings.HasSuffix(got, want) {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})

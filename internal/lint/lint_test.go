@@ -22,6 +22,7 @@ var rules = map[string]func(*tree) []string{
 	"lists of dtypes in five rooms": dtypeLists,
 	"destructors are local":         localDestructors,
 	"C files without circles":       cCircles,
+	"C includes without circles":    cIncludes,
 	"headers of imported packages":  cHeaders,
 	"device memory has one door":    devicePointers,
 }
