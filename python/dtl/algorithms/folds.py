@@ -104,7 +104,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                 with a.astype(np.float32) as wider:
                     return bridge.fold(wider, None, kind, same, exact)
             check_numbers(a, NAMES[kind % ANY])
-        in_two = kind % ANY == MOMENT and a.dtype.kind == "c"  # of the real parts, then of the imaginary ones
+        in_two = kind % ANY == MOMENT and kind_of(a.dtype).is_complex  # of the real parts, then of the imaginary ones
         words = expressions.folded(a, kind % ANY) if a._pending and not exact and not in_two else None
         if words is not None:
             value = bridge.fold(expressions.raw(a), words, kind, same, exact)
@@ -128,7 +128,7 @@ def _of_dates(a: Any, kind: int, op: str) -> Any:
     refuse_closed(a)
     if not a.global_size and REDUCTIONS[name].empty:
         raise InvalidArgumentError(REDUCTIONS[name].empty)
-    if a.placement_policy is Placement.DEVICE and a.dtype.kind in "mM" and name not in ("sum", "mean"):
+    if a.placement_policy is Placement.DEVICE and kind_of(a.dtype).is_date and name not in ("sum", "mean"):
         return _extreme_there(a, name, kind)
     made = of_all(a, reduction(name, None, a.dtype))
     if name == "mean" and not a.global_size:
@@ -189,4 +189,4 @@ def exact(name: str, a: Any) -> Any:
     """Return the exact sum or mean of all elements, rounded once. Sums of integers are exact anyhow. Collective."""
     if name == "mean":
         return MEAN_SCALARS[a.dtype.num](fold(a, MEAN, 0, 1))
-    return SUM_SCALARS[a.dtype.num](fold(a, SUM, 0, int(a.dtype.kind in "fc")))
+    return SUM_SCALARS[a.dtype.num](fold(a, SUM, 0, int(kind_of(a.dtype).is_inexact)))

@@ -225,7 +225,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 def _numbers(a: Any, fill: int) -> Any:
     check_container("a", a)
-    if a.dtype.kind not in "fc":
+    if not kind_of(a.dtype).is_inexact:
         return a
     return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
 
@@ -316,11 +316,11 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     dims = dimensions(axis, a.ndim)
     if not all(a.shape[d] for d in dims):
         return statistics.mean(a, axis, keepdims=keepdims)
-    if a.dtype.kind not in "fc" or len(dims) < a.ndim:
+    if not kind_of(a.dtype).is_inexact or len(dims) < a.ndim:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
             found = medians("nanmedian", a, axis, keepdims, np.nanmedian, nanquantile)
-        if len(dims) < a.ndim and a.dtype.kind in "fc" and statistics.any(np.isnan(found)):
+        if len(dims) < a.ndim and kind_of(a.dtype).is_inexact and statistics.any(np.isnan(found)):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
     if a.dtype == np.float16:
@@ -343,10 +343,10 @@ def _reduced(
     check_container("a", a)
     options.update({word: value for word, value in (("where", where), ("initial", initial)) if value is not None})
     function = getattr(statistics, name)
-    if a.dtype.kind not in "fc" and not (a.dtype.kind in "mM" and name in ("min", "max")):
+    if not kind_of(a.dtype).is_inexact and not (kind_of(a.dtype).is_date and name in ("min", "max")):
         return function(a, axis, keepdims=keepdims, **options)
     dtype = options.get("dtype")
-    if name in ("mean", "var", "std") and dtype is not None and np.dtype(dtype).kind not in "fc":
+    if name in ("mean", "var", "std") and dtype is not None and not kind_of(np.dtype(dtype)).is_inexact:
         raise InvalidTypeError("If a is inexact, then dtype must be inexact")
     numbers = ~np.isnan(a)
     if where is not None:

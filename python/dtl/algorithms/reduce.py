@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.arguments import dtype_number, operator_number
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from .._native.library import dtype_name
 from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
@@ -192,7 +193,7 @@ def _operator(op: Any) -> Op:
 
 def _check(op: Op, dtype: np.dtype[Any]) -> None:
     """Refuse an operator that elements of a type do not have."""
-    if (op in (BAND, BOR, BXOR) and dtype.kind in "fc") or (op in (MIN, MAX) and dtype.kind == "c"):
+    if (op in (BAND, BOR, BXOR) and kind_of(dtype).is_inexact) or (op in (MIN, MAX) and kind_of(dtype).is_complex):
         raise InvalidTypeError(f"{op.name} is not defined for {dtype}")
 
 

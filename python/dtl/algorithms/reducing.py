@@ -15,6 +15,7 @@ import numpy as np
 
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
@@ -205,7 +206,7 @@ def _of(a: Any, call: Call) -> Any:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
         made = _along(a, dims, by, bool(call.keepdims))
-        if a.dtype.kind == "m":
+        if kind_of(a.dtype).is_span:
             agree(a.context, name)  # a sum that does not fit is an error on every rank
         return made
 
@@ -226,7 +227,7 @@ def _checked(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
         raise InvalidTypeError(f"np.{name}.reduce is not defined for {a.dtype if dtype is None else dtype}")
     if row.empty and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
         raise InvalidArgumentError(row.empty)
-    if dtype is not None and a.dtype.kind == "c" and dtype.kind != "c":
+    if dtype is not None and kind_of(a.dtype).is_complex and not kind_of(dtype).is_complex:
         raise InvalidTypeError(f"{name} of {a.dtype} would not stay what it is as {dtype}; take the real part first")
     if not isinstance(call.ddof, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(f"ddof must be a number, not {call.ddof!r}")
@@ -235,12 +236,12 @@ def _checked(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
 
 def _of_all(a: Any, call: Call) -> Any:
     name, dtype, keepdims = call.name, call.dtype, call.keepdims
-    if name == "mean" and dtype is not None and dtype.kind in "iu":  # as NumPy: added up in it, and cut off
+    if name == "mean" and dtype is not None and kind_of(dtype).is_integer:  # as NumPy: added up in it, and cut off
         with np.errstate(all="ignore"):
             value = np.asarray(np.true_divide(_of_all(a, call.changed(name="sum")), a.global_size))
             return value.astype(dtype) if keepdims else value.astype(dtype)[()]
     if dtype is not None and dtype != a.dtype:
-        safe = dtype.kind in "iu" and a.dtype.kind in "iub" and name in ("sum", "prod")
+        safe = kind_of(dtype).is_integer and kind_of(a.dtype).is_whole and name in ("sum", "prod")
         a = a if safe else a.astype(dtype)
     if REDUCTIONS[name].fold < 0:
         value = of_all(a, reduction(name, None, a.dtype))
@@ -254,9 +255,9 @@ def _of_all(a: Any, call: Call) -> Any:
 
 
 def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    if name in ("sum", "prod") or dtype.kind == "f":
+    if name in ("sum", "prod") or kind_of(dtype).is_float:
         return dtype
-    if dtype.kind == "c":
+    if kind_of(dtype).is_complex:
         return dtype if name == "mean" else np.dtype(f"f{dtype.itemsize // 2}")
     return np.dtype(np.float64) if name in ("mean", "var", "std") else dtype
 
@@ -265,7 +266,7 @@ def _in_another(a: Any, call: Call) -> Any:
     """Return a reduction along axes of elements that are converted to another type first, as the host adds up in it."""
     name = call.name
     result = result_dtype(name, call.dtype, a.dtype)
-    if name == "mean" and result.kind in "iu":  # as NumPy: added up in it, and cut off
+    if name == "mean" and kind_of(result).is_integer:  # as NumPy: added up in it, and cut off
         with _of(a, call.changed(name="sum")) as sums:
             return _cut_off(sums, math.prod(a.shape[d] for d in dimensions(call.axis, a.ndim)))
     with a.astype(accumulator_dtype(result)) as wide:
@@ -396,7 +397,7 @@ def _on_gpu(a: Any, call: Call) -> bool:
     """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
     if not isinstance(a, OwningContainer) or a.placement_policy is not _DEVICE or not handle_of(a):
         return False
-    if (carrier_of(a) is not None and a.dtype != np.float16) or a.dtype.kind == "c":
+    if (carrier_of(a) is not None and a.dtype != np.float16) or kind_of(a.dtype).is_complex:
         return False
     if call.reproducible or REDUCTIONS[call.name].fold < 0 or not _adds_up_in(call.dtype):
         return False
@@ -494,11 +495,11 @@ def _moment(a: Any, call: Call) -> Any:
     """Return the mean, variance or standard deviation of the elements where a mask is true."""
     name, axis, where = call.name, call.axis, call.where
     count = _total(_ones(a), axis, _INT64, where)
-    if a.dtype.kind == "m":
+    if kind_of(a.dtype).is_span:
         return _without(_total(a, axis, call.dtype, where) / count, a, call)
     result = result_dtype(name, None if call.dtype is None else np.dtype(call.dtype), a.dtype)
-    inner = np.dtype(np.complex128 if a.dtype.kind == "c" else np.float64)
-    if name == "mean" and result.kind in "biu":  # as NumPy: added up in it, and cut off
+    inner = kind_of(a.dtype).in_doubles(a.dtype)
+    if name == "mean" and kind_of(result).is_whole:  # as NumPy: added up in it, and cut off
         inner = result
     chosen = filled(a.astype(inner, copy=False), where, 0)
     mean = _total(chosen, axis, inner) / count
@@ -519,7 +520,7 @@ def _moment(a: Any, call: Call) -> Any:
 def _by_steps(a: Any, call: Call) -> Any:
     """Return a variance or standard deviation by NumPy's own steps, with each in the dtype that is asked for."""
     dtype, axis, where, mean = call.dtype, call.axis, call.where, call.mean
-    if dtype is None and a.dtype.kind in "biu":
+    if dtype is None and kind_of(a.dtype).is_whole:
         dtype = np.dtype(np.float64)
     with np.errstate(all="ignore"):
         count = _total(_ones(a), axis, _INT64, where)
@@ -527,7 +528,11 @@ def _by_steps(a: Any, call: Call) -> Any:
             mean = _total(a, axis, dtype, where)
             mean = (mean / count).astype(mean.dtype)
         apart = np.subtract(a, mean)
-        squares = np.square(apart) if apart.dtype.kind != "c" else np.real(np.multiply(apart, np.conjugate(apart)))
+        squares = (
+            np.square(apart)
+            if not kind_of(apart.dtype).is_complex
+            else np.real(np.multiply(apart, np.conjugate(apart)))
+        )
         value = _total(squares, axis, dtype, where)
         left = np.maximum(count - call.ddof, 0)
         if not np.all(left):

@@ -7,11 +7,11 @@ a row of ``REDUCTIONS``, and a class if none of those here does.
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from ..exceptions import OverflowError
 
@@ -121,7 +121,7 @@ class _OfUfunc(Reduction):
         return a[0].astype(self.dtype, copy=False)
 
     def smaller(self) -> Reduction | None:
-        return _Smaller(self) if self.ufunc is np.add and self.dtype.kind in "fc" else None
+        return _Smaller(self) if self.ufunc is np.add and kind_of(self.dtype).is_inexact else None
 
 
 class _Mean(_OfUfunc):
@@ -237,7 +237,7 @@ class _Moment(Reduction):
     def __init__(self, name: str, of: DType, dtype: DType, ddof: float) -> None:
         super().__init__(name, of, dtype)
         self._ddof = ddof
-        self._inner = np.dtype(np.complex128 if of.kind == "c" else np.float64)
+        self._inner = kind_of(of).in_doubles(of)
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         n = math.prod(view.shape[d] for d in dims)
@@ -345,7 +345,7 @@ class Named(NamedTuple):
 
 
 def _sum(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
-    if of.kind == "m":
+    if kind_of(of).is_span:
         return _SumOfSpans(name, of, of)
     result = result_dtype(name, dtype, of)
     return (_Mean if name == "mean" else _OfUfunc)(name, of, result, accumulator_dtype(result))
@@ -353,7 +353,7 @@ def _sum(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
 
 def _product(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
     result = result_dtype(name, dtype, of)
-    return (_Product if result.kind in "fc" else _OfUfunc)(name, of, result, accumulator_dtype(result))
+    return (_Product if kind_of(result).is_inexact else _OfUfunc)(name, of, result, accumulator_dtype(result))
 
 
 def _truth(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
@@ -413,33 +413,23 @@ def result_dtype(name: str, dtype: DType | None, of: DType) -> DType:
         ones = np.ones(1, of)
         return np.asarray(ones.sum(dtype=dtype) if name == "sum" else ones.prod(dtype=dtype)).dtype
     wanted = of if dtype is None else dtype
-    if wanted.kind in "iub" and (dtype is None or name != "mean"):
+    if kind_of(wanted).is_whole and (dtype is None or name != "mean"):
         wanted = np.dtype(np.float64)
-    if name == "mean" or wanted.kind != "c":
+    if name == "mean" or not kind_of(wanted).is_complex:
         return wanted
     return np.dtype(f"f{wanted.itemsize // 2}")
 
 
 def accumulator_dtype(dtype: DType) -> DType:
     """Return the dtype to add up in."""
-    return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
+    return kind_of(dtype).accumulator(dtype)
 
 
 def neutral(name: str, dtype: DType) -> Any:
     """Return the element that changes no result of a reduction."""
     if REDUCTIONS[name].neutral is not None:
         return REDUCTIONS[name].neutral
-    least = name[-3:] == "min"
-    if dtype.kind == "b":
-        return least
-    if dtype.kind in "fc":
-        far = math.inf if least else -math.inf
-        return complex(far, far) if dtype.kind == "c" else far
-    if dtype.kind in "SU":
-        return (b"\xff" if dtype.kind == "S" else chr(sys.maxunicode)) * dtype.itemsize if least else b""
-    if dtype.kind in "mM":  # whose least integer is NaT
-        return np.asarray(_INT64.max if least else _INT64.min + 1).astype(dtype)[()]
-    return np.iinfo(dtype).max if least else np.iinfo(dtype).min
+    return kind_of(dtype).extreme(dtype, name[-3:] == "min")
 
 
 def check_fits(name: str, fits: Array, of: DType) -> None:
@@ -464,7 +454,11 @@ def _carried(upper: Any, lower: Any, missing: Any) -> Arrays:
 
 def _squared(apart: Array) -> Array:
     """Return the squared magnitudes of numbers; of real ones where these are."""
-    return np.square(apart.real) + np.square(apart.imag) if apart.dtype.kind == "c" else np.square(apart, out=apart)
+    return (
+        np.square(apart.real) + np.square(apart.imag)
+        if kind_of(apart.dtype).is_complex
+        else np.square(apart, out=apart)
+    )
 
 
 def _distances(mean: Array, view: Array, dims: tuple[int, ...], squared: bool) -> Array:
@@ -489,7 +483,7 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 def _apart(x: Array) -> tuple[Array, Array]:
     """Return numbers of about 1 and the exponents of two that they are to be multiplied by."""
-    if x.dtype.kind != "c":
+    if not kind_of(x.dtype).is_complex:
         fractions, exponents = np.frexp(x)
         return fractions, exponents.astype(np.int64)
     exponents = np.frexp(np.maximum(np.abs(x.real), np.abs(x.imag)))[1]
@@ -498,7 +492,7 @@ def _apart(x: Array) -> tuple[Array, Array]:
 
 def _scaled(x: Array, exponents: Array) -> Array:
     """Return numbers multiplied by powers of two, with the infinities and zeros of what is out of range."""
-    if x.dtype.kind != "c":
+    if not kind_of(x.dtype).is_complex:
         return np.asarray(np.ldexp(x, exponents))
     made = np.empty(x.shape, x.dtype)
     made.real, made.imag = np.ldexp(x.real, exponents), np.ldexp(x.imag, exponents)

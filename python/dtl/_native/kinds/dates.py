@@ -35,8 +35,9 @@ class Date(Moved):
         return np.full(shape, "NaT", dtype)
 
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
-        """Return an integer that is not NaT."""
-        return np.iinfo(np.int64).max if least else np.iinfo(np.int64).min + 1
+        """Return a date that is not NaT, whose integer is the least."""
+        known = np.iinfo(np.int64)
+        return np.asarray(known.max if least else known.min + 1).astype(dtype)[()]
 
     def plain(self, keys: Array) -> Array:
         """Return the integers."""

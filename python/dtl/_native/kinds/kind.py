@@ -105,7 +105,7 @@ class Kind:
         return np.zeros(1, dtype)
 
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
-        """Return the element above which no minimum is, or the one below which no maximum is. Of dates, an integer."""
+        """Return the element above which no minimum is, or the one below which no maximum is."""
         return np.iinfo(dtype).max if least else np.iinfo(dtype).min
 
     def alike(self, keys: Array) -> Array:
