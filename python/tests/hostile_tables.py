@@ -16,7 +16,10 @@ WITHOUT = {
     "Column.isna", "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs",
     "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
-    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique", "TableGroupBy.__getitem__", "TableGroupBy.size",
+    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
+    "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
+    "ColumnRowMethods.cummax", "Rolling.__init__", "Rolling.sum", "Rolling.mean", "Rolling.min", "Rolling.max",
+    "TableGroupBy.__getitem__", "TableGroupBy.size",
     "ColumnGroupBy.__init__", "ColumnGroupBy.cumsum", "ColumnGroupBy.cumprod", "ColumnGroupBy.cummin",
     "ColumnGroupBy.cummax", "ColumnGroupBy.cumcount",
 }  # fmt: skip
@@ -88,6 +91,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             {"values": ["v"], "index": "n", "columns": "text", "aggfunc": "sum", "fill_value": None},
         ),
         "RowMethods.crosstab": (t.crosstab, {"index": ["n"], "columns": "text"}),
+        "ColumnRowMethods.shift": (v.shift, {"periods": 1}),
+        "ColumnRowMethods.diff": (v.diff, {"periods": 1}),
         "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
         "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
@@ -106,6 +111,7 @@ def local(ctx: dtl.Context) -> Rows:
         "Column.rename": (v.rename, {"name": "w"}),
         "Column.where": (v.where, {"condition": v.isna(), "other": 1.0}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
+        "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
         "Table.group_by": (t.group_by, {"by": ["n"], "dropna": True}),
         "Table.rename": (t.rename, {"columns": {"v": "w"}}),
     }

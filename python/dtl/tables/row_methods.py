@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from .._native.arguments import integer
 from ..runtime.agreement import collective
-from . import distinct_rows, ordering, pivoting
+from . import distinct_rows, ordering, pivoting, sequences
+from .rolling import Rolling
 from .rows import Rows, arrow, as_column, as_table
 
 T = TypeVar("T", bound="RowMethods")
@@ -273,6 +275,112 @@ class ColumnRowMethods:
         """
         made: C = as_column(distinct_rows.unrepeated(self.rows, "unique", None, "first"))
         return made
+
+    @collective
+    def shift(self: C, periods: int = 1) -> C:
+        """Return for each row the value that is some rows before it, null if there is none. Collective.
+
+        Parameters
+        ----------
+        periods
+            How many rows; negative for values of rows behind it.
+
+        Raises
+        ------
+        InvalidTypeError
+            If periods is not an integer.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [1, 4, 9]})["x"].shift().to_arrow().to_pylist())
+        [None, 1, 4]
+        """
+        made: C = as_column(sequences.shifted(self.rows, "shift", integer("periods", periods)))
+        return made
+
+    @collective
+    def diff(self: C, periods: int = 1) -> C:
+        """Return the difference of each value and that which is some rows before it. Collective.
+
+        See :meth:`shift` and the operator ``-``.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [1, 4, 9]})["x"].diff().to_arrow().to_pylist())
+        [None, 3, 5]
+        """
+        before = as_column(sequences.shifted(self.rows, "diff", integer("periods", periods)))
+        made: C = as_column(self.rows) - before
+        return made
+
+    @collective
+    def cumsum(self: C) -> C:
+        """Return the sum of each value and those before it; null stays null. Collective.
+
+        Integers are added up in 64 bits, and wrap around as NumPy's; floats in float64.
+
+        Raises
+        ------
+        InvalidTypeError
+            If the values are no numbers, truths or spans of time.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [1, None, 9]})["x"].cumsum().to_arrow().to_pylist())
+        [1, None, 10]
+        """
+        made: C = as_column(sequences.running(self.rows, "cumsum"))
+        return made
+
+    @collective
+    def cumprod(self: C) -> C:
+        """Return the product of each value and those before it. Collective. As :meth:`cumsum`."""
+        made: C = as_column(sequences.running(self.rows, "cumprod"))
+        return made
+
+    @collective
+    def cummin(self: C) -> C:
+        """Return the least of each value and those before. Collective. As :meth:`cumsum`; also of dates and times."""
+        made: C = as_column(sequences.running(self.rows, "cummin"))
+        return made
+
+    @collective
+    def cummax(self: C) -> C:
+        """Return the greatest of each value and those before it. Collective. As :meth:`cummin`."""
+        made: C = as_column(sequences.running(self.rows, "cummax"))
+        return made
+
+    def rolling(self, window: int, *, min_periods: int | None = None) -> Rolling:
+        """Return the windows of each value and those before it, to make aggregates of. Not collective.
+
+        Parameters
+        ----------
+        window
+            How many rows a window has, at least 1.
+        min_periods
+            How many values that are not null it takes for one that is not; None for as many as a window has rows.
+
+        Raises
+        ------
+        BoundsError
+            If window is less than 1, or min_periods not in [0, window].
+        InvalidTypeError
+            If one is not an integer, or the column is not of numbers.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [1, 4, 9]})["x"].rolling(2).mean().to_arrow().to_pylist())
+        [None, 2.5, 6.5]
+        """
+        return Rolling(self.rows, window, min_periods)
 
     @collective
     def value_counts(self, *, dropna: bool = True) -> Any:

@@ -50,14 +50,18 @@ def accumulated(name: str, groups: Groups, column: Any) -> Any:
     if name in ("cumsum", "cumprod"):
         of = "f8" if values.dtype.kind == "f" else "u8" if pa.types.is_unsigned_integer(kind) else "i8"
         values = values.astype(of, copy=False)
-    ufunc = _OF_FLOATS.get(name, _UFUNCS[name]) if values.dtype.kind == "f" else _UFUNCS[name]
-    made = _in_groups(Groups(of_row, groups.width), values, ufunc)
+    made = _in_groups(Groups(of_row, groups.width), values, ufunc_of(name, values.dtype))
     if missing is not None:
         whole = np.zeros(len(missing), made.dtype)
         whole[rows] = made
         made = whole
     keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and name in ("cummin", "cummax"))
     return typed(made, kind, missing) if keeps else pa.array(made, mask=missing)
+
+
+def ufunc_of(name: str, dtype: Any) -> Any:
+    """Return what accumulates values of a dtype; NaN is left out of extremes."""
+    return _OF_FLOATS.get(name, _UFUNCS[name]) if dtype.kind == "f" else _UFUNCS[name]
 
 
 def _in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:
