@@ -16,11 +16,21 @@ Self = TypeVar("Self", bound="Owner")
 #: The handle by which the core knows a native object; 0 once it is closed. What is queued on it is computed first.
 handle_of: Callable[[Any], int] = attrgetter("_handle")
 
+#: The same handle, for what uses no element: what is queued stays so.
+raw_handle_of: Callable[[Any], int] = attrgetter("_raw_handle")
+
 #: Raises InvalidHandleError if an object was closed on this rank. The core cannot: it knows no handle of it any more.
 refuse_closed: Callable[[Any], None] = methodcaller("_check_open")
 
 #: How many ranks a context has.
 size_of: Callable[[Any], int] = attrgetter("_size")
+
+
+def owner_of(handle: int) -> bridge.Handle:
+    """Return an object for calls on the native one of a handle. It does not close it."""
+    owner = bridge.Handle()
+    owner._handle = handle
+    return owner
 
 
 class Owner(bridge.Handle):

@@ -105,7 +105,7 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
                     return bridge.fold(wider, None, kind, same, exact)
             check_numbers(a, NAMES[kind % ANY])
         in_two = kind % ANY == MOMENT and kind_of(a.dtype).is_complex  # of the real parts, then of the imaginary ones
-        words = expressions.folded(a, kind % ANY) if a._pending and not exact and not in_two else None
+        words = expressions.folded(a, kind % ANY) if expressions.is_pending(a) and not exact and not in_two else None
         if words is not None:
             value = bridge.fold(expressions.raw(a), words, kind, same, exact)
             return bridge.fold(a, None, kind, same, 1) if words[-1] else value

@@ -20,6 +20,7 @@ from ..futures.future import DONE, FAILED, Future, end, note_known, wait_until_o
 from ..runtime import scheduler
 from ..runtime.context import Context, give_up, kept_of, of_handle
 from ..runtime.environment import THREAD_MULTIPLE
+from ..runtime.scheduler import calls_of
 
 if TYPE_CHECKING:
     from ..containers.base import DistributedContainer
@@ -110,11 +111,11 @@ class Job:
             scheduler.count(1)
             stream.of.in_flight += 1
             stream.last = self.future
-            for root in self._roots:
-                if root._last is not None and root._last not in self._after:
-                    self._after.append(root._last)
-                root._last = self.future
-                root._in_flight += 1
+            for calls in map(calls_of, self._roots):
+                if calls.last is not None and calls.last not in self._after:
+                    self._after.append(calls.last)
+                calls.last = self.future
+                calls.in_flight += 1
 
     def run(self, stream: Stream) -> None:
         """Wait for the earlier calls on the containers, make the call, and end the future."""
@@ -146,10 +147,10 @@ class Job:
             stream.of.in_flight -= 1
             if stream.last is self.future:
                 stream.last = None
-            for root in self._roots:
-                root._in_flight -= 1
-                if root._last is self.future:
-                    root._last = None
+            for calls in map(calls_of, self._roots):
+                calls.in_flight -= 1
+                if calls.last is self.future:
+                    calls.last = None
         self._roots = []
 
 

@@ -8,13 +8,14 @@ from .._native import library
 from .._native.callsite import here
 from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer
-from ..containers.interior import division_of, run_as
+from ..containers.interior import context_of, division_of, move_to, run_as
+from ..containers.making import adopt_native
 from ..exceptions import InvalidArgumentError
 from ..futures.future import Future
 from ..policies import Execution
 from ..runtime.agreement import tell
 from ..runtime.context import Context
-from ..runtime.scheduler import DEPTH, containers_in, in_stream, roots_of
+from ..runtime.scheduler import DEPTH, AsyncCalls, calls_of, containers_in, in_stream, roots_of
 from .streams import Job, Operation, Stream, Streams, streams_of
 
 
@@ -68,9 +69,10 @@ def deferred(
 
     job = Job(Operation(op, site.place), site, roots, told, after)
     names = ", ".join(map(_described, containers))
+    words = f"{op} of {names} in stream {calls_of(roots[0]).stream}"
     job.begin(stream)
     try:
-        job.number = library.context_defer(handle_of(ctx), f"{op} of {names} in stream {roots[0]._stream}", site.place)
+        job.number = library.context_defer(handle_of(ctx), words, site.place)
     except BaseException as error:
         job.abandon(stream, error)
         raise
@@ -81,13 +83,13 @@ def deferred(
 
 def _stream(op: str, roots: list[DistributedContainer], streams: Streams) -> Stream:
     """Return the stream of the first container, which others that have none join."""
-    number = roots[0]._stream
+    number = calls_of(roots[0]).stream
     stream = streams.stream(streams.upcoming if number is None else number, op)
     if number is None:
         number = streams.next()
-    for root in roots:
-        if root._stream is None:
-            root._stream = number
+    for calls in map(calls_of, roots):
+        if calls.stream is None:
+            calls.stream = number
     return stream
 
 
@@ -120,19 +122,17 @@ def _put(value: Any, aliases: dict[int, Any], depth: int = DEPTH - 1) -> Any:
 def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContainer:
     """Return the alias of a container on a stream's context."""
     alias = c.__class__.__new__(c.__class__)
-    alias.__dict__.update(c.__dict__)
-    alias._adopt_native(library.container_on(handle_of(c), handle_of(stream)), stream, c.dtype, c.ndim, division_of(c))
+    alias.__dict__.update(c.__dict__, _calls=AsyncCalls())
+    adopt_native(alias, library.container_on(handle_of(c), handle_of(stream)), stream, c.dtype, c.ndim, division_of(c))
     run_as(alias, Execution.SEQ if c.execution_policy is Execution.ASYNC else c.execution_policy)
-    alias._stream, alias._last, alias._in_flight = None, None, 0
     return alias
 
 
 def _settled(value: Any, ctx: Context, stream: Context, asynchronous: bool) -> Any:
     """Return what an algorithm has made, as the program's context has it."""
     for c in containers_in(value):
-        if c._context is stream:
-            library.container_settle(handle_of(c), handle_of(ctx))
-            c._context = ctx
+        if context_of(c) is stream:
+            move_to(c, ctx)
             if asynchronous:
                 run_as(c, Execution.ASYNC)
     return value

@@ -15,7 +15,7 @@ from .._native.arguments import input_value, is_on_device, sent_as
 from .._native.library import bridge
 from .._native.named_types import is_native, is_record, native_of
 from ..runtime.device_array import from_dlpack
-from .requests import Request
+from .requests import Request, then
 
 #: The calls that only move elements, and what they call a rank's own; None where it has none.
 _ELEMENTS = {
@@ -85,7 +85,7 @@ def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
     result = f(**call)
     if not isinstance(result, Request):
         return give(result)
-    result._then(give)
+    then(result, give)
     return result
 
 

@@ -74,6 +74,9 @@ class Request:
         before = self._give
         self._give = lambda result: give(before(result))
 
+    def _is_under_way(self) -> bool:
+        return self._active and self._held is not None
+
     def _ask(self, code: int) -> Any:
         if self._held is None:
             raise closed("request")
@@ -287,11 +290,17 @@ class PersistentRequest(Request):
         return self._lock.acquire(False) or (not self._active and self._lock.acquire())
 
 
+#: Has a function make the result of what would be it, from (request, give). Before anybody else has the request.
+then = Request._then
+
+_begin = Request._begin
+
+
 def new_request(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:
     """Return the request of what the bridge has started. Give makes its result of what the bridge returns."""
     detached.settle()
     request = Request.__new__(Request)
-    request._begin(ctx, op, held, give)
+    _begin(request, ctx, op, held, give)
     return request
 
 
@@ -305,7 +314,7 @@ def new_persistent_request(
     """Return the request of what the bridge is ready to start. Before each start, before is called."""
     detached.settle()
     request = PersistentRequest.__new__(PersistentRequest)
-    request._begin(ctx, op, held, give)
+    _begin(request, ctx, op, held, give)
     request._active = False
     request._before = before
     return request
@@ -366,10 +375,10 @@ def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
     InvalidTypeError
         If an element of the list is not a request.
     """
-    active = [(i, r) for i, r in enumerate(_checked(requests)) if r._active and r._held is not None]
+    active = [(i, r) for i, r in enumerate(_checked(requests)) if r._is_under_way()]
     if not active:
         return None, None
-    handles = np.array([handle_of(r._held) for _, r in active if r._held is not None], np.int64)
+    handles = np.array([handle_of(r._held) for _, r in active], np.int64)
     place = _call(bridge.WAIT_ANY, active[0][1]._ctx, handles, None, 0, 0, 0, 0)
     index, request = active[max(place, 0)]
     return index, request.wait()

@@ -13,7 +13,7 @@ from .._native.error_marks import KNOWN_TO_RANKS, is_marked
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.device_array import memory_of_array
-from .requests import Request
+from .requests import Request, then
 
 if TYPE_CHECKING:
     from ..runtime.device_array import DeviceArray
@@ -101,7 +101,7 @@ def _by_host(
         return out
 
     if isinstance(result, Request):
-        result._then(give)
+        then(result, give)
         return result
     return give(result)
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .moved import moved
-from .requests import Request
+from .requests import Request, then
 
 
 def is_tensor(out: Any) -> bool:
@@ -57,5 +57,5 @@ def received_in(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
     if not isinstance(result, Request):
         return give(result)
-    result._then(give)
+    then(result, give)
     return result

@@ -8,7 +8,8 @@ which windows belong to containers that none of them has any more, and close tho
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from operator import attrgetter
+from typing import Any, Callable
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from ..runtime.context import Context, on_close
 #: Of each context, in the order in which all ranks made them.
 kept: dict[int, list[CachedWindow]] = {}
 
+#: The window that pointers to a container's elements use; None before the first.
+window_of: Callable[[Any], Any] = attrgetter("_cached_window")
+
 
 class CachedWindow(bridge.Handle):
     """A window that is locked by lock_all until it ends. It keeps the window's memory, but not its context."""
@@ -31,7 +35,7 @@ class CachedWindow(bridge.Handle):
         self._handle = handle_of(window)
         self._memory = window._held
         self._container = weakref.ref(container)
-        self._window = weakref.ref(window)
+        self.window = weakref.ref(window)
 
     def unused(self) -> bool:
         """Say whether the container is closed or collected on this rank."""
@@ -42,7 +46,7 @@ class CachedWindow(bridge.Handle):
         """Close the window, or raise and leave it as it was. Collective."""
         library.window_close(self._handle)
         self.forget()
-        window = self._window()
+        window = self.window()
         if window is not None:
             window._end()
 
@@ -54,6 +58,7 @@ class CachedWindow(bridge.Handle):
 def add(container: Any, window: Any) -> None:
     """Keep the window of a container. Only this module closes it from now on."""
     kept.setdefault(handle_of(container.context), []).append(CachedWindow(container, window))
+    container._cached_window = window
 
 
 def end_unused(ctx: Context, op: str) -> None:
@@ -77,7 +82,7 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
 
     Words are the arguments of the call, op, that all ranks pass alike. With idle, views refuse it, as they would after.
     """
-    ctx, window = container.context, container._cached_window
+    ctx, window = container.context, window_of(container)
     if window is None or not window.is_valid:
         return
     with local_step(ctx, op):
@@ -87,7 +92,7 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
             are = "1 view of the container is" if views == 1 else f"{views} views of the container are"
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
     agree(ctx, op, words)
-    _end(ctx, next(cached for cached in kept[handle_of(ctx)] if cached._window() is window))
+    _end(ctx, next(cached for cached in kept[handle_of(ctx)] if cached.window() is window))
     container._cached_window = None
 
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from .._native import library
 from .._native.library import bridge
-from .._native.objects import handle_of, refuse_closed
+from .._native.objects import handle_of, owner_of, refuse_closed
 from ..comm.objects import gather_object
 from ..exceptions import DTLError
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step, root_number
-from ..runtime.scheduler import root_of
+from ..runtime.scheduler import calls_of, root_of
 from ..topology.drawing import EVERY, colour, label
 from .interior import as_elements
 
@@ -90,7 +90,7 @@ def printed(container: Any) -> str:
 
 def _own_values(container: Any) -> str:
     """Return this rank's values in words; "" of those that cannot be looked at now, and where there are none."""
-    if not handle_of(container) or root_of(container)._in_flight:
+    if not handle_of(container) or calls_of(root_of(container)).in_flight:
         return ""
     try:
         if 0 in container.local_shape:
@@ -167,8 +167,7 @@ def _held_along(container: Any, d: int, count: int) -> str:
 
 def _indices(container: Any, within: Range) -> list[int]:
     """Return which indices of a range of the first dimension this rank holds."""
-    span = bridge.Handle()
-    span._handle = bridge.span(container, within.start, within.stop - within.start)
+    span = owner_of(bridge.span(container, within.start, within.stop - within.start))
     try:
         indices = np.asarray(bridge.indices(span))
     finally:

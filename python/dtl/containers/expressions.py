@@ -17,8 +17,9 @@ from __future__ import annotations
 import threading
 import warnings
 from abc import abstractmethod
+from operator import attrgetter
 from types import FunctionType
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from .._native.arguments import stored_number
 from .._native.callsite import caller, code_at, frame_at
 from .._native.kinds import carrier, kind_of
 from .._native.library import bridge, state
+from .._native.objects import owner_of, raw_handle_of
 from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Partition, Placement
 from . import fused_loops
@@ -197,6 +199,22 @@ class Copy(Queued):
         self.own = self._pieces = None
 
 
+class _Known(NamedTuple):
+    """What expressions know of the elements of a container, at one moment."""
+
+    part: Array | None = None  # as an operand of queued expressions
+    expression: Queued | None = None  # whose value they have
+
+
+_NOTHING = _Known()
+
+_known_of: Callable[[Any], _Known] = attrgetter("_known")
+_is_reached: Callable[[Any], bool] = attrgetter("_reached")
+_is_temporary: Callable[[Any], bool] = attrgetter("_is_temporary")
+
+#: Whether something is to be computed before anybody uses a container's elements.
+is_pending: Callable[[Any], bool] = attrgetter("_pending")
+
 _queue: list[Queued] = []
 _lock = threading.RLock()
 #: Held by the thread that computes, which holds the other lock, too.
@@ -280,9 +298,23 @@ def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 def _is_private(c: Any) -> bool:
     """Say whether nobody but its calls reaches the elements of a container. Not collective."""
-    if not c._fusable or c._reached or c.placement_policy is not Placement.HOST or carrier_of(c) is not None:
+    if _is_reached(c) or c.placement_policy is not Placement.HOST or carrier_of(c) is not None:
         return False
-    return c._leaf is not None or c._expression is not None or c.views_out == 0
+    return _known_of(c) is not _NOTHING or c.views_out == 0
+
+
+def _know(c: Any, known: _Known) -> None:
+    """Set what is known of the elements of a container. A signal's handler may raise between the two statements."""
+    if known is not _NOTHING:
+        c._pending = True
+    c._known = known
+    if known is _NOTHING:
+        c._pending = False
+
+
+def note_reached(c: Any) -> None:
+    """Note that something other than a container's own calls may reach its elements at any time."""
+    c._reached = True
 
 
 def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -296,22 +328,21 @@ def _number(value: Any) -> Any:
 
 def _operand(c: Any) -> Any:
     """Return a container's expression, or its part where it has been computed."""
-    expression = c._expression
+    expression = _known_of(c).expression
     if expression is not None and not expression.done[0] and expression.stale:
         compute_all()
     if expression is not None and expression.done[0]:
-        c._leaf, c._expression = expression.part, None
+        _know(c, _Known(expression.part))
     elif expression is not None:
         return expression
-    if c._leaf is None:
-        c._leaf = _part(c)
-        c._pending = True
-    return c._leaf
+    if _known_of(c).part is None:
+        _know(c, _Known(_part(c)))
+    return _known_of(c).part
 
 
 def _unallocated(like: Any, dtype: np.dtype[Any]) -> Any:
     """Return a container that is laid out as another one, without memory yet. Not collective."""
-    return of_handle(like, library.container_unallocated(like._raw_handle, stored_number(dtype)), dtype)
+    return of_handle(like, library.container_unallocated(raw_handle_of(like), stored_number(dtype)), dtype)
 
 
 def _part(of: Any) -> Array:
@@ -322,7 +353,7 @@ def _part(of: Any) -> Array:
 def _allocated(handle: int) -> Array:
     """Return the part of a container that gets its memory now."""
     library.container_allocate(handle)
-    return _part(_of(handle))
+    return _part(owner_of(handle))
 
 
 def _overwrites(out: Any, given: tuple[Any, ...]) -> bool:
@@ -343,16 +374,15 @@ def _give(result: Any, expression: Queued, written: bool) -> None:
 
     A signal's handler may raise between any two statements. Then the value is the one before, or the new one.
     """
-    before = result._expression
+    known = _known_of(result)
+    before = known.expression
     if before is not None:
         expression.part = before.part
     elif written:
-        expression.part = _part(result) if result._leaf is None else result._leaf
-    expression.handle = result._raw_handle
+        expression.part = _part(result) if known.part is None else known.part
+    expression.handle = raw_handle_of(result)
     _queue.append(expression)
-    result._pending = True
-    result._expression = expression
-    result._leaf = None
+    _know(result, _Known(None, expression))
     if before is not None:
         _forget(before)
 
@@ -375,13 +405,12 @@ def _forget(expression: Queued) -> None:
 
 def compute_before_use(c: Any) -> None:
     """Compute what is queued, if a container's elements, or what reads them, are part of it."""
-    if not c._pending:
+    if not is_pending(c):
         return
     with _lock:
         if _is_queued(c):
             compute_all()
-        c._leaf = c._expression = None
-        c._pending = False
+        _know(c, _NOTHING)
 
 
 def folded(c: Any, kind: int) -> Any:
@@ -390,8 +419,8 @@ def folded(c: Any, kind: int) -> Any:
     This is for a container that nobody else refers to: its elements are computed for the fold alone.
     """
     with _lock:
-        expression = c._expression
-        if _computing.locked() or not c._is_temporary or not isinstance(expression, Call) or expression.done[0]:
+        expression = _known_of(c).expression
+        if _computing.locked() or not _is_temporary(c) or not isinstance(expression, Call) or expression.done[0]:
             return None
         with _computing:
             words, told = fused_loops.fold(raw(c), expression, c.local_shape, kind)
@@ -402,22 +431,16 @@ def folded(c: Any, kind: int) -> Any:
 
 def raw(c: Any) -> Any:
     """Return an object for calls on a container that use no element, while what is pending on it stays so."""
-    return _of(c._raw_handle)
-
-
-def _of(handle: int) -> Any:
-    owner = bridge.Handle()
-    owner._handle = handle
-    return owner
+    return owner_of(raw_handle_of(c))
 
 
 def handle_to_read(c: Any) -> int:
     """Return the native handle of a container whose elements are only read: what reads them, too, stays queued."""
-    expression = c._expression
+    expression = _known_of(c).expression
     if expression is not None and not expression.done[0]:
         with _lock:
             compute_all()
-    handle: int = c._raw_handle
+    handle: int = raw_handle_of(c)
     return handle
 
 
@@ -425,16 +448,16 @@ def leave(c: Any) -> None:
     """Let a container go: what is to read its elements is computed, and what they are to become is not."""
     with _lock:
         own = _parts(c)
-        if c._expression is not None:
-            _forget(c._expression)
+        expression = _known_of(c).expression
+        if expression is not None:
+            _forget(expression)
         if not _computing.locked() and any([one.handle and _reads(one, own) for one in _queue]):
             compute_all()
-        c._leaf = c._expression = None
-        c._pending = False
+        _know(c, _NOTHING)
 
 
 def _is_queued(c: Any) -> bool:
-    expression = c._expression
+    expression = _known_of(c).expression
     if expression is not None and not expression.done[0]:
         return True
     own = _parts(c)
@@ -443,8 +466,9 @@ def _is_queued(c: Any) -> bool:
 
 def _parts(c: Any) -> list[Array]:
     """Return the arrays by which expressions know the elements of a container."""
-    written = None if c._expression is None else c._expression.part
-    return [part for part in (c._leaf, written) if part is not None]
+    known = _known_of(c)
+    written = None if known.expression is None else known.expression.part
+    return [part for part in (known.part, written) if part is not None]
 
 
 def _reads(one: Queued, parts: list[Array]) -> bool:
@@ -485,15 +509,12 @@ def _warn(site: Any, text: str) -> None:
 class Fusable:
     """What expressions need of a container."""
 
-    #: Whether expressions may have the container as an operand or a result: whether it owns its elements.
-    _fusable = False
+    #: Whether something other than its own calls may reach the elements at any time: what does not own them, a span, or
+    #: a halo.
+    _reached = True
 
-    #: Whether something other than its own calls may reach the elements at any time: a span, or a halo.
-    _reached = False
-
-    #: The container's part as an operand of queued expressions, and the expression whose value it has.
-    _leaf: Array | None = None
-    _expression: Queued | None = None
+    #: What expressions know of the elements.
+    _known = _NOTHING
 
 
 bridge.on_use(compute_before_use)

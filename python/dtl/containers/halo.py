@@ -18,7 +18,8 @@ from ..runtime.agreement import collective
 from ..runtime.device_array import DeviceArray
 from . import cached_windows
 from .base import DistributedContainer, check_container
-from .interior import as_elements
+from .expressions import note_reached
+from .interior import as_elements, check_idle, forget_part
 
 #: What ghosts beyond the ends stand for, as the modes of ``np.pad``: the core's numbers of them are the places here.
 _MODES = ("constant", "wrap", "edge", "reflect", "symmetric")
@@ -95,15 +96,15 @@ class Halo(Owner):
         self, container: DistributedContainer, width: Any, *, periodic: Any = False, mode: Any = "constant"
     ) -> None:
         check_container("container", container)
-        container._check_idle("halo")
+        check_idle(container, "halo")
         self._container = container
         self._width = _widths(width, container.ndim)
         self._mode = _modes(mode, _periodicity(periodic, container.ndim), container.ndim)
         numbers = [(*pair, _MODES.index(mode)) for pair, mode in zip(self._width, self._mode)]
         cached_windows.end(container, "halo", f"widths {numbers}")
-        container._forget_part()
+        forget_part(container)
         self._handle = bridge.halo_make(container, np.array(numbers, np.int64).ravel())
-        container._reached = True
+        note_reached(container)
 
     def _release(self, handle: int) -> None:
         library.halo_close(handle)
@@ -153,7 +154,7 @@ class Halo(Owner):
             If the halo is stale or closed, or its container is closed.
         """
         made = _call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0)
-        if self._container._placement is Placement.DEVICE:
+        if self._container.placement_policy is Placement.DEVICE:
             there: Any = DeviceArray(made, self._container.dtype)
             return cast("np.ndarray[Any, Any]", there)
         return as_elements(self._container, made)

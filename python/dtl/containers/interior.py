@@ -15,6 +15,7 @@ import numpy as np
 
 from .._native import library
 from .._native.library import bridge
+from .._native.objects import handle_of, raw_handle_of
 from ..exceptions import InvalidTypeError
 from ..policies import Placement
 from ..runtime.agreement import agree
@@ -24,8 +25,14 @@ from .layout import Division
 #: Looked up once: members of enumerations are slow to get at.
 _DEVICE = Placement.DEVICE
 
+#: The context, in less time than by the property.
+context_of: Callable[[Any], Any] = attrgetter("_context")
+
 #: How the elements are divided among the ranks. Of a container of PARTITION_BLOCK without a grid, it is BLOCK itself.
 division_of: Callable[[Any], Division] = attrgetter("_division")
+
+#: The same object in containers of one context that are known to be laid out alike.
+layout_of: Callable[[Any], Any] = attrgetter("_layout")
 
 #: Whether the elements are where division_of puts those of this shape. Those of a span, and of what is laid out as one,
 #: are where another container has them, and a resize does not change the sizes of an explicit partition.
@@ -52,14 +59,30 @@ def note_meaning(c: Any, meaning: Any) -> None:
     c._meaning = meaning
 
 
+def move_to(c: Any, ctx: Any) -> None:
+    """Give a container of another context of the same ranks, such as a stream's, to a context. Not collective."""
+    library.container_settle(handle_of(c), handle_of(ctx))
+    c._context = ctx
+
+
+def forget_part(c: Any) -> None:
+    """Let go of what is known of the place of this rank's part, which is to change."""
+    c._forget_part()
+
+
+def check_idle(c: Any, op: str) -> None:
+    """Refuse a container that is closed, or of which asynchronous calls are under way."""
+    c._check_idle(op)
+
+
 def is_laid_out_as(c: Any, other: Any) -> bool:
     """Say whether each element of another container is where that of one is. Not collective."""
-    layout = c._layout
-    if layout is other._layout:
+    layout = layout_of(c)
+    if layout is layout_of(other):
         return True
     if other.context.size != c.context.size or other.context.rank != c.context.rank:
         return False
-    if not library.container_equal(c._raw_handle, other._raw_handle):
+    if not library.container_equal(raw_handle_of(c), raw_handle_of(other)):
         return False
     if other.context is c.context:
         other._layout = layout
@@ -69,18 +92,18 @@ def is_laid_out_as(c: Any, other: Any) -> bool:
 def as_elements(c: Any, of_core: Any) -> np.ndarray[Any, Any]:
     """Return what the core gives of a container's elements, as elements."""
     array: np.ndarray[Any, Any] = np.asarray(of_core)
-    return array if c._carrier is None else array.view(c.dtype)
+    return array if carrier_of(c) is None else array.view(c.dtype)
 
 
 def as_carried(c: Any, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return elements of a container's type as the core takes them."""
-    carrier = c._carrier
+    carrier = carrier_of(c)
     return elements if carrier is None else elements.view(carrier)
 
 
 def check_numbers(c: Any, op: str) -> None:
     """Refuse elements that are moved, compared and sorted, and not computed with."""
-    if c._carrier is not None:
+    if carrier_of(c) is not None:
         advice = "; astype makes numbers of them" if c.dtype.kind in "fmM" else ""
         raise InvalidTypeError(
             f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {c.dtype} are moved, "

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any, Callable, TypeVar
 
 import numpy as np
 
 from .._native import library
 from .._native.arguments import stored_number
 from .._native.kinds import computed_number
+from .._native.library import bridge
+from .._native.objects import raw_handle_of
 from ..comm import collectives
 from ..policies import Execution, Partition, Placement
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, memory_of_array
-from .interior import end_write, set_part
+from .interior import end_write, owning_class_of, set_part
 from .layout import Division
 
 Made = TypeVar("Made")
+
+#: What a container has in common with one that is laid out as it.
+_facts = attrgetter(
+    "_context", "_ndim", "_division", "_is_plain", "_placement", "_execution", "_layout", "_is_where_divided"
+)
+
+#: Makes an object that has none yet the container of a handle, on the host, of numbers: from (made, handle, ctx, dtype,
+#: ndim, divided).
+adopt_native = bridge.Container._adopt_native
+
+#: Does the same of a small container of one rank, from (made, ctx, dtype, divided, shape, blank). Says whether it did.
+adopt_whole = bridge.Container._adopt_whole
+
+#: The number by which the core knows a class of containers.
+family_of: Callable[[Any], int] = attrgetter("_family")
+
+
+def adopt(made: Any, handle: int, *facts: Any) -> None:
+    """Make an object that has none yet the container of a handle: facts are the other arguments of ``_adopt``."""
+    made._adopt(handle, *facts)
+
+
+def lie_elsewhere(made: Any) -> None:
+    """Note that the elements are not where a new container's of the same division would be."""
+    made._is_where_divided = made._is_quick = False
+
+
+def divide(c: Any, divided: Division) -> None:
+    """Divide a container anew. Collective."""
+    c._divide(divided)
 
 
 def new_like(c: Any, dtype: Any, blank: bool = False) -> Any:
@@ -25,21 +58,22 @@ def new_like(c: Any, dtype: Any, blank: bool = False) -> Any:
     Blank elements, which those of managed memory cannot be, are anything: for a caller that writes all of them.
     """
     is_blank = blank and c.placement_policy is not Placement.UNIFIED
-    return of_handle(c, library.container_alike(c._raw_handle, stored_number(dtype), is_blank), dtype)
+    return of_handle(c, library.container_alike(raw_handle_of(c), stored_number(dtype), is_blank), dtype)
 
 
 def of_handle(c: Any, handle: int, dtype: Any) -> Any:
     """Return the container of a handle that the core made, laid out as another one. Not collective."""
-    kind = c._owning_class()
+    kind = owning_class_of(c)
     made = kind.__new__(kind)
     given = np.dtype(dtype)
-    if c._is_plain and c._execution is Execution.SEQ and computed_number(given):
-        made._adopt_native(handle, c._context, given, c._ndim, c._division)
+    ctx, ndim, divided, plain, placement, execution, layout, placed_as_divided = _facts(c)
+    if plain and execution is Execution.SEQ and computed_number(given):
+        adopt_native(made, handle, ctx, given, ndim, divided)
     else:
-        made._adopt(handle, c._context, given, c._ndim, c._division, c._placement, c._execution)
-    made._layout = c._layout
-    if not c._is_where_divided:
-        made._is_where_divided = made._is_quick = False
+        adopt(made, handle, ctx, given, ndim, divided, placement, execution)
+    made._layout = layout
+    if not placed_as_divided:
+        lie_elsewhere(made)
     return made
 
 

@@ -15,6 +15,7 @@ from .._native.objects import handle_of
 from ..policies import Partition
 from .interior import tensor_class_of
 from .layout import BLOCK
+from .making import adopt_whole
 
 _BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
 _FLOAT64 = np.dtype(np.float64)
@@ -40,7 +41,7 @@ def _whole(c: Any) -> Any:
 def _made(like: Any, array: Any, kind: Any) -> Any:
     """Return a container of an array's elements on the context of another one."""
     made = kind.__new__(kind)
-    if not made._adopt_whole(like.context, array.dtype, BLOCK, array.shape, True):
+    if not adopt_whole(made, like.context, array.dtype, BLOCK, array.shape, True):
         return None
     whole = bridge.quick_whole(made)
     if whole is None:  # another thread has begun an asynchronous call

@@ -25,9 +25,9 @@ from .base import DistributedContainer
 # After base, whose last line has packages above give the class its methods: these import what is here.
 from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
-from .interior import as_carried, carrier_of, end_write, fill_part
+from .interior import as_carried, carrier_of, context_of, end_write, fill_part
 from .layout import BLOCK, Division, division, execution_policy
-from .making import from_parts
+from .making import adopt, adopt_native, from_parts
 from .places import copies
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -56,7 +56,7 @@ class OwningContainer(DistributedContainer):
     _family: ClassVar[int]
     _op: ClassVar[str]
     _dims: ClassVar[int | None] = 1
-    _fusable = True
+    _reached = False
 
     # Of most: _adopt has the others. The layout is the bridge's field, which is set in less time than an attribute.
     _placement = _HOST
@@ -115,7 +115,7 @@ class OwningContainer(DistributedContainer):
         cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: Sequence[int]
     ) -> Owning:
         """Return a container of some elements of another one, as the rows of a move say. Collective."""
-        ctx, dtype, placement = of._context, of.dtype, of.placement_policy
+        ctx, dtype, placement = context_of(of), of.dtype, of.placement_policy
         if cached_windows.kept:
             cached_windows.end_unused(ctx, "getitem")
         spec = spec_of(cls._family, stored_number(dtype), shape, divided, placement)
@@ -136,9 +136,9 @@ class OwningContainer(DistributedContainer):
         """Return the container of a handle that the core made, of another one's context and dtype."""
         made = cls.__new__(cls)
         if placement is _HOST and carrier_of(of) is None:
-            made._adopt_native(handle, of._context, of.dtype, ndim, divided)
+            adopt_native(made, handle, context_of(of), of.dtype, ndim, divided)
         else:
-            made._adopt(handle, of._context, of.dtype, ndim, divided, placement)
+            adopt(made, handle, context_of(of), of.dtype, ndim, divided, placement)
         return made
 
     @classmethod
@@ -147,7 +147,7 @@ class OwningContainer(DistributedContainer):
 
         Words are the name of the call, a space, and what all ranks pass alike.
         """
-        ctx, dtype, divided = of._context, of.dtype, interior.division_of(of)
+        ctx, dtype, divided = context_of(of), of.dtype, interior.division_of(of)
         if divided is not BLOCK:
             divided = divided.for_other_size()
         if cached_windows.kept:

@@ -9,7 +9,7 @@ from .._native.callsite import warn
 from .._native.objects import handle_of
 from ..comm import collectives
 from ..runtime.agreement import local_step
-from ..runtime.context import Context
+from ..runtime.context import Context, kept_of
 
 #: The GPUs that this process has warned of.
 _warned: set[str] = set()
@@ -17,9 +17,10 @@ _warned: set[str] = set()
 
 def look_for(ctx: Context) -> None:
     """Find out once for a context whether ranks share a GPU, and warn on the first of these. Collective."""
-    if ctx._compared_gpus or ctx.size == 1:
+    kept = kept_of(ctx)
+    if kept.compared_gpus or ctx.size == 1:
         return
-    ctx._compared_gpus = True
+    kept.compared_gpus = True
     with local_step(ctx, "placement"):
         uuid, number, name = library.context_gpu(handle_of(ctx)).split(" ", 2)
     mine = np.frombuffer(bytes.fromhex(uuid), np.int64)

@@ -12,6 +12,7 @@ from ..exceptions import BoundsError
 from ..policies import Partition
 from ..runtime.scheduler import root_of
 from .base import DistributedContainer, check_container
+from .expressions import note_reached
 from .interior import division_of, owning_class_of
 from .sequences import DistributedVector
 from .tensor import DistributedTensor
@@ -63,7 +64,7 @@ class DistributedSpan(DistributedContainer):
             handle, source.context, source.dtype, source.ndim, divided, source.placement_policy, source.execution_policy
         )
         self._source = source
-        root_of(source)._reached = True
+        note_reached(root_of(source))
 
     def _root(self) -> DistributedContainer:
         root: DistributedContainer = root_of(self._source)

@@ -13,7 +13,7 @@ from .._native.arguments import stored_number
 from .._native.kinds import carrier, kind_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from .base import DistributedContainer
-from .interior import carrier_of, is_laid_out_as
+from .interior import carrier_of, is_laid_out_as, layout_of
 
 #: What results were of, by what :func:`_kinds` returns, and how many of these are kept.
 known_results: dict[Any, list[np.dtype[Any]]] = {}
@@ -119,7 +119,7 @@ def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
 
 def are_alike(one: Any, other: Any) -> bool:
     """Say whether the local parts of two containers correspond element by element."""
-    return one._layout is other._layout or (bool(is_laid_out_as(one, other)) and one.context is other.context)
+    return layout_of(one) is layout_of(other) or (bool(is_laid_out_as(one, other)) and one.context is other.context)
 
 
 def check_alike(name: str, one: Any, other: Any) -> None:

@@ -15,7 +15,7 @@ from ..algorithms.join import Pairs, join
 from ..algorithms.sort import refine_order
 from ..containers.interior import division_of, note_meaning
 from ..containers.layout import division
-from ..containers.making import new_like
+from ..containers.making import divide, new_like
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..policies import Partition, PartitionLike
@@ -340,7 +340,7 @@ class Columns:
             for name in self.masks.keys() & chosen:
                 whole.local_view()[self.masks[name].local_view()] = False
             with nonzero(whole)[0] as rows:
-                rows._divide(division_of(whole).for_other_size())
+                divide(rows, division_of(whole).for_other_size())
                 made = self.take(rows)
         for name in self.masks.keys() & chosen:
             made.masks.pop(name).close()

@@ -60,17 +60,17 @@ class ParquetFile:
     """A Parquet file: where its groups of rows begin, and the batches of a range of rows."""
 
     def __init__(self, path: str) -> None:
-        self._pa = pyarrow("Parquet")
+        self.pa = pyarrow("Parquet")
         self._path, self._held = path, opened_file(path)
         self.states = (self._held.state,)
-        where = _native(self._pa, self._held)
-        kind = self._pa.parquet.ParquetFile
+        where = _native(self.pa, self._held)
+        kind = self.pa.parquet.ParquetFile
         checked = "page_checksum_verification"  # where a file has checksums; of pyarrow 15 and later
         checks = {checked: True} if checked in inspect.signature(kind).parameters else {}
         self._file = kind(where, buffer_size=_PIECE, **checks)
         groups = [self._file.metadata.row_group(i) for i in range(self._file.num_row_groups)]
         for number, group in enumerate(groups):
-            _check_rows(self._pa, self._file.schema, group, number)
+            _check_rows(self.pa, self._file.schema, group, number)
         self.starts = np.cumsum([0, *(group.num_rows for group in groups)])
         self.schema = self._file.schema_arrow
 
@@ -111,11 +111,11 @@ class ArrowFile:
     """A file of Arrow's IPC format, such as Feather: where its batches begin, and each of them."""
 
     def __init__(self, path: str) -> None:
-        self._pa = pyarrow("Arrow")
+        self.pa = pyarrow("Arrow")
         self._path, self._held = path, opened_file(path)
         self.states = (self._held.state,)
         self.starts = np.cumsum([0, *batch_rows(self._held)])
-        self.schema = self._pa.ipc.open_file(_native(self._pa, self._held)).schema
+        self.schema = self.pa.ipc.open_file(_native(self.pa, self._held)).schema
         self._reader: Any = ((), None)
 
     def check_order(self, number: int, name: str) -> None:
@@ -125,8 +125,8 @@ class ArrowFile:
         """Yield columns of one batch. What they say of themselves is compared with the bytes that there are."""
         if self._reader[0] != names:
             fields = [self.schema.get_field_index(name) for name in names]
-            options = self._pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-            self._reader = (names, self._pa.ipc.open_file(_native(self._pa, self._held), options=options))
+            options = self.pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+            self._reader = (names, self.pa.ipc.open_file(_native(self.pa, self._held), options=options))
         batch = self._reader[1].get_batch(number)
         batch.validate(full=True)
         check_unchanged(self._path, self._held)
@@ -148,12 +148,12 @@ class JoinedTable:
             self.states += file.states
             names = file.schema.names
             if number == 0:
-                self._pa, first = file._pa, names
+                self.pa, first = file.pa, names
             if columns is None and sorted(names) != sorted(first):
                 raise FileError(f"the columns of {name!r} are not those of {files[0]!r}: {names}, and {first}")
             for column in wanted(name, names, columns):
                 kind = file.schema.field(column).type
-                both = unified(self._pa, kinds.setdefault(column, kind), kind)
+                both = unified(self.pa, kinds.setdefault(column, kind), kind)
                 if both is None:
                     raise FileError(
                         f"the columns of {name!r} are not those of {files[0]!r}: {column!r} is of {kind}, and of "
@@ -162,7 +162,7 @@ class JoinedTable:
                 kinds[column] = both
             self._groups += [(number, group) for group in range(len(file.starts) - 1)]
             starts += (starts[-1] + file.starts[1:]).tolist()
-        self.schema = self._pa.schema(list(kinds.items()))
+        self.schema = self.pa.schema(list(kinds.items()))
         self.starts = np.array(starts)
 
     def _file_of(self, number: int) -> tuple[Any, int]:
@@ -202,16 +202,14 @@ def read_rows(
         kinds = {name: file.schema.field(name).type for name in names}
         total = int(file.starts[-1])
         check_strings(strings, names)
-        made = [Column(name, kind, 0, file._pa, strings) for name, kind in kinds.items()]
+        made = [Column(name, kind, 0, file.pa, strings) for name, kind in kinds.items()]
         schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
     check_same_files(ctx, op, path, list(file.states))
     vectors = {each.name: created(DistributedVector, ctx, (total,), each.dtype, BLOCK) for each in made}
     try:
         with file_step(ctx, op, "read", path):
-            read = [
-                Column(name, kind, 0, file._pa, strings, vectors[name].local_view()) for name, kind in kinds.items()
-            ]
+            read = [Column(name, kind, 0, file.pa, strings, vectors[name].local_view()) for name, kind in kinds.items()]
             lo = next(iter(vectors.values())).local_offset
             hi = lo + len(read[0].out)
             expect(sum(each.out.nbytes for each in read))
@@ -255,7 +253,7 @@ class Written:
     """The columns that are written: the vectors and masks in order, and the Arrow arrays of their rows."""
 
     def __init__(self, arrays: dict[str, Any], masks: dict[str, Any]) -> None:
-        self._pa = pyarrow("a table")
+        self.pa = pyarrow("a table")
         self.names = list(arrays)
         self.meanings = [meaning_of(vec) for vec in arrays.values()]
         self._masked = list(masks)
@@ -278,10 +276,10 @@ class Written:
         """Return some rows as a batch of Arrow, given the parts of the vectors and masks."""
         masks = dict(zip(self._masked, parts[len(self.names) :]))
         columns = [
-            meaning.array(self._pa, part, masks.get(name))
+            meaning.array(self.pa, part, masks.get(name))
             for name, meaning, part in zip(self.names, self.meanings, parts)
         ]
-        return self._pa.RecordBatch.from_arrays(columns, self.names)
+        return self.pa.RecordBatch.from_arrays(columns, self.names)
 
     def windows(self, shares: Any, most: int) -> Iterator[list[Array]]:
         """Yield this rank's share of the vectors and masks, rows of at most so many bytes at a time. Collective."""

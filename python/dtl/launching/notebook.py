@@ -13,7 +13,7 @@ from .._native.arguments import integer
 from ..exceptions import DTLError
 from . import cells, transport
 from .job import Job
-from .ranks import Ranks
+from .ranks import Ranks, job_of
 
 _ATTRIBUTE = "_dtl_notebook"
 
@@ -87,7 +87,7 @@ class Notebook:
 
     def _of_size(self, count: int | None) -> Ranks:
         """Return the pool, of this size if one is asked for; start it where there is none."""
-        if self._pool is not None and self._pool._job.ended:
+        if self._pool is not None and job_of(self._pool).ended:
             count = count or self._pool.size
             self._pool = None
             print("dtl: these are new ranks; what the earlier ones held is gone", file=sys.stderr)
@@ -114,8 +114,9 @@ class Notebook:
     def _run(self, pool: Ranks, source: str, name: str, variables: dict[str, Any], wanted: list[str]) -> Any:
         """Run a cell on each rank, show what it shows, and return what is to be its value."""
         shown: list[list[cells.Bundle]] = [[] for _ in range(pool.size)]
-        assert isinstance(pool._job, Job)
-        pool._job.shown = lambda rank, body: shown[rank].append(transport.unpack(body))
+        job = job_of(pool)
+        assert isinstance(job, Job)
+        job.shown = lambda rank, body: shown[rank].append(transport.unpack(body))
         try:
             answers = pool.run(cells.run, source, name, variables, wanted)
         except BaseException as error:

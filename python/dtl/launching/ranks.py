@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import weakref
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar
 
@@ -298,3 +299,7 @@ def _start(ranks: int, limit: Limit) -> Job:
         except TryAgainError:
             continue
     return Job(count, limit)
+
+
+#: What makes the calls: a job of processes, or threads.
+job_of: Callable[[Any], Any] = attrgetter("_job")

@@ -27,7 +27,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from . import streams
 from .arguments import division_of
-from .source import Fill, before, follow
+from .source import Fill, agree_on, before, follow, next_call, stream_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -61,11 +61,11 @@ def choice(rng: Any, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided
     weights = None if p is None else _probabilities(p, n)
     if not replace:
         _check_enough(n, number, weights)
-    call = rng._next()
+    call = next_call(rng)
     if not shape:
         return _one(a, axis, _single(rng, call, n, weights))
     given = (n, axis, bool(replace), *(() if weights is None else (weights,)))
-    rng._agree("choice", call, shape, given)
+    agree_on(rng, "choice", call, shape, given)
     if isinstance(a, int) and (replace or len(shape) == 1):
         return _indices(rng, call, n, shape, replace, weights, wanted)
     of_one = () if isinstance(a, int) else (*a.shape[:axis], *a.shape[axis + 1 :])
@@ -124,7 +124,7 @@ def _is_replicated(c: Any) -> bool:
 def _own_of_order(rng: Any, call: int, n: int, number: int, weights: Any, start: int, count: int) -> Array:
     """Return this rank's range of so many indices that are drawn without replacement. Collective."""
     if _are_few(n, number, weights):
-        few: Array = rng._streams.at(call).choice(n, number, replace=False)
+        few: Array = stream_of(rng, call).choice(n, number, replace=False)
         return few[start : start + count]
     with _order(rng, call, n, weights, number) as order:
         if rng.context.size == 1:
@@ -174,7 +174,7 @@ def _check_enough(n: int, number: int, weights: Any) -> None:
 
 
 def _single(rng: Any, call: int, n: int, weights: Any) -> int:
-    generator = rng._streams.at(call)
+    generator = stream_of(rng, call)
     if weights is None:
         return int(generator.integers(n))
     return int(_by_weight(weights, generator.random(1))[0])
@@ -201,7 +201,7 @@ def _indices(rng: Any, call: int, n: int, shape: tuple[int, ...], replace: Any, 
         return rng.made(call, shape, np.int64, wanted, _with_replacement(rng, call, n, weights))
     number = shape[0]
     if _are_few(n, number, weights):
-        few = rng._streams.at(call).choice(n, number, replace=False)
+        few = stream_of(rng, call).choice(n, number, replace=False)
         made: Any = created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
         made.local_view()[...] = few if made.local_view().shape == shape else few[made.local_indices()]
         return made
@@ -344,8 +344,8 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
         refuse_closed(x)
         dim = dimensions(integer("axis", axis), x.ndim)[0]
         if dim == 0 and has_rows(x, blocks=True):
-            call = rng._next()
-            rng._agree("permutation", call, x.shape, (0,))
+            call = next_call(rng)
+            agree_on(rng, "permutation", call, x.shape, (0,))
             with _order(rng, call, x.shape[0]) as order:
                 made: Any = new_like(x, x.dtype, blank=True)  # in the memory that the order's sort no longer needs
                 take_rows(x, order.local_view(), made.local_view())
@@ -357,8 +357,8 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
     n = integer("x", x)
     if n < 0:
         raise InvalidArgumentError(f"x {n} is negative")
-    call = rng._next()
-    rng._agree("permutation", call, (n,), ())
+    call = next_call(rng)
+    agree_on(rng, "permutation", call, (n,), ())
     order = _order(rng, call, n)
     if wanted == BLOCK:
         return order
@@ -400,8 +400,8 @@ def shuffle(rng: Any, x: Any, axis: Any) -> None:
     check_container("x", x)
     refuse_closed(x)
     dim = dimensions(integer("axis", axis), x.ndim)[0]
-    call = rng._next()
-    rng._agree("shuffle", call, x.shape, (dim,))
+    call = next_call(rng)
+    agree_on(rng, "shuffle", call, x.shape, (dim,))
     with _order(rng, call, x.shape[dim]) as order:
         if dim == 0:
             with by_rows(x, blocks=True) as lines:

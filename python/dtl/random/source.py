@@ -16,7 +16,7 @@ from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
-from ..containers.making import created
+from ..containers.making import adopt_native, created, family_of
 from ..containers.owning import spec_of
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -35,7 +35,7 @@ Size = Any  # int | Sequence[int] | None
 FLOAT64 = np.dtype(np.float64)
 
 # Looked up once, for Source.units.
-_VECTOR, _FLOATS, _ROWS = DistributedVector._family, computed_number(FLOAT64), streams.BLOCK
+_VECTOR, _FLOATS, _ROWS = family_of(DistributedVector), computed_number(FLOAT64), streams.BLOCK
 _call, _DRAW, _new = bridge.call, bridge.DRAW, DistributedVector.__new__
 _SORT, _LEAST, _WIDTH = streams.UNIT
 
@@ -210,7 +210,7 @@ class Source:
         spec = (_VECTOR, _FLOATS, 1, size, 0, 0, 0, -1, 0, first, second, call, _ROWS)
         handle = _call(_DRAW, ctx, None, None, _SORT, _LEAST, _WIDTH, 0, spec)
         result = _new(DistributedVector)
-        result._adopt_native(handle, ctx, FLOAT64, 1, BLOCK)
+        adopt_native(result, handle, ctx, FLOAT64, 1, BLOCK)
         return result
 
     def drawn(
@@ -228,12 +228,12 @@ class Source:
         if cached_windows.kept:
             cached_windows.end_unused(ctx, name)
         kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
-        spec = spec_of(kind._family, computed_number(dtype), shape, divided) + self._streams.call(call)
+        spec = spec_of(family_of(kind), computed_number(dtype), shape, divided) + self._streams.call(call)
         said = name.encode() if several else None
         sort, least, width = numbers
         handle = bridge.draw(ctx, said, sort, least, width, spec)
         result = kind.__new__(kind)
-        result._adopt_native(handle, ctx, dtype, len(shape), divided)
+        adopt_native(result, handle, ctx, dtype, len(shape), divided)
         return result
 
     def made(
@@ -341,3 +341,18 @@ def _square_root(cov: Array, method: str) -> Array:
         return (vectors * np.sqrt(np.abs(values))).T
     _, values, vectors = np.linalg.svd(cov)
     return np.sqrt(values)[:, np.newaxis] * vectors
+
+
+# What functions on generators in other modules ask of one.
+
+#: The number of the next call, which is that of its stream.
+next_call = Source._next
+
+#: Has the ranks agree on a call, from (source, name, call, shape, given).
+agree_on = Source._agree
+
+
+def stream_of(source: Source, call: int) -> np.random.Generator:
+    """Return NumPy's generator of the stream of a call, the same on every rank."""
+    generator: np.random.Generator = source._streams.at(call)
+    return generator

@@ -25,7 +25,7 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, OpLike
 from ..runtime.short_calls import short
 from . import device_buffers
-from .window import Window
+from .window import Window, is_near, keep, note_request
 
 _call = bridge.call
 _PUT, _GET = bridge.WIN_PUT, bridge.WIN_GET
@@ -70,7 +70,7 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
         data = device_buffers.to_host("rma_put", data)
     array = moved_array("data", data)
     _call(_PUT, win, array, None, number, at, 0, 0)
-    win._keep(number, array)
+    keep(win, number, array)
 
 
 @short(bridge.WIN_GET, "owner 0 1 size2 dtype3 out", "read")
@@ -113,7 +113,7 @@ def rma_get(
         return cast("np.ndarray[Any, Any]", _get_to_device(win, number, at, size, out))
     array = _room(win, number, at, size, dtype, out)
     _call(_GET, win, None, as_bytes(array), number, at, 0, 0)
-    win._keep(number, array)
+    keep(win, number, array)
     return array if out is None else cast("np.ndarray[Any, Any]", out)
 
 
@@ -123,7 +123,7 @@ def _get_to_device(win: Window, target: int, offset: int, size: Any, out: Any) -
     if device_buffers.read_into(_GET, _call, win, target, offset, out) is NotImplemented:
         array = np.empty(device_buffers.from_dlpack(out).nbytes, np.uint8)
         _call(_GET, win, None, array, target, offset, 0, 0)
-        if not win._near:
+        if not is_near(win):
             _call(bridge.WIN_FLUSH, win, None, None, target, 1, 0, 0)
         device_buffers.give("rma_get", out, array)
     return out
@@ -202,8 +202,8 @@ def rma_rget(
 
 def _noted(win: Window, request: Request) -> Request:
     """Return a request, which the window can wait for when it is closed."""
-    if not win._near:
-        win._requests.add(request)
+    if not is_near(win):
+        note_request(win, request)
     return request
 
 
@@ -266,7 +266,7 @@ def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike 
         data = device_buffers.to_host("rma_accumulate", data)
     array = input_array("data", data)
     _call(bridge.WIN_COMBINE, win, array, None, number, at, how, 0)
-    win._keep(number, array)
+    keep(win, number, array)
 
 
 @short(bridge.WIN_FETCH, "owner 0 1 in dtype2", "added")

@@ -11,7 +11,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
 from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
 from ..runtime.staging import Staging, to_host
-from .window import Window
+from .window import Window, device_dtype_of
 
 __all__ = ["check_size", "from_dlpack", "give", "is_on_device", "put", "read_into", "to_host"]
 
@@ -27,7 +27,7 @@ def words(array: DeviceArray, dtype: Any = None) -> np.ndarray[Any, Any]:
 def put(code: int, call: Any, win: Window, target: int, offset: int, data: Any, op: int = 0) -> Any:
     """Make a call that takes elements on a GPU and gives them to a part on a GPU; NotImplemented for all others."""
     array = from_dlpack(data)
-    if win._device_dtype is None or not is_in_c_order(array):
+    if device_dtype_of(win) is None or not is_in_c_order(array):
         return NotImplemented
     described = words(array, array.dtype if code == bridge.WIN_COMBINE else None)
     return call(code, win, described, None, target, offset, op, 1)
@@ -36,7 +36,7 @@ def put(code: int, call: Any, win: Window, target: int, offset: int, data: Any, 
 def read_into(code: int, call: Any, win: Window, target: int, offset: int, out: Any) -> Any:
     """Make a call that takes elements of a part on a GPU to an array on a GPU; NotImplemented for all others."""
     array = from_dlpack(out)
-    if win._device_dtype is None or not is_in_c_order(array):
+    if device_dtype_of(win) is None or not is_in_c_order(array):
         return NotImplemented
     return call(code, win, words(array), None, target, offset, 0, 1)
 

@@ -18,7 +18,7 @@ from ..ops import NO_OP, REPLACE
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from .access import rma_compare_and_swap, rma_fetch_and_add, rma_fetch_and_op
-from .window import Window
+from .window import Window, lock_for_good
 
 
 class Remote:
@@ -108,7 +108,7 @@ def _number(name: str, value: Any) -> Any:
 
 def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
     """Return the pointer to a container's element."""
-    window = container._cached_window
+    window = cached_windows.window_of(container)
     if window is None or not window.is_valid:
         with local_step(container.context, "remote"):
             refuse_closed(container)
@@ -118,10 +118,8 @@ def remote(container: DistributedContainer, index: tuple[Any, ...]) -> Remote:
         agree(container.context, "remote")  # else remote() on one rank would match Window(container) on another
         cached_windows.end_unused(container.context, "remote")
         window = Window(container)
-        window._cached = True
-        window._lock_all_for("window")
+        lock_for_good(window, "window", cached=True)
         cached_windows.add(container, window)
-        container._cached_window = window
     place = tuple(integer("index", i) for i in index)
     numbers = bridge.place(container, np.array(place, np.int64))
     owner, at = np.asarray(numbers).tolist()

@@ -16,7 +16,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.short_calls import short
 from .access import rma_fetch_and_op
-from .window import Window
+from .window import Window, lock_for_good
 
 
 class Lock:
@@ -151,7 +151,7 @@ class Counter(bridge.Exposed):
         self._context = ctx
         agree(ctx, "counter", f"start {first}")
         self._window = Window(ctx, size=8 if ctx.rank == 0 else 0)
-        self._window._lock_all_for("counter")
+        lock_for_good(self._window, "counter")
         self._handle = handle_of(self._window)
         bridge.attach_window(self)
         if first:

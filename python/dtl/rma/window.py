@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Callable, cast
 
@@ -232,12 +233,6 @@ class Window(Epochs):
                 with contextlib.suppress(DTLError):
                     request.wait()
 
-    def _lock_all_for(self, kind: str) -> None:
-        """Lock all parts, in shared mode, until the window ends. Errors call it by its kind, such as counter."""
-        self.lock_all()
-        _call(bridge.WIN_DETACH, self, None, None, 0, 0, 0, 0)
-        self._kind = kind
-
     def _end(self) -> None:
         self._handle = 0
         self._held = self._array = None
@@ -283,6 +278,34 @@ class Window(Epochs):
     def __repr__(self) -> str:
         state = "" if self.is_valid else ", closed"
         return f"<dtl.Window of {self.size} bytes on rank {self._context.rank} of {self._context.size}{state}>"
+
+
+# What the other modules of this package ask of a window.
+
+#: The dtype of this rank's part, if a GPU alone reaches it, else None.
+device_dtype_of: Callable[[Any], Any] = attrgetter("_device_dtype")
+
+#: Whether accesses are over when their calls return, because this process reaches all parts.
+is_near: Callable[[Any], bool] = attrgetter("_near")
+
+#: Keeps what an access uses until it is over, from (win, target, array).
+keep = Window._keep
+
+
+def note_request(win: Window, request: Any) -> None:
+    """Note a request of an access, for which close can wait."""
+    win._requests.add(request)
+
+
+def lock_for_good(win: Window, kind: str, cached: bool = False) -> None:
+    """Lock all parts, in shared mode, until a window ends. Errors call it by its kind, such as counter.
+
+    If it is cached, containers.cached_windows ends it, and not close.
+    """
+    win._cached = cached
+    win.lock_all()
+    _call(bridge.WIN_DETACH, win, None, None, 0, 0, 0, 0)
+    win._kind = kind
 
 
 def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, DeviceArray | None, int]:

@@ -9,7 +9,7 @@ from ..comm import collectives, objects, point_to_point
 from ..comm.moved import sendable
 from ..exceptions import DTLError, InvalidTypeError, from_text
 from ..runtime.agreement import agree, confirm, local_step, tell_ranks
-from .role_manager import RoleManager
+from .role_manager import RoleManager, lines_of, rank_of, ranks_of
 
 # The tags of what one rank passes on to a role, or a role to one rank: elements, or why there are none.
 _ELEMENTS, _REFUSAL = 0, 1
@@ -44,8 +44,8 @@ def intergroup_send(mgr: RoleManager, target_role: str, target_rank: int, data: 
     -----
     Returns when data may be changed again, as ``send`` does. Every rank may send, whatever its roles.
     """
-    dest = _manager(mgr)._one("intergroup_send", "target_rank", target_role, target_rank)
-    point_to_point.send(mgr._messages, data, dest, tag)
+    dest = rank_of(_manager(mgr), "intergroup_send", "target_rank", target_role, target_rank)
+    point_to_point.send(lines_of(mgr).messages, data, dest, tag)
 
 
 def intergroup_recv(
@@ -101,8 +101,8 @@ def intergroup_recv(
     ...     dtl.intergroup_recv(mgr, "worker", mgr.role_rank("worker"), tag=7)
     array([0, 1, 2])
     """
-    source = _manager(mgr)._one("intergroup_recv", "source_rank", source_role, source_rank)
-    return point_to_point.recv(mgr._messages, source, tag, dtype, count, out=out)
+    source = rank_of(_manager(mgr), "intergroup_recv", "source_rank", source_role, source_rank)
+    return point_to_point.recv(lines_of(mgr).messages, source, tag, dtype, count, out=out)
 
 
 def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: str, data: Any = None) -> Any:
@@ -139,9 +139,9 @@ def intergroup_broadcast(mgr: RoleManager, root: tuple[str, int], target_role: s
     """
     op = "intergroup_broadcast"
     source, members = _parties(op, mgr, root, target_role)
-    if mgr._context.rank not in members:
+    if lines_of(mgr).whole.rank not in members:
         return _give(op, mgr, data, members[0])
-    lane, value = mgr._lanes[target_role], data
+    lane, value = lines_of(mgr).of_roles[target_role], data
     with local_step(lane, op):
         if source not in members and lane.rank == 0:
             value = _take(op, mgr, source)
@@ -189,9 +189,9 @@ def intergroup_gather(mgr: RoleManager, root: tuple[str, int], source_role: str,
     """
     op = "intergroup_gather"
     source, members = _parties(op, mgr, root, source_role)
-    if mgr._context.rank not in members:
+    if lines_of(mgr).whole.rank not in members:
         return _take(op, mgr, members[0])
-    lane, inside = mgr._lanes[source_role], source in members
+    lane, inside = lines_of(mgr).of_roles[source_role], source in members
     try:
         agree(lane, op, f"root {tuple(root)!r}")
         result = collectives.gather(lane, data, members.index(source) if inside else 0)
@@ -214,7 +214,7 @@ def _manager(mgr: Any) -> RoleManager:
 
 def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     """Return the rank of root in the whole context, and the ranks of a role. This rank has to be one of them."""
-    lanes: dict[str, Any] = getattr(_manager(mgr), "_lanes", {})  # there are none before initialize
+    lanes = lines_of(_manager(mgr)).of_roles
     # A rank that names no role at all but has one knows whom it keeps waiting; one that has several does not.
     known = isinstance(name, str) and name in mgr.roles
     mine = [lanes[name]] if known and name in lanes else [] if known else list(lanes.values())
@@ -229,13 +229,12 @@ def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, .
 def _checked(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     if not isinstance(root, (tuple, list)) or len(root) != 2:
         raise InvalidTypeError(f"{op}: root must be a role and a rank, such as ('reader', 0), not {root!r}")
-    source, members = mgr._one(op, "root's rank", *root), mgr._of(op, name)
+    source, members = rank_of(mgr, op, "root's rank", *root), ranks_of(mgr, op, name)
     if not members:
         raise invalid(op, f"no rank has the role {name!r}")
-    if mgr._context.rank != source and mgr._context.rank not in members:
-        raise invalid(
-            op, f"rank {mgr._context.rank} is neither root, rank {root[1]} of {root[0]!r}, nor has the role {name!r}"
-        )
+    mine = lines_of(mgr).whole.rank
+    if mine != source and mine not in members:
+        raise invalid(op, f"rank {mine} is neither root, rank {root[1]} of {root[0]!r}, nor has the role {name!r}")
     return source, members
 
 
@@ -246,17 +245,18 @@ def _give(op: str, mgr: RoleManager, data: Any, dest: int) -> Any:
     except DTLError as error:
         _refuse(mgr, error, dest)
         raise
-    point_to_point.send(mgr._hops, value, dest, _ELEMENTS)
+    point_to_point.send(lines_of(mgr).passing, value, dest, _ELEMENTS)
     return value
 
 
 def _refuse(mgr: RoleManager, error: DTLError, dest: int) -> None:
-    objects.send_object(mgr._hops, (error.code, f"rank {mgr._context.rank}: {error}"), dest, _REFUSAL)
+    lines = lines_of(mgr)
+    objects.send_object(lines.passing, (error.code, f"rank {lines.whole.rank}: {error}"), dest, _REFUSAL)
 
 
 def _take(op: str, mgr: RoleManager, source: int) -> Any:
     """Return the value that a rank passes on, or raise why there is none."""
-    if point_to_point.probe(mgr._hops, source).tag == _REFUSAL:
-        code, text = objects.recv_object(mgr._hops, source, _REFUSAL)
+    if point_to_point.probe(lines_of(mgr).passing, source).tag == _REFUSAL:
+        code, text = objects.recv_object(lines_of(mgr).passing, source, _REFUSAL)
         raise from_text(f"[{code} {op}] {text}")
-    return point_to_point.recv(mgr._hops, source, _ELEMENTS)
+    return point_to_point.recv(lines_of(mgr).passing, source, _ELEMENTS)

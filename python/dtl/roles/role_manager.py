@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from types import TracebackType
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +17,26 @@ from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from . import programs
 from .members import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
+
+
+class Lines:
+    """The contexts by which the ranks of roles reach each other; there are none before initialize.
+
+    Attributes
+    ----------
+    whole
+        The context of the manager.
+    messages, passing
+        Contexts of all ranks: of the program's messages, and of what intergroup collectives pass on.
+    of_roles
+        A context of the ranks of each role that this rank has.
+    """
+
+    def __init__(self, whole: Context, messages: Any = None, passing: Any = None) -> None:
+        self.whole = whole
+        self.messages = messages
+        self.passing = passing
+        self.of_roles: dict[str, Context] = {}
 
 
 class RoleManager:
@@ -58,6 +79,7 @@ class RoleManager:
         self._wanted: dict[str, int | Predicate] = {}
         self._members: dict[str, tuple[int, ...]] = {}
         self._open: list[Context] = []
+        self._lines = Lines(ctx)
         self._closed = False
 
     @classmethod
@@ -175,14 +197,13 @@ class RoleManager:
     def _connect(self, members: dict[str, tuple[int, ...]]) -> None:
         """Make the contexts: of messages, of what intergroup collectives pass on, and two of each role of this rank."""
         ctx = self._context
-        self._messages, self._hops = self._opened(ctx.dup()), self._opened(ctx.dup())
+        lines = self._lines = Lines(ctx, self._opened(ctx.dup()), self._opened(ctx.dup()))
         self._contexts: dict[str, Context] = {}
-        self._lanes: dict[str, Context] = {}
         for name, ranks in members.items():
             part = ctx.split(0 if ctx.rank in ranks else None)
             if part is not None:
                 self._contexts[name] = self._opened(part)
-                self._lanes[name] = self._opened(part.dup())
+                lines.of_roles[name] = self._opened(part.dup())
 
     def _opened(self, context: Context) -> Context:
         self._open.append(context)
@@ -309,3 +330,15 @@ class RoleManager:
         state = "destroyed" if self._closed else "not initialised" if not self._members else ""
         roles = ", ".join(f"{name} on {ranks_in_words(ranks)}" for name, ranks in self._members.items())
         return f"<dtl.RoleManager rank {self._context.rank} of {self._context.size}, {state or roles}>"
+
+
+# What messages between roles ask of a manager.
+
+#: The contexts by which the ranks reach each other.
+lines_of: Callable[[RoleManager], Lines] = attrgetter("_lines")
+
+#: The rank in the whole context of one rank of a role, from (manager, op, what, name, number).
+rank_of = RoleManager._one
+
+#: The ranks of a role in the whole context, from (manager, op, name).
+ranks_of = RoleManager._of

@@ -40,10 +40,11 @@ on_close: list[Callable[[int], None]] = []
 class Kept:
     """What packages above keep with a context: of its asynchronous calls, its topologies, and its namespaces."""
 
-    __slots__ = ("array_namespaces", "streams", "topologies")
+    __slots__ = ("array_namespaces", "compared_gpus", "streams", "topologies")
 
     def __init__(self) -> None:
         self.streams: Any = None  # what runs asynchronous calls, where there have been any
+        self.compared_gpus = False  # whether ranks were warned that share a GPU
         self.topologies = 0  # how many grids and graphs of its ranks there are
         self.array_namespaces: Any = None  # weak references to those of the array API standard, by partition
 

@@ -40,7 +40,6 @@ class DeviceRanks(bridge.Ranks):
     _backend: str = "no backend"
     _nccl: int = -1
     _reaching: bool | None = None  # not asked
-    _compared_gpus = False
     _topology: ContextTopology | None = None
 
     @classmethod

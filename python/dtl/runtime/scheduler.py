@@ -67,7 +67,7 @@ def wait_for(*values: Any) -> None:
     if in_stream():
         return
     for root in roots_of(containers_in(values)):
-        last = root._last
+        last = calls_of(root).last
         if last is not None and not last.done:
             last._await(None)
 
@@ -219,6 +219,23 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
     return Deferrable.__dtl_submit__(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 
+class AsyncCalls:
+    """Of the asynchronous calls on a container: their stream, the last of them, and how many are under way."""
+
+    __slots__ = ("in_flight", "last", "stream")
+
+    def __init__(self) -> None:
+        self.stream: int | None = None
+        self.last: Any = None
+        self.in_flight = 0
+
+
+def calls_of(c: Any) -> AsyncCalls:
+    """Return the asynchronous calls on a container that owns its elements."""
+    calls: AsyncCalls = c.__dict__.get("_calls") or c.__dict__.setdefault("_calls", AsyncCalls())
+    return calls
+
+
 class Deferrable(bridge.Container, Owner):
     """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
@@ -235,10 +252,8 @@ class Deferrable(bridge.Container, Owner):
     #: do not look at it, are not for those.
     _carrier: Any = None
 
-    # Of asynchronous calls: the stream that makes them, the last of them, and how many are under way.
-    _stream: int | None = None
-    _last: Any = None
-    _in_flight = 0
+    #: The asynchronous calls on the container; None where there have been none.
+    _calls: AsyncCalls | None = None
 
     def _run_as(self, execution: Execution) -> None:
         """Set the execution policy."""
@@ -264,8 +279,9 @@ class Deferrable(bridge.Container, Owner):
         BufferError
             If there are any, without wait.
         """
-        if self._in_flight and not library.forked():
-            last = self._last
+        calls = self._calls
+        if calls is not None and calls.in_flight and not library.forked():
+            last = calls.last
             if wait and last is not None:
                 last.wait()
             else:
@@ -275,7 +291,7 @@ class Deferrable(bridge.Container, Owner):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if error is None or not self._in_flight:  # else it goes when the calls are over
+        if error is None or self._calls is None or not self._calls.in_flight:  # else it goes when the calls are over
             self.close()
 
     def _check_open(self) -> None:
@@ -286,8 +302,8 @@ class Deferrable(bridge.Container, Owner):
     def _check_idle(self, op: str) -> None:
         """Refuse a container that is closed, or of which asynchronous calls are under way."""
         self._check_open()
-        if self._in_flight:
-            refuse(op, self._in_flight)
+        if self._calls is not None:
+            refuse(op, self._calls.in_flight)
 
 
 #: Returns the container that owns the elements: itself, unless it is a span.

@@ -9,6 +9,7 @@ import pytest
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
+from dtl.roles.role_manager import lines_of
 
 MISMATCH = dtl.CollectiveMismatchError
 
@@ -205,7 +206,7 @@ def test_bad_messages(given: dtl.RoleManager) -> None:
         dtl.intergroup_send(given, "all", rank, 1, tag=-5)
     with pytest.raises(dtl.InvalidTypeError, match="cannot be sent"):
         dtl.intergroup_send(given, "all", rank, object())
-    request = dtl.isend(given._messages, np.ones(3), rank)
+    request = dtl.isend(lines_of(given).messages, np.ones(3), rank)
     for wrong in ({"dtype": np.int32}, {"count": 4}, {"out": np.ones(2)}):
         with pytest.raises(dtl.InvalidArgumentError):
             dtl.intergroup_recv(given, "all", rank, **wrong)

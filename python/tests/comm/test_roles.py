@@ -12,6 +12,7 @@ from test_moved_elements import ARRAYS, same
 
 import dtl
 from dtl._native import library
+from dtl.roles.role_manager import lines_of
 
 DTYPES = ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool"]
 DTYPES += ["complex64", "complex128"]
@@ -58,7 +59,7 @@ def posted(mgr: dtl.RoleManager, role: str, rank: int, value: Any, tag: int = 0)
     """Send, and return what is to be waited for: MPI may keep a rank that sends to itself until it receives."""
     dest = mgr._members[role][rank]
     if dest == mgr._context.rank:
-        return [dtl.isend(mgr._messages, value, dest, tag)]
+        return [dtl.isend(lines_of(mgr).messages, value, dest, tag)]
     dtl.intergroup_send(mgr, role, rank, value, tag=tag)
     return []
 
@@ -113,7 +114,7 @@ def test_two_managers_do_not_meet(ctx: dtl.Context, manager: dtl.RoleManager) ->
 def test_messages_between_roles(manager: dtl.RoleManager, dtype: str, shape: tuple[int, ...]) -> None:
     value = np.ones(shape, dtype)
     if manager.has_role("reader"):
-        sent = [dtl.isend(manager._messages, value, rank, tag=9) for rank in manager._members["worker"]]
+        sent = [dtl.isend(lines_of(manager).messages, value, rank, tag=9) for rank in manager._members["worker"]]
     if manager.has_role("worker"):
         got = dtl.intergroup_recv(manager, "reader", 0, count=value.size, dtype=dtype, tag=9)
         assert (got.dtype, got.shape) == (value.dtype, value.shape)

@@ -16,6 +16,7 @@ from programs import ranks, succeeded
 
 import dtl
 from dtl._native import library
+from dtl.roles.role_manager import lines_of
 
 pytestmark = pytest.mark.few("looks at one rank's objects")
 
@@ -62,7 +63,7 @@ def owner_in(made: Any) -> Any:
         return made._window
     if isinstance(made, dtl.Cart):
         return made.context
-    return made._messages if isinstance(made, dtl.RoleManager) else made
+    return lines_of(made).messages if isinstance(made, dtl.RoleManager) else made
 
 
 def finish(made: Any) -> None:

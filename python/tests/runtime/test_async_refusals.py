@@ -12,6 +12,7 @@ from divisions import assert_holds, vector
 
 import dtl
 from dtl.runtime.context import kept_of
+from dtl.runtime.scheduler import calls_of
 
 
 def slow(vec: dtl.DistributedVector, until: threading.Event) -> dtl.Future:
@@ -237,7 +238,7 @@ def test_close_before_a_call_that_has_begun_is_in_its_stream() -> None:
             self._queue.put(item)
 
     streams = kept_of(ctx).streams
-    stream = streams._all[vec._stream]
+    stream = streams._all[calls_of(vec).stream]
     stream._jobs = Late(stream._jobs)
     came: list[Any] = []
 

@@ -21,7 +21,7 @@ from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
 from ..interior import as_carried, as_elements, division_of, end_write, owning_class_of, run_as, tensor_class_of
 from ..layout import BLOCK, Division
-from ..making import created, from_parts
+from ..making import created, divide, from_parts
 from ..places import device
 from ..places.copies import to_host
 from ..places.place import place_of
@@ -45,7 +45,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     agree(ctx, "getitem", "a container as a mask")
     kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
     made = from_parts(kind, ctx, part, of.placement_policy)
-    made._divide(division_of(of).for_other_size())
+    divide(made, division_of(of).for_other_size())
     run_as(made, of.execution_policy)
     return made
 

@@ -21,6 +21,7 @@ from ...runtime.scheduler import DEPTH, containers_in
 from ...runtime.staging import Staging
 from ..base import DistributedContainer
 from ..interior import division_of, end_write, is_where_divided, owning_class_of, run_as
+from ..making import adopt, lie_elsewhere
 from ..ufunc_operands import refusal
 
 _DEVICE = Placement.DEVICE
@@ -175,8 +176,9 @@ def _twin(c: Any, beside: Any) -> Any:
     kind: Any = owning_class_of(c)
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside.placement_policy
-    made._adopt(handle, c._context, c.dtype, c.ndim, division_of(c), placement)
-    made._is_where_divided = is_where_divided(c)
+    adopt(made, handle, c.context, c.dtype, c.ndim, division_of(c), placement)
+    if not is_where_divided(c):
+        lie_elsewhere(made)
     return made
 
 
