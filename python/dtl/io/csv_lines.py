@@ -58,34 +58,50 @@ class Piece(NamedTuple):
     end: int
 
 
-class _Csv:
-    """A CSV file: where its rows begin, and the names of its columns."""
+class CsvFile:
+    """A CSV file: where its rows begin, and the names of its columns.
 
-    def __init__(self, path: str, delimiter: str, keep: bool = True) -> None:
-        self.path, self._delimiter = path, ord(delimiter)
-        self.data: Any = bytes_of_file(path, keep)
+    Parameters
+    ----------
+    data
+        Its bytes, if they are not those of the path.
+    skip
+        How many lines at its beginning are no rows.
+    header
+        Whether the first row has the names of the columns. Otherwise, they are numbers.
+    """
+
+    def __init__(
+        self, path: str, delimiter: str, keep: bool = True, *, data: Any = None, skip: int = 0, header: bool = True
+    ) -> None:
+        self.path, self._delimiter, self._header = path, ord(delimiter), header
+        self.data: Any = bytes_of_file(path, keep) if data is None else data
         begin = bytes(self.data[:10])
         for pattern, kind in _OTHERS.items():
             if re.match(pattern, begin):
                 raise FileError(f"{path!r} is {kind}; read_csv reads text in UTF-8 that is not compressed")
-        start, self.head = first_row(self.data, len(BOM) if begin.startswith(BOM) else 0, self._delimiter)
-        if start == self.head:
+        start = _after_lines(self.data, len(BOM) if begin.startswith(BOM) else 0, skip)
+        if not header and start == 0:
+            self.data, start = _AfterNewline(self.data), 1
+        first, self.head = first_row(self.data, start, self._delimiter)
+        if first == self.head:
             raise FileError(f"{path!r} is empty: not even the names of its columns are there")
-        with self.as_text(start):
-            self._first = bytes(self.data[start : self.head]).decode()
+        with self.as_text(first):
+            self._first = bytes(self.data[first : self.head]).decode()
+        if not header:
+            self.head = start
         if "\0" in self._first:
             raise FileError(f"the names of the columns of {path!r} have NUL bytes: it is no text in UTF-8")
 
     def names(self, pa: Any) -> list[str]:
-        """Return the names of the columns, which the first row has."""
+        """Return the names of the columns, which the first row has, or else their numbers."""
         line = self._first.encode()
-        return list(
-            pa.csv.read_csv(
-                pa.BufferReader(line + b"\n"),
-                pa.csv.ReadOptions(block_size=len(line) + 2, use_threads=False),
-                pa.csv.ParseOptions(delimiter=chr(self._delimiter), newlines_in_values=True),
-            ).column_names
-        )
+        names = pa.csv.read_csv(
+            pa.BufferReader(line + b"\n"),
+            pa.csv.ReadOptions(block_size=len(line) + 2, use_threads=False),
+            pa.csv.ParseOptions(delimiter=chr(self._delimiter), newlines_in_values=True),
+        ).column_names
+        return list(names) if self._header else [str(number) for number in range(len(names))]
 
     @contextmanager
     def as_text(self, start: int) -> Iterator[None]:
@@ -126,7 +142,39 @@ class _Csv:
         return end if place >= end else self.next_row(place, self.effect(start, place)[0])
 
 
-def _rows_of(ctx: Context, op: str, path: str, files: list[_Csv]) -> list[Piece]:
+class _AfterNewline:
+    """Bytes after a newline, so that there is one before the first row, too."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data) + 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return self[index : index + 1][0]
+        lo, hi, _ = index.indices(len(self))
+        found = self._data[max(lo - 1, 0) : max(hi - 1, 0)]
+        return np.append(np.uint8(10), found) if lo == 0 < hi else found
+
+    def check(self) -> None:
+        """Raise FileError where the file is not what it was when it was opened."""
+        self._data.check()
+
+
+def _after_lines(data: Any, start: int, lines: int) -> int:
+    """Return where bytes go on after some lines."""
+    while lines and start < len(data):
+        ends = np.flatnonzero(np.asarray(data[start : start + _BLOCK]) == 10)
+        if len(ends) >= lines:
+            return start + int(ends[lines - 1]) + 1
+        lines -= len(ends)
+        start = min(start + _BLOCK, len(data))
+    return start
+
+
+def rows_of_rank(ctx: Context, op: str, path: str, files: list[CsvFile]) -> list[Piece]:
     """Return the ranges of bytes of this rank's rows: those that begin in its share of all bytes. Collective.
 
     Whether a share begins in a quoted field follows from the quotes before it in its file, on all ranks.
@@ -157,7 +205,7 @@ def _rows_of(ctx: Context, op: str, path: str, files: list[_Csv]) -> list[Piece]
     return _pieces(files, (number, start), (int(last[0]), int(last[1])))
 
 
-def _pieces(files: list[_Csv], first: tuple[int, int], last: tuple[int, int]) -> list[Piece]:
+def _pieces(files: list[CsvFile], first: tuple[int, int], last: tuple[int, int]) -> list[Piece]:
     """Return the ranges of the files from one place to another, those of no bytes left out."""
     found = []
     for number in range(first[0], last[0] + 1):
@@ -181,10 +229,10 @@ def _given_types(pa: Any, dtypes: dict[str, Any]) -> dict[str, Any]:
 
 def _opened(
     pa: Any, path: str, delimiter: str, columns: tuple[str, ...] | None, dtypes: dict[str, Any]
-) -> tuple[list[_Csv], list[str], Parser]:
+) -> tuple[list[CsvFile], list[str], Parser]:
     """Return the files, the names of the columns that are wanted, and what makes arrays of rows."""
     paths = table_files(path) or [path]
-    files = [_Csv(each, delimiter, len(paths) <= _KEPT) for each in paths]
+    files = [CsvFile(each, delimiter, len(paths) <= _KEPT) for each in paths]
     all_names = files[0].names(pa)
     for file in files[1:]:
         names = file.names(pa)
@@ -196,7 +244,7 @@ def _opened(
     return files, names, Parser(pa, delimiter, all_names, names, _given_types(pa, dtypes))
 
 
-def _sampled(files: list[_Csv], pieces: list[Piece], parser: Parser) -> Array:
+def _sampled(files: list[CsvFile], pieces: list[Piece], parser: Parser) -> Array:
     """Return the types of the columns as the first bytes of this rank's rows look, as places in the list of types."""
     for number, start, end in pieces[:1]:
         with files[number].as_text(start):
@@ -206,7 +254,7 @@ def _sampled(files: list[_Csv], pieces: list[Piece], parser: Parser) -> Array:
 
 
 def _read(
-    files: list[_Csv], pieces: list[Piece], parser: Parser, names: list[str], levels: Array, strings: Strings
+    files: list[CsvFile], pieces: list[Piece], parser: Parser, names: list[str], levels: Array, strings: Strings
 ) -> tuple[list[Column], Array]:
     """Return the columns of this rank's rows, and the types that they have.
 
@@ -225,7 +273,7 @@ def _read(
 
 
 def _fill_streaming(
-    files: list[_Csv], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]
+    files: list[CsvFile], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]
 ) -> Array | None:
     """Add this rank's rows to columns, and return their types; None where pyarrow cannot read them in one go."""
     try:
@@ -243,7 +291,9 @@ def _fill_streaming(
     return levels
 
 
-def _fill_in_blocks(files: list[_Csv], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]) -> Array:
+def _fill_in_blocks(
+    files: list[CsvFile], pieces: list[Piece], parser: Parser, levels: Array, read: list[Column]
+) -> Array:
     """Add this rank's rows to columns, as long as they have the types that were asked for, and return their types."""
     found = levels
     for piece in pieces:
@@ -285,7 +335,7 @@ def read_lines(
         found = f"{[len(file.data) for file in files]} bytes, {names}"
     agree(ctx, op, f"found in {path!r}: {found[:200]} ({zlib.crc32(found.encode()):08x})")
     check_same_files(ctx, op, path, [file.data.state for file in files])
-    pieces = _rows_of(ctx, op, path, files)
+    pieces = rows_of_rank(ctx, op, path, files)
     with file_step(ctx, op, "read", path):
         mine = _sampled(files, pieces, parser)
     levels = allreduce(ctx, mine, MAX)

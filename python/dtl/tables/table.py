@@ -13,7 +13,7 @@ from ..io.formats import needs
 from ..io.steps import path_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import changes, display, reading, reading_batches, reductions, selection, writing
+from . import changes, display, reading, reading_batches, reading_csv, reductions, selection, writing
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
@@ -175,6 +175,93 @@ class Table(RowMethods):
         """
         check_context(ctx)
         return cls.of(reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters))
+
+    @classmethod
+    @collective
+    def read_csv(
+        cls,
+        ctx: Context,
+        path: Any,
+        *,
+        sep: str = ",",
+        header: Any = "infer",
+        names: Any = None,
+        usecols: Any = None,
+        dtype: Any = None,
+        parse_dates: Any = None,
+        decimal: str = ".",
+        thousands: str | None = None,
+        comment: str | None = None,
+        skiprows: int = 0,
+        na_values: Any = None,
+        encoding: str = "utf-8",
+    ) -> Table:
+        r"""Return the table of files of CSV; each rank parses its rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files. They may be compressed by gzip, bzip2, xz
+            or zstd, whatever their suffixes say; then one rank unpacks each file.
+        sep
+            The character between values.
+        header
+            0 if the first row has the names of the columns, and None if there is none: then they are "0", "1" and so
+            on. "infer" is 0, or None if there are names.
+        names
+            Other names of all columns.
+        usecols
+            The names of the columns to read; None for all.
+        dtype
+            A mapping of names to types, as for :meth:`astype`.
+        parse_dates
+            The names of columns of times, or a mapping of names to formats, such as ``{"at": "%d.%m.%Y"}``. Times as in
+            ISO 8601 are recognised without it.
+        decimal, thousands
+            The character before decimals, and that between groups of three digits.
+        comment
+            The character that begins a comment, up to the end of the line.
+        skiprows
+            How many lines at the beginning of each file are left out.
+        na_values
+            Further texts that are null, beside an empty one, NA, N/A, null, NULL and None. In quotes, they are text.
+        encoding
+            The encoding, such as "latin-1". Of other encodings than UTF-8, one rank decodes each file.
+
+        Raises
+        ------
+        FileNotFoundError, FileError, BackendUnavailableError
+            As for :meth:`read_parquet`. FileError also if a row has more or fewer values than the first one, or if a
+            value is not of the type said.
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError, InvalidTypeError
+            If an argument is none. On every rank.
+
+        Notes
+        -----
+        Rows and types do not depend on the number of ranks: a column has the type that holds all of its values, and
+        integers that float64 would not hold are text. A rank has the rows that begin in its share of the bytes; rows of
+        files that one rank unpacks are dealt out evenly.
+
+        Examples
+        --------
+        >>> import dtl, os, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "towns.csv")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("town;people\nUlm;126.000\nBonn;332.000\n")
+        ...     dtl.Table.read_csv(ctx, path, sep=";", thousands=".", decimal=",").to_arrow().to_pydict()
+        {'town': ['Ulm', 'Bonn'], 'people': [126000, 332000]}
+        """
+        check_context(ctx)
+        text = path_of(path)
+        options = reading_csv.options_of(
+            sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
+        )
+        return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options))
 
     @classmethod
     @collective

@@ -1,0 +1,393 @@
+"""Tables of files of CSV: each rank parses the rows that begin in its share of the bytes, by pyarrow.
+
+Files that are compressed, in another encoding than UTF-8, or that have comments are each made plain by one rank, and
+their rows dealt out after that. The types of the columns are found by looking at all rows: every rank parses its own as
+they look, the ranks agree on types that hold all of them, and rows that looked otherwise are parsed again.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..comm.objects import allgather_object
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..io.csv_lines import CsvFile, rows_of_rank
+from ..io.csv_types import NULLS
+from ..io.patterns import table_files
+from ..io.remote import open_binary
+from ..io.same_files import check_same_files
+from ..io.steps import as_file_error, file_step, from_root
+from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
+from .arrow_types import converted, converted_to, is_number, type_of
+from .exchange import balanced
+from .making import settled
+from .rows import Rows, arrow, arrows_errors, block_counts, names_in, unknown_column
+
+#: The bytes that are parsed at a time, and from which on integers may have lost digits as float64.
+_BLOCK, _EXACT = 32 << 20, float(2**53)
+
+#: The compressions, by the bytes that they begin with.
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class Options(NamedTuple):
+    """What a caller says of files of CSV."""
+
+    sep: str
+    header: bool
+    names: tuple[str, ...] | None
+    columns: tuple[str, ...] | None
+    types: tuple[tuple[str, Any], ...]
+    formats: tuple[tuple[str, str], ...]
+    decimal: str
+    thousands: str | None
+    comment: str | None
+    skip: int
+    missing: tuple[str, ...]
+    encoding: str
+
+
+def options_of(  # as many as pandas has of these
+    sep: Any,
+    header: Any,
+    names: Any,
+    usecols: Any,
+    dtype: Any,
+    parse_dates: Any,
+    decimal: Any,
+    thousands: Any,
+    comment: Any,
+    skiprows: Any,
+    na_values: Any,
+    encoding: Any,
+) -> Options:
+    """Return what a caller says, checked."""
+    given = {"sep": sep, "decimal": decimal, "thousands": thousands, "comment": comment}
+    for name, value in given.items():
+        if value is None and name in ("thousands", "comment"):
+            continue
+        if not isinstance(value, str) or len(value) != 1 or not value.isascii() or value in '"\r\n\0':
+            raise InvalidArgumentError(f"{name} {value!r} is not one character of ASCII other than a quote or newline")
+    if decimal in (sep, thousands) or comment in (sep, decimal, thousands or sep):
+        raise InvalidArgumentError(f"{', '.join(f'{name} {value!r}' for name, value in given.items())} must differ")
+    if header not in ("infer", 0, None) or isinstance(header, (bool, float)):
+        raise InvalidArgumentError(f"header {header!r} is none of 'infer', 0 and None")
+    own = None if names is None else tuple(names_in("names", names))
+    if own is not None and (not own or len(set(own)) < len(own)):
+        raise InvalidArgumentError(f"names {own} names no column, or one twice")
+    chosen = None if usecols is None else tuple(names_in("usecols", usecols))
+    if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
+        raise InvalidArgumentError(f"usecols {chosen} names no column, or one twice")
+    skip = integer("skiprows", skiprows)
+    if skip < 0:
+        raise InvalidArgumentError(f"skiprows {skip} is negative")
+    try:
+        known = codecs.lookup(encoding).name
+    except (TypeError, LookupError, ValueError):
+        raise InvalidArgumentError(f"encoding {encoding!r} is none that Python knows") from None
+    types, formats = _types(dtype), _formats(parse_dates)
+    more = () if na_values is None else tuple(names_in("na_values", na_values))
+    first_row = header == 0 if header != "infer" else own is None
+    return Options(
+        sep, first_row, own, chosen, types, formats, decimal, thousands, comment, skip, (*NULLS, *more), known
+    )
+
+
+def _types(dtype: Any) -> tuple[tuple[str, Any], ...]:
+    if dtype is None:
+        return ()
+    if not isinstance(dtype, Mapping):
+        raise InvalidTypeError(f"dtype must be a mapping of names to types, not {dtype!r}")
+    names_in("dtype", list(dtype))
+    return tuple((name, type_of(kind)) for name, kind in dtype.items())
+
+
+def _formats(parse_dates: Any) -> tuple[tuple[str, str], ...]:
+    """Return the formats of columns of times; "" for that of ISO 8601."""
+    if parse_dates is None:
+        return ()
+    if isinstance(parse_dates, Mapping):
+        names_in("parse_dates", [*parse_dates, *parse_dates.values()])
+        return tuple(parse_dates.items())
+    return tuple((name, "") for name in names_in("parse_dates", parse_dates))
+
+
+def read_csv(ctx: Context, op: str, path: str, options: Options) -> Rows:
+    """Return the rows of files of CSV. Collective."""
+    with local_step(ctx, op):
+        pa = arrow()
+    agree(ctx, op, f"path {path!r}, {options}")
+    paths, plain = from_root(ctx, op, "read", path, lambda: _looked_at(path, options))
+    files: list[CsvFile] = []
+    with file_step(ctx, op, "read", path):
+        mine = paths if plain else paths[len(paths) * ctx.rank // ctx.size : len(paths) * (ctx.rank + 1) // ctx.size]
+        for name in mine:
+            with as_file_error("read", name):
+                data = None if plain else np.frombuffer(_made_plain(name, options), np.uint8)
+                files.append(
+                    CsvFile(name, options.sep, len(paths) <= 100, data=data, skip=options.skip, header=options.header)
+                )
+        found = [(file.path, _names(pa, file, options)) for file in files]
+    agree(ctx, op)
+    all_names = _common_names([each for of_rank in allgather_object(ctx, found) for each in of_rank], options)
+    if plain:
+        check_same_files(ctx, op, path, [file.data.state for file in files if hasattr(file.data, "state")])
+        blocks = [
+            (files[piece.number], start, end)
+            for piece in rows_of_rank(ctx, op, path, files)
+            for start, end in _blocks(ctx, op, files[piece.number], piece.start, piece.end)
+        ]
+    else:
+        blocks = [
+            (file, start, end) for file in files for start, end in _blocks(ctx, op, file, file.head, len(file.data))
+        ]
+    table = _parsed(ctx, op, path, blocks, _Parser(options, all_names))
+    rows = settled(ctx, op, table)
+    even = block_counts(ctx, rows.total)
+    if plain or rows.counts == even:
+        return rows
+    return Rows(ctx, balanced(ctx, op, rows.local, rows.counts, even), even)
+
+
+def _looked_at(path: str, options: Options) -> tuple[list[str], bool]:
+    """Return the files, and whether ranks can read ranges of them as they are."""
+    paths = table_files(path) or [path]
+    plain = options.comment is None and options.encoding == "utf-8"
+    for name in paths if plain else ():
+        with as_file_error("read", name), open_binary(name) as file:
+            begin = file.read(6)
+        plain = plain and not any(begin.startswith(magic) for magic in _MAGIC)
+    return paths, plain
+
+
+def _blocks(ctx: Context, op: str, file: CsvFile, start: int, end: int) -> list[tuple[int, int]]:
+    """Return ranges of whole rows, of about so many bytes as are parsed at a time."""
+    found = []
+    with file_step(ctx, op, "read", file.path):
+        while start < end:
+            stop = file.block(start, end, _BLOCK)
+            found.append((start, stop))
+            start = stop
+    return found
+
+
+def _made_plain(path: str, options: Options) -> bytes:
+    """Return the bytes of a file as UTF-8, not compressed and without comments."""
+    with open_binary(path) as file:
+        data = file.read()
+    kind = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
+    if kind == "zstd":
+        pa = arrow()
+        data = pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
+    elif kind is not None:
+        data = {"gzip": gzip.decompress, "bzip2": bz2.decompress, "xz": lzma.decompress}[kind](data)
+    if options.encoding != "utf-8":
+        try:
+            data = data.decode(options.encoding).encode()
+        except UnicodeError as error:
+            raise FileError(f"{path!r} is no text in {options.encoding}: {error}") from None
+    return data if options.comment is None else _without_comments(data, options.comment.encode())
+
+
+def _without_comments(data: bytes, mark: bytes) -> bytes:
+    """Return lines up to a mark that is outside of quotes, and without those that begin with it."""
+    kept, inside = io.BytesIO(), False
+    for line in data.splitlines(keepends=True):
+        parts, place = line.split(mark), 0
+        for part in parts[:-1]:
+            inside ^= part.count(b'"') % 2 == 1
+            place += len(part)
+            if not inside:
+                break
+            place += len(mark)
+        else:
+            inside ^= parts[-1].count(b'"') % 2 == 1
+            kept.write(line)
+            continue
+        if place:
+            kept.write(line[:place] + b"\n")
+    return kept.getvalue()
+
+
+def _names(pa: Any, file: CsvFile, options: Options) -> list[str]:
+    """Return the names of the columns of a file."""
+    names = file.names(pa)
+    if options.names is None:
+        return names
+    if len(options.names) != len(names):
+        raise InvalidArgumentError(
+            f"names {list(options.names)} are {len(options.names)}; {file.path!r} has {len(names)} columns"
+        )
+    return list(options.names)
+
+
+def _common_names(found: list[tuple[str, list[str]]], options: Options) -> list[str]:
+    """Return the names of the columns, which each file must have. Every rank knows those of all."""
+    first, names = found[0]
+    for path, others in found:
+        if others != names:
+            raise FileError(f"the columns of {path!r} are {others}, and those of {first!r} {names}")
+    if len(set(names)) < len(names):
+        raise FileError(f"{first!r} has two columns of one name: {names}; names= gives them others")
+    for name in (*(options.columns or ()), *(name for name, _ in (*options.types, *options.formats))):
+        if name not in names:
+            raise unknown_column(name, names)
+    return names
+
+
+def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser) -> Any:
+    """Return the rows of this rank's blocks, in types that hold the rows of all ranks. Collective."""
+    pa, tables = arrow(), []
+    with file_step(ctx, op, "read", path):
+        for file, start, end in blocks:
+            with as_file_error("read", file.path), file.as_text(start):
+                data = file.data[start:end]
+                tables.append(parser.parse(data, {}))
+                if any(pa.types.is_binary(kind) for kind in tables[-1].schema.types):
+                    bytes(data).decode()  # which says what is no text
+        mine = [parser.types_of(table) for table in tables]
+    agree(ctx, op)
+    kinds = dict.fromkeys(parser.wanted, pa.null())
+    for types in (types for of_rank in allgather_object(ctx, mine) for types in of_rank):
+        kinds = {name: _wider(kinds[name], types[name]) for name in kinds}
+    kinds.update(parser.said)
+    with file_step(ctx, op, "read", path):
+        for i, (file, start, end) in enumerate(blocks):
+            others = {name for name, kind in kinds.items() if mine[i][name] not in (kind, pa.null())}
+            if others:
+                with as_file_error("read", file.path), file.as_text(start):
+                    again = parser.parse(file.data[start:end], {name: kinds[name] for name in others}, sorted(others))
+                    columns = {
+                        **dict(zip(tables[i].column_names, tables[i].columns)),
+                        **dict(zip(sorted(others), again.columns)),
+                    }
+                    tables[i] = pa.table({name: columns[name] for name in kinds})
+            tables[i] = pa.table({name: converted(tables[i][name], kind) for name, kind in kinds.items()})
+        for file in {id(file): file for file, _, _ in blocks}.values():
+            if hasattr(file.data, "check"):
+                file.data.check()
+        whole = pa.concat_tables(tables) if tables else pa.schema(list(kinds.items())).empty_table()
+        made = {name: parser.finished(name, whole[name]) for name in kinds}
+    agree(ctx, op)
+    return pa.table(made)
+
+
+def _wider(one: Any, other: Any) -> Any:
+    """Return a type that has the values of two types as text of CSV has them: text where no other has."""
+    pa = arrow()
+    if one == other or pa.types.is_null(other):
+        return one
+    if pa.types.is_null(one):
+        return other
+    if {one, other} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    times = [kind for kind in (one, other) if pa.types.is_timestamp(kind) or pa.types.is_date32(kind)]
+    if len(times) == 2:
+        zones = {getattr(kind, "tz", None) for kind in times}
+        units = [kind.unit for kind in times if pa.types.is_timestamp(kind)]
+        if len(zones) == 1:
+            return pa.timestamp("ns" if "ns" in units else "s", zones.pop())
+    return pa.string()
+
+
+class _Parser:
+    """What makes tables of the bytes of rows."""
+
+    def __init__(self, options: Options, names: list[str]) -> None:
+        pa = arrow()
+        self._options, self._names = options, names
+        self.wanted = list(names if options.columns is None else options.columns)
+        self._formats = {name: form for name, form in options.formats if form}
+        self._last = {name: kind for name, kind in options.types if name in self.wanted}
+        self.said = {name: pa.string() if pa.types.is_dictionary(kind) else kind for name, kind in self._last.items()}
+        for name, form in options.formats:
+            if name in self.wanted:
+                self.said[name] = pa.string() if form else pa.timestamp("us")
+        digits = re.escape(options.thousands or "")
+        point = re.escape(options.decimal)
+        self._number = rf"^[+-]?(\d{{1,3}}({digits}\d{{3}})+|\d+)({point}\d*)?$" if options.thousands else ""
+
+    def parse(self, data: Any, kinds: dict[str, Any], names: list[str] | None = None) -> Any:
+        """Return the rows of some bytes; columns of which no type is given have that which they look like."""
+        pa, options = arrow(), self._options
+        wanted = self.wanted if names is None else names
+        types = {**self.said, **kinds}
+        grouped = [name for name, kind in types.items() if options.thousands and is_number(kind)]
+        table = self._read(data, {**types, **dict.fromkeys(grouped, pa.string())}, wanted)
+        made = {}
+        for name in wanted:
+            column = table[name]
+            if (
+                pa.types.is_float64(column.type)
+                and name not in types
+                and self._may_have_lost_digits(data, name, column)
+            ):
+                column = self._read(data, {name: pa.string()}, [name])[name]
+            if options.thousands and pa.types.is_string(column.type) and (name in grouped or name not in types):
+                column = self._without_thousands(name, column, types.get(name))
+            made[name] = column
+        return pa.table(made)
+
+    def _read(self, data: Any, types: dict[str, Any], wanted: list[str]) -> Any:
+        pa, options = arrow(), self._options
+        csv = pa.csv
+        return csv.read_csv(
+            pa.BufferReader(pa.py_buffer(np.ascontiguousarray(data))),
+            csv.ReadOptions(column_names=self._names, block_size=max(len(data) + 1, 1 << 16)),
+            csv.ParseOptions(delimiter=options.sep, newlines_in_values=True),
+            csv.ConvertOptions(
+                column_types={name: kind for name, kind in types.items() if name in wanted},
+                include_columns=wanted,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                null_values=list(options.missing),
+                decimal_point=options.decimal,
+            ),
+        )
+
+    def _may_have_lost_digits(self, data: Any, name: str, column: Any) -> bool:
+        """Say whether a column of float64 has integers of more digits than that has."""
+        pa = arrow()
+        largest = pa.compute.max(pa.compute.abs(column)).as_py()
+        if largest is None or not largest >= _EXACT:
+            return False
+        texts = self._read(data, {name: pa.string()}, [name])[name]
+        return bool(pa.compute.any(pa.compute.match_substring_regex(texts, r"^[+-]?\d{16,}$")).as_py())
+
+    def _without_thousands(self, name: str, column: Any, kind: Any) -> Any:
+        """Return numbers whose digits are in groups, where all of a column's values are such; the texts otherwise."""
+        pa, options = arrow(), self._options
+        if kind is None and not pa.compute.all(pa.compute.match_substring_regex(column, self._number)).as_py():
+            return column
+        plain = pa.compute.replace_substring(column, options.thousands, "")
+        if options.decimal != ".":
+            plain = pa.compute.replace_substring(plain, options.decimal, ".")
+        if kind is not None:
+            return plain.cast(kind)
+        try:
+            return plain.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return plain.cast(pa.float64())
+
+    def types_of(self, table: Any) -> dict[str, Any]:
+        """Return the type of each column."""
+        return dict(zip(table.column_names, table.schema.types))
+
+    def finished(self, name: str, column: Any) -> Any:
+        """Return a column in the type in which the caller wants it."""
+        pa = arrow()
+        with arrows_errors(f"the column {name!r}"):
+            if name in self._formats:
+                return pa.compute.strptime(column, format=self._formats[name], unit="us")
+        return converted_to(name, column, self._last.get(name, column.type))
