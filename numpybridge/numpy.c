@@ -194,16 +194,21 @@ const array_type *generic_take(PyObject *value, dtl_array *a, scalar *s) {
     return NULL;
 }
 
+PyObject *dtype_resolved(PyObject *dtype) {
+    for (int i = 0; PyType_Check(dtype) && numpy_known && i < NDARRAY_TYPES; i++)
+        if (array_types[i].number != 0 && (PyObject *)array_types[i].descr->typeobj == dtype)
+            return (PyObject *)array_types[i].descr;
+    return !PyType_Check(dtype) && dtype_take(dtype) > 0 ? dtype : NULL;
+}
+
 int dtype_take(PyObject *dtype) {
     if (dtype == Py_None)
         return 0;
     if (!numpy_known)
         return -1;
     if (PyType_Check(dtype)) {
-        for (int i = 0; i < NDARRAY_TYPES; i++)
-            if (array_types[i].number != 0 && (PyObject *)array_types[i].descr->typeobj == dtype)
-                return array_types[i].number;
-        return -1;
+        dtype = dtype_resolved(dtype);
+        return dtype == NULL ? -1 : array_types[((const ndarray_descr *)dtype)->type_num].number;
     }
     if (!PyObject_TypeCheck(dtype, numpy.descr))
         return -1;

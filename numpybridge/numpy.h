@@ -144,6 +144,9 @@ const array_type *generic_take(PyObject *value, dtl_array *a, scalar *s);
 /* generic_new returns a NumPy scalar. */
 PyObject *generic_new(const ndarray_descr *descr, void *data);
 
+/* dtype_resolved returns the dtype that a dtype or scalar type of the core's stands for, borrowed; NULL without an exception for others. */
+PyObject *dtype_resolved(PyObject *dtype);
+
 /* dtype_take reads the core's number of a NumPy dtype or scalar type: 0 of None, -1 of anything that takes more. */
 int dtype_take(PyObject *dtype);
 

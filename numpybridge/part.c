@@ -270,11 +270,11 @@ static int shape_of(PyObject *shape, Py_ssize_t *extents) {
 }
 
 int part_whole(ContainerObject *c, PyObject *layout, PyObject *const *given) {
-    PyObject *ctx = given[0], *dtype = given[1], *shape = given[3];
+    PyObject *ctx = given[0], *dtype = dtype_resolved(given[1]), *shape = given[3];
     Py_ssize_t extents[NDARRAY_MAX_DIMS];
     const RanksObject *ranks = (const RanksObject *)ctx;
     if (!PyObject_TypeCheck(ctx, &RanksType) || ranks->size != 1 || ranks->handle.handle == 0 || state.forked || tracing ||
-        state.keeps_places || !numpy_known || dtype_take(dtype) <= 0 || !shape_of(shape, extents))
+        state.keeps_places || dtype == NULL || !shape_of(shape, extents))
         return 0;
     PyObject *array = allocated((int)PyTuple_GET_SIZE(shape), extents, (const ndarray_descr *)dtype);
     if (array == NULL)

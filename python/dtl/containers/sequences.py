@@ -13,7 +13,11 @@ from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Place
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from . import cached_windows
+from .layout import BLOCK
 from .owning import OwningContainer
+
+#: Looked up once: members of enumerations are slow to get at.
+_BLOCK, _HOST, _SEQ = Partition.BLOCK, Placement.HOST, Execution.SEQ
 
 Line = TypeVar("Line", bound="OneDimensional")
 
@@ -34,6 +38,11 @@ class OneDimensional(OwningContainer):
         placement: PlacementLike = Placement.HOST,
         execution: ExecutionLike = Execution.SEQ,
     ) -> None:
+        # A fast path: the bridge makes a small one of zeros on one rank by itself.
+        usual = partition is _BLOCK and placement is _HOST and execution is _SEQ and block_size is None and fill is None
+        if usual and size.__class__ is int and not cached_windows.kept:  # noqa: SIM102 - nothing is called in vain
+            if self._adopt_whole(ctx, dtype, BLOCK, (size,), False):
+                return
         divided = (partition, block_size, None)
         self._construct(ctx, lambda: (_size(size),), dtype, fill, divided, placement, execution)
 
