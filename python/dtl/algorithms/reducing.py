@@ -102,6 +102,8 @@ def reduced(
 ) -> Any:
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     if dtype is out is initial is where is mean is None and not (keepdims or reproducible):
+        if axis is None:  # which the core makes
+            return _number_of(a, name, ddof)
         made = one_rank.folded(name, a, axis, DistributedVector)
         if made is not None:
             return made
@@ -248,10 +250,15 @@ def _of_all(a: Any, call: Call) -> Any:
     elif call.reproducible:
         value = exact(name, a)
     else:
-        value = getattr(a, name)(**({"ddof": call.ddof} if name in ("var", "std") else {}))
+        value = _number_of(a, name, call.ddof)
     if dtype is not None:
         value = np.asarray(value).astype(_dtype_of(name, dtype))[()]
     return np.full((1,) * a.ndim, value) if keepdims else value
+
+
+def _number_of(a: Any, name: str, ddof: float) -> Any:
+    """Return what the core makes of all elements. Collective."""
+    return getattr(a, name)(**({"ddof": ddof} if name in ("var", "std") else {}))
 
 
 def _dtype_of(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -544,6 +551,56 @@ def _by_steps(a: Any, call: Call) -> Any:
     if np.ndim(value) and not np.can_cast(root.dtype, value.dtype, "same_kind"):
         raise InvalidTypeError(f"std: the roots of {root.dtype} may not be cast to {value.dtype}")
     return np.asarray(root).astype(value.dtype)[()] if isinstance(root, np.generic) else root.astype(value.dtype)
+
+
+def reduced_numbers(name: str, a: Any, axis: Any, keepdims: Any = False, **options: Any) -> Any:
+    """Return what a reduction makes of the elements that are not NaN, and where a mask is true. Collective."""
+    check_container("a", a)
+    where, initial, ddof = options.get("where"), options.get("initial"), options.get("ddof", 0)
+    if a.dtype.kind not in "fc" and not (a.dtype.kind in "mM" and name in ("min", "max")):
+        return reduced(name, a, axis, keepdims=keepdims, **options)
+    dtype = options.get("dtype")
+    if name in ("mean", "var", "std") and dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise InvalidTypeError("If a is inexact, then dtype must be inexact")
+    numbers = ~np.isnan(a)
+    if where is not None:
+        numbers = np.logical_and(numbers, where)
+    if name not in ("min", "max", "argmin", "argmax"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # of no numbers, as NumPy
+            value = reduced(name, a, axis, keepdims=keepdims, **{**options, "where": numbers})
+        if not ddof > 0:
+            return value
+        left = reduced("sum", numbers, axis, keepdims=keepdims) > ddof
+        return _where_some(value, left, "Degrees of freedom <= 0 for slice.")
+    if where is not None and initial is None:
+        raise InvalidArgumentError(f"nan{name}: where needs initial, the result where nothing is chosen")
+    absent = neutral(name, a.dtype)
+    started = initial is not None
+    if initial is not None and np.isnan(initial):  # is left out, as the elements that are
+        started, initial = False, absent
+    value = reduced(name, filled(a, numbers, absent), axis, keepdims=keepdims, initial=initial)
+    if started:
+        return value
+    left = reduced("any", numbers, axis, keepdims=keepdims)
+    if name[:3] != "arg":
+        return _where_some(value, left, "All-NaN slice encountered")
+    if not _all(left):
+        raise InvalidArgumentError("All-NaN slice encountered")
+    return value
+
+
+def _all(true: Any) -> bool:
+    return bool(true.all() if isinstance(true, DistributedContainer) else np.all(true))
+
+
+def _where_some(value: Any, left: Any, text: str) -> Any:
+    """Return results, NaN where nothing is left to make them of, with a warning. Collective."""
+    if _all(left):
+        return value
+    warn(text, RuntimeWarning)
+    if isinstance(value, DistributedContainer):
+        return filled(value, left, kind_of(value.dtype).nothing((), value.dtype))
+    return kind_of(value.dtype).nothing(np.shape(value), value.dtype)[()]
 
 
 def _without(value: Any, a: Any, call: Call) -> Any:

@@ -16,6 +16,7 @@ from .._native.objects import handle_of, refuse_closed
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
+from ..containers.broadcasting import elementwise
 from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers
 from ..containers.layout import BLOCK
@@ -271,6 +272,37 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     agree(a.context, name)
     made.local_view()[...] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
     return made
+
+
+@overload
+def nancumsum(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
+@overload
+def nancumsum(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
+@overload
+def nancumsum(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@algorithm
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """Return the cumulative sums, NaNs being 0. Collective."""
+    return cumsum(_numbers(a, 0), axis, dtype)
+
+
+@overload
+def nancumprod(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
+@overload
+def nancumprod(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
+@overload
+def nancumprod(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@algorithm
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """Return the cumulative products, NaNs being 1. Collective."""
+    return cumprod(_numbers(a, 1), axis, dtype)
+
+
+def _numbers(a: Any, fill: int) -> Any:
+    check_container("a", a)
+    if a.dtype.kind not in "fc":
+        return a
+    return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
 
 
 def _has_scan(op: int, dtype: np.dtype[Any]) -> bool:

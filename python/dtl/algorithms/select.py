@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
 from .._native.arguments import flag, integer
+from .._native.callsite import warn
 from .._native.kinds import fitting, kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
@@ -21,11 +23,13 @@ from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from .along import along
 from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
 from .half_precision import in_float32
 from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
+from .reducing import reduced
 from .sort import sort
 from .statistics import mean
 from .weighted_quantiles import weighted
@@ -574,3 +578,106 @@ def _order(values: Array, indices: Array, descending: bool) -> Array:
     backwards = len(values) - 1 - np.argsort(ordered[::-1], kind="stable")[::-1]
     nans = int(np.isnan(values).sum())
     return by_index[np.concatenate([backwards[nans:], backwards[:nans]])]
+
+
+@overload
+def nanquantile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanquantile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
+@algorithm
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
+) -> Any:
+    """Return exact quantiles of the elements that are not NaN. Collective.
+
+    Parameters, result and errors are those of :func:`dtl.quantile`. If all elements are NaN, the result is NaN, with a
+    RuntimeWarning.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.asarray(ctx, [1.0, np.nan, 5.0, 2.0])
+    ...     print(dtl.nanmedian(vec), dtl.nanquantile(vec, 0.25), dtl.nanpercentile(vec, 100))
+    2.0 1.5 5.0
+    """
+    a, q = beside(a, q, weights), on_every_rank(q, a)
+    check_container("a", a)
+    refuse_closed(a)
+    if a.dtype == np.float16:
+        return of_halves(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
+    if not a.global_size and a.dtype.kind not in "cmM":
+        checked_q(a, q, method)
+        return mean(a, axis, keepdims=keepdims)  # whatever q is, as NumPy
+    if a.dtype.kind not in "fmM":
+        return quantile(a, q, axis, method=method, keepdims=keepdims, weights=weights)
+    wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
+    if weights is not None:
+        return weighted(a, wanted, axis, method, keepdims, weights, np.nanquantile)
+    share(a, "nanquantile", f"q {np.array2string(wanted, threshold=20)}, axis {dims}, {method!r}, {bool(keepdims)}")
+    if len(dims) < a.ndim:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
+            dtype = found_dtype(a.dtype, q, method)
+            found = quantiles_along(a, wanted, dims, method, bool(keepdims), np.nanquantile, dtype)
+        if reduced("any", np.isnan(found), None):
+            warn("All-NaN slice encountered", RuntimeWarning)
+        return found
+    flat = a if a.ndim == 1 else ravel(a)
+    numbers = flat[~np.isnan(flat)]
+    if numbers.global_size:
+        found = np.asarray(quantile(numbers, q, method=method))
+    else:
+        warn("All-NaN slice encountered", RuntimeWarning)
+        dtype = found_dtype(a.dtype, q, method)
+        found = kind_of(dtype).nothing(wanted.shape, dtype)
+    return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
+
+
+@overload
+def nanpercentile(
+    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Made: ...
+@overload
+def nanpercentile(
+    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
+) -> Any: ...
+@algorithm
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
+) -> Any:
+    """Return exact percentiles of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
+    return nanquantile(a, fractions(q, a), axis, method=method, keepdims=keepdims, weights=weights)
+
+
+@along
+@algorithm
+def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the median of the elements that are not NaN. Collective. Otherwise as :func:`nanquantile`."""
+    check_container("a", a)
+    refuse_closed(a)
+    dims = dimensions(axis, a.ndim)
+    if not all(a.shape[d] for d in dims):
+        return mean(a, axis, keepdims=keepdims)
+    if a.dtype.kind not in "fc" or len(dims) < a.ndim:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
+            found = medians("nanmedian", a, axis, keepdims, np.nanmedian, nanquantile)
+        if len(dims) < a.ndim and a.dtype.kind in "fc" and reduced("any", np.isnan(found), None):
+            warn("All-NaN slice encountered", RuntimeWarning)
+        return found
+    if a.dtype == np.float16:
+        return in_float32(nanmedian, a, axis, keepdims=keepdims)
+    share(a, "nanmedian", "keepdims" if keepdims else "")
+    flat = a if a.ndim == 1 else ravel(a)
+    numbers = flat[~np.isnan(flat)]
+    if numbers.global_size:
+        found = middle(numbers)
+    else:
+        warn("All-NaN slice encountered", RuntimeWarning)
+        found = kind_of(a.dtype).nothing((), a.dtype)
+    return found.reshape((1,) * a.ndim) if keepdims else found[()]

@@ -12,16 +12,17 @@ from .._lazy import late
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import computed_on_devices
+from ..runtime.scheduler import algorithm, computed_on_devices
 from ..runtime.short_calls import short
 from . import folds
+from .along import along
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made
 
-_reduced = late(".algorithms.reducing", "reduced")
+_reduced, _of_numbers = (late(".algorithms.reducing", name) for name in ("reduced", "reduced_numbers"))
 
 
 @overload
@@ -444,6 +445,102 @@ def std(
         squares = fold(a, folds.MOMENT + folds.STD, _bits(a, ddof))
         return REAL_SCALARS[a.dtype.num](math.sqrt(_quotient(squares, a.global_size - ddof)))
     return _reduced("std", a, axis, dtype, keepdims, ddof=ddof, out=out, where=where, mean=mean)
+
+
+@along
+@algorithm
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """Return the sum of the elements that are not NaN. Collective.
+
+    Parameters, result and errors are those of :func:`dtl.sum`. If all elements are NaN, the sum is 0.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     vec = dtl.asarray(ctx, [1.0, np.nan, 5.0])
+    ...     print(dtl.nansum(vec), np.nanmean(vec), dtl.nanargmax(vec))
+    6.0 3.0 2
+    """
+    return _of_numbers("sum", a, axis, keepdims, dtype=dtype, initial=initial, where=where)
+
+
+@along
+@algorithm
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """Return the product without NaNs. Collective."""
+    return _of_numbers("prod", a, axis, keepdims, dtype=dtype, initial=initial, where=where)
+
+
+@along
+@algorithm
+def nanmin(a: Any, axis: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
+    """Return the least element that is not NaN. Collective."""
+    return _of_numbers("min", a, axis, keepdims, initial=initial, where=where)
+
+
+@along
+@algorithm
+def nanmax(a: Any, axis: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
+    """Return the greatest element that is not NaN. Collective."""
+    return _of_numbers("max", a, axis, keepdims, initial=initial, where=where)
+
+
+@along
+@algorithm
+def nanargmin(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the least element that is not NaN. Collective."""
+    return _of_numbers("argmin", a, axis, keepdims)
+
+
+@along
+@algorithm
+def nanargmax(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the greatest element that is not NaN. Collective."""
+    return _of_numbers("argmax", a, axis, keepdims)
+
+
+@along
+@algorithm
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    """Return the mean without NaNs. Collective."""
+    return _of_numbers("mean", a, axis, keepdims, dtype=dtype, where=where)
+
+
+@along
+@algorithm
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
+    """Return the variance without NaNs. Collective."""
+    return _of_numbers("var", a, axis, keepdims, dtype=dtype, ddof=ddof, where=where, mean=mean)
+
+
+@along
+@algorithm
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
+    """Return the standard deviation without NaNs. Collective."""
+    return _of_numbers("std", a, axis, keepdims, dtype=dtype, ddof=ddof, where=where, mean=mean)
 
 
 def _bits(a: Any, ddof: Any) -> int:

@@ -32,13 +32,14 @@ _ASYNC = Execution.ASYNC
 
 #: The modules of the functions that NumPy's functions of the same names call for containers.
 MODULES = {
-    ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std",
-    ".algorithms.scan": "cumsum cumprod",
+    ".algorithms.statistics": "sum prod min max argmin argmax all any mean var std nansum nanprod nanmin nanmax "
+    "nanmean nanvar nanstd nanargmin nanargmax",
+    ".algorithms.scan": "cumsum cumprod nancumsum nancumprod",
     ".linalg": "dot vdot tensordot",
     ".linalg.numpy_forms": "cross einsum inner kron outer diagonal trace polyfit polydiv einsum_path",
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
-    ".algorithms.select": "median quantile percentile",
+    ".algorithms.select": "median quantile percentile nanmedian nanquantile nanpercentile",
     ".algorithms.creation": "zeros_like empty_like tril triu",
     ".algorithms.manipulation": "reshape ravel flip roll squeeze expand_dims moveaxis swapaxes broadcast_to "
     "matrix_transpose",
@@ -47,8 +48,6 @@ MODULES = {
     ".algorithms.elementwise": "where clip round isclose allclose array_equal nonzero flatnonzero argwhere "
     "count_nonzero isin",
     ".algorithms.sets": "union1d intersect1d setxor1d setdiff1d",
-    ".algorithms.nan_reductions": "nansum nanprod nanmin nanmax nanmean nanvar nanstd nanargmin nanargmax nancumsum "
-    "nancumprod nanmedian nanquantile nanpercentile",
     ".algorithms.neighbours": "gradient convolve correlate unwrap",
     ".algorithms.polynomials": "polyval vander polyadd polysub polymul polyder polyint",
     ".algorithms.diagonal_forms": "diag diagflat fill_diagonal diag_indices_from tril_indices_from triu_indices_from",
@@ -145,7 +144,6 @@ _LED = frozenset(
     for home in (
         ".algorithms.statistics",
         ".algorithms.scan",
-        ".algorithms.nan_reductions",
         ".algorithms.select",
         ".algorithms.histogram",
         ".algorithms.grid_counts",
@@ -158,9 +156,7 @@ _LED_NAMES = frozenset(
 )
 
 #: The modules of functions whose further parameters are passed by NumPy's names for them.
-_NAMED = frozenset(
-    f"dtl{home}" for home in (".algorithms.statistics", ".algorithms.select", ".algorithms.nan_reductions")
-)
+_NAMED = frozenset(f"dtl{home}" for home in (".algorithms.statistics", ".algorithms.select"))
 
 #: Parameters that NumPy's functions have and some of these do not: what means the same as to leave them out. The order
 #: is that of elements in memory: functions in which it means more have the parameter.

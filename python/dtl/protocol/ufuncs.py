@@ -233,8 +233,8 @@ _REDUCTIONS: Any = {
 
 #: Those that pass over NaN, and the functions that do.
 _WITHOUT_NANS: Any = {
-    np.fmin: late(".algorithms.nan_reductions", "nanmin"),
-    np.fmax: late(".algorithms.nan_reductions", "nanmax"),
+    np.fmin: late(".algorithms.statistics", "nanmin"),
+    np.fmax: late(".algorithms.statistics", "nanmax"),
 }
 
 
