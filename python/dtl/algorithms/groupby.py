@@ -27,7 +27,7 @@ from ..runtime.agreement import agree, collective, local_step
 from .counted_groups import counted
 from .exchange import gathered, share
 from .ordered import changes, flattened, place_for, run_starts
-from .reductions import has, reduction, result_dtype, spans_of_runs
+from .reductions import Reduction, has, reduction, result_dtype, spans_of_runs
 from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
 from .sorted_groups import Runs, sort_runs
@@ -305,10 +305,27 @@ class GroupBy:
             return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)[0]))
         if name in ("median", "nunique"):
             return self._of_sorted_values(values, name)
-        by = reduction(name, None, values.dtype)
-        part = taken("agg", values, self._order.local_view())
-        made = self._whole(by.runs(part, self._begins, self._lengths), by.merge)
-        return by.finish(made, self._count() if name in ("mean", "var", "std") else 0)
+        return self._reduced(values, reduction(name, None, values.dtype))
+
+    def _reduced(self, values: Any, by: Reduction) -> Array:
+        """Return what a reduction makes of each group that starts on this rank. Collective."""
+        part, begins, lengths = taken("agg", values, self._order.local_view()), self._begins, self._lengths
+        made = np.empty(len(begins), by.dtype)
+        ends = []
+        for runs in list(spans_of_runs(begins, lengths)) if by.is_wide and len(begins) else [slice(0, len(begins))]:
+            found, counts = by.runs(part, begins[runs], lengths[runs]), lengths[runs]
+            # The first run and the last of this rank may go on on other ranks.
+            inner = slice(int(runs.start == 0), len(counts) - int(runs.stop == len(begins)))
+            made[runs][inner] = by.finish(tuple(each[inner] for each in found), counts[inner])
+            ends.append([each[[0, -1][: len(counts)]] for each in found])
+        both = tuple(np.concatenate(each)[[0, -1][: len(begins)]] for each in zip(*ends))
+        whole = self._whole(both, by.merge)
+        made, counts = made[int(self._continues) :], lengths[int(self._continues) :]
+        if by.name in ("mean", "var", "std"):
+            counts = self._count()
+        places = [0, -1][2 - len(whole[0]) :]
+        made[places] = by.finish(whole, counts[places])
+        return made
 
     def _count(self) -> Array:
         """Return how many elements each group has that starts on this rank. Collective."""

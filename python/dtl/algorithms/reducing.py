@@ -557,10 +557,10 @@ def reduced_numbers(name: str, a: Any, axis: Any, keepdims: Any = False, **optio
     """Return what a reduction makes of the elements that are not NaN, and where a mask is true. Collective."""
     check_container("a", a)
     where, initial, ddof = options.get("where"), options.get("initial"), options.get("ddof", 0)
-    if a.dtype.kind not in "fc" and not (a.dtype.kind in "mM" and name in ("min", "max")):
+    if not kind_of(a.dtype).is_inexact and not (kind_of(a.dtype).is_date and name in ("min", "max")):
         return reduced(name, a, axis, keepdims=keepdims, **options)
     dtype = options.get("dtype")
-    if name in ("mean", "var", "std") and dtype is not None and np.dtype(dtype).kind not in "fc":
+    if name in ("mean", "var", "std") and dtype is not None and not kind_of(np.dtype(dtype)).is_inexact:
         raise InvalidTypeError("If a is inexact, then dtype must be inexact")
     numbers = ~np.isnan(a)
     if where is not None:

@@ -57,6 +57,9 @@ class Reduction:
     one shape.
     """
 
+    #: Whether what lies between takes several times the memory of results: those of many groups are made few at a time.
+    is_wide = False
+
     def __init__(self, name: str, of: DType, dtype: DType) -> None:
         self.name = name
         #: The dtype of the elements.
@@ -234,6 +237,8 @@ class _Moment(Reduction):
     Two words lose nothing of a mean that is large beside the distances.
     """
 
+    is_wide = True
+
     def __init__(self, name: str, of: DType, dtype: DType, ddof: float) -> None:
         super().__init__(name, of, dtype)
         self._ddof = ddof
@@ -254,17 +259,15 @@ class _Moment(Reduction):
         return count, middle, low, squares
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
-        made = np.empty((4, len(begins)), self._inner)
-        for several in spans_of_runs(begins, lengths):
-            first, counts = begins[several], lengths[several]
-            some = part[first[0] : first[-1] + counts[-1]].astype(self._inner, copy=False)
-            first = first - first[0]
-            means = np.add.reduceat(some, first) / counts
-            away = some - np.repeat(means, counts)
-            low = np.add.reduceat(away, first) / counts
-            squares = np.add.reduceat(np.abs(away) ** 2, first) - np.abs(low) ** 2 * counts
-            made[:, several] = counts, means, low, squares
-        return made[0].real, made[1], made[2], made[3].real
+        if not len(begins):
+            return np.zeros(0), np.zeros(0, self._inner), np.zeros(0, self._inner), np.zeros(0)
+        some = part[begins[0] : begins[-1] + lengths[-1]].astype(self._inner, copy=False)
+        begins = begins - begins[0]
+        means = np.add.reduceat(some, begins) / lengths
+        away = some - np.repeat(means, lengths)
+        low = np.add.reduceat(away, begins) / lengths
+        squares = np.add.reduceat(np.abs(away) ** 2, begins) - np.abs(low) ** 2 * lengths
+        return lengths.astype(np.float64), means, low, squares
 
     def lines(self, part: Any) -> Arrays:
         mean = part.folded(bridge.FOLD_MEAN, np.float64, part.each)

@@ -300,7 +300,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 def _numbers(a: Any, fill: int) -> Any:
     check_container("a", a)
-    if a.dtype.kind not in "fc":
+    if not kind_of(a.dtype).is_inexact:
         return a
     return elementwise("np.nan_to_num", lambda part: np.where(np.isnan(part), part.dtype.type(fill), part), (a,))
 

@@ -663,11 +663,11 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     dims = dimensions(axis, a.ndim)
     if not all(a.shape[d] for d in dims):
         return mean(a, axis, keepdims=keepdims)
-    if a.dtype.kind not in "fc" or len(dims) < a.ndim:
+    if not kind_of(a.dtype).is_inexact or len(dims) < a.ndim:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one rank's part; what it is of is in the result
             found = medians("nanmedian", a, axis, keepdims, np.nanmedian, nanquantile)
-        if len(dims) < a.ndim and a.dtype.kind in "fc" and reduced("any", np.isnan(found), None):
+        if len(dims) < a.ndim and kind_of(a.dtype).is_inexact and reduced("any", np.isnan(found), None):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
     if a.dtype == np.float16:
