@@ -109,6 +109,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             {"values": ["v"], "index": "n", "columns": "text", "aggfunc": "sum", "fill_value": None},
         ),
         "RowMethods.crosstab": (t.crosstab, {"index": ["n"], "columns": "text"}),
+        "ColumnRowMethods.cut": (v.cut, {"bins": [0.0, 1.5, 3.0], "labels": ["low", "high"], "right": True}),
+        "ColumnRowMethods.qcut": (v.qcut, {"q": [0.0, 0.5, 1.0], "labels": ["low", "high"]}),
         "ColumnRowMethods.shift": (v.shift, {"periods": 1}),
         "ColumnRowMethods.diff": (v.diff, {"periods": 1}),
         "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),

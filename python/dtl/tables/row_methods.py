@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from .._native.arguments import integer
 from ..runtime.agreement import collective
+from . import bins as bins_of
 from . import distinct_rows, ordering, pivoting, sequences
 from .rolling import Rolling
 from .rows import Rows, arrow, as_column, as_table
@@ -354,6 +355,65 @@ class ColumnRowMethods:
     def cummax(self: C) -> C:
         """Return the greatest of each value and those before it. Collective. As :meth:`cummin`."""
         made: C = as_column(sequences.running(self.rows, "cummax"))
+        return made
+
+    @collective
+    def cut(self: C, bins: Any, *, labels: Any = None, right: bool = True) -> C:
+        """Return which bin each number is in, as ordered categories; null if it is in none. Collective.
+
+        Parameters
+        ----------
+        bins
+            The edges of the bins in ascending order, or a number of bins of equal width.
+        labels
+            A text for each bin; None for its range, such as ``"(0.0, 1.5]"``; False for its number, from 0, as int64.
+        right
+            Whether a bin contains its right edge, and not its left one.
+
+        Raises
+        ------
+        InvalidArgumentError, BoundsError
+            If the edges do not ascend, there is no bin, or labels has another number of entries. On every rank.
+        InvalidTypeError
+            If the column is not of numbers. On every rank.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     ages = dtl.Table(ctx, {"age": [3, 41, 18]})["age"]
+        ...     print(ages.cut([0, 18, 99], labels=["child", "adult"]).to_arrow().to_pylist())
+        ['child', 'adult', 'child']
+        """
+        made: C = as_column(bins_of.cut(self.rows, "cut", bins, labels, right))
+        return made
+
+    @collective
+    def qcut(self: C, q: Any, *, labels: Any = None) -> C:
+        """Return which bin each number is in, of bins with about as many numbers each. Collective.
+
+        Parameters
+        ----------
+        q
+            A number of bins, or fractions in ascending order: the quantiles of these are the edges.
+        labels
+            As of :meth:`cut`.
+
+        Raises
+        ------
+        InvalidArgumentError, BoundsError
+            If two quantiles are equal, q is outside [0, 1], or labels has another number of entries. On every rank.
+        InvalidTypeError
+            If the column is not of numbers. On every rank.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [7, 1, 5, 3]})["x"].qcut(2, labels=["low", "high"]).to_arrow().to_pylist())
+        ['high', 'low', 'high', 'low']
+        """
+        made: C = as_column(bins_of.qcut(self.rows, "qcut", q, labels))
         return made
 
     def rolling(self, window: int, *, min_periods: int | None = None) -> Rolling:
