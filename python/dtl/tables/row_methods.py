@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
-from . import distinct_rows, ordering, pivoting, sequences
+from . import distinct_rows, matrices, ordering, pivoting, sequences
 from .rolling import Rolling
 from .rows import Rows, arrow, as_column, as_table
 
@@ -240,6 +240,78 @@ class RowMethods:
         {'shop': ['a', 'b'], '1': [1, 1], '2': [0, 1]}
         """
         made: T = as_table(pivoting.counted(self.rows, "crosstab", index, columns))
+        return made
+
+    @collective
+    def to_tensor(self, columns: Any = None) -> Any:
+        """Return numbers as a DistributedTensor with a row for each row and a column for each column. Collective.
+
+        Parameters
+        ----------
+        columns
+            The name of a column, or a list of names, in their order; None for all columns of numbers.
+
+        Returns
+        -------
+        DistributedTensor
+            Of the type that NumPy gives the columns together; for ``dtl.linalg``, and for libraries that take arrays.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If a column has nulls, or there is no column of numbers. On every rank.
+        InvalidTypeError
+            If a column is not of numbers or truths.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"x": [1, 2], "y": [0.5, 1.5], "word": "here"})
+        ...     print(table.to_tensor()[...].gather_to().tolist())
+        [[1.0, 0.5], [2.0, 1.5]]
+        """
+        return matrices.matrix(self.rows, "to_tensor", columns)
+
+    @collective
+    def corr(self: T, columns: Any = None) -> T:
+        """Return the correlation of each pair of columns, of the rows where neither is null. Collective.
+
+        Parameters
+        ----------
+        columns
+            A list of names; None for all columns of numbers.
+
+        Returns
+        -------
+        Table
+            A row for each column, with its name as ``column``, and a column for each: Pearson's correlation, null
+            where a column does not vary or there are fewer than two rows.
+
+        Raises
+        ------
+        KeyNotFoundError, InvalidArgumentError, InvalidTypeError
+            As of :meth:`to_tensor`, except for nulls.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [1, 2, 4], "y": [-1, -2, -4]}).corr().to_arrow().to_pydict())
+        {'column': ['x', 'y'], 'x': [1.0, -1.0], 'y': [-1.0, 1.0]}
+        """
+        made: T = as_table(matrices.together(self.rows, "corr", columns, True))
+        return made
+
+    @collective
+    def cov(self: T, columns: Any = None) -> T:
+        """Return the covariance of each pair of columns, divided by one less than their rows. Collective.
+
+        See :meth:`corr`.
+        """
+        made: T = as_table(matrices.together(self.rows, "cov", columns, False))
         return made
 
 

@@ -1,0 +1,101 @@
+"""Columns of numbers beside each other, as a matrix: for linear algebra, and for how they vary together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..comm.reductions import allreduce
+from ..containers.tensor import DistributedTensor
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .codes import integers_of
+from .rows import Rows, arrow, block_counts, column_names
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def _numbers(rows: Rows, columns: Any) -> list[str]:
+    """Return the names of columns of numbers: those that are given, or all there are."""
+    types = arrow().types
+    kinds = dict(zip(rows.names, rows.schema.types))
+    known = [name for name, kind in kinds.items() if types.is_integer(kind) or types.is_floating(kind)]
+    names = known if columns is None else column_names(rows, "columns", columns)
+    for name in names:
+        if name not in known and not types.is_boolean(kinds[name]):
+            raise InvalidTypeError(f"the column {name!r} is of {kinds[name]}, not of numbers")
+    if not names:
+        raise InvalidArgumentError(
+            "the table has no column of numbers" if columns is None else "columns names no column"
+        )
+    return names
+
+
+def matrix(rows: Rows, op: str, columns: Any) -> Any:
+    """Return a tensor with a row for each row and a column for each of some columns. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op):
+        names = _numbers(rows, columns)
+        arrays = []
+        for name in names:
+            column = rows.local.column(name)
+            if column.null_count:
+                raise InvalidArgumentError(
+                    f"the column {name!r} has {column.null_count} nulls on rank {ctx.rank}, which no tensor has: "
+                    "fillna(value) or dropna() comes before"
+                )
+            arrays.append(_values(column))
+        dtype = np.result_type(*arrays)
+        part = np.empty((len(rows.local), len(arrays)), dtype)
+        for place, array in enumerate(arrays):
+            part[:, place] = array
+    agree(ctx, op, f"{names}")
+    if rows.counts != block_counts(ctx, rows.total):
+        return DistributedTensor.from_local(ctx, part)
+    made = DistributedTensor(ctx, (rows.total, len(names)), dtype)
+    made.local_view()[...] = part
+    return made
+
+
+def _values(column: Any) -> Array:
+    pa = arrow()
+    if pa.types.is_boolean(column.type):
+        return integers_of(column.cast(pa.uint8())) != 0
+    return integers_of(column)
+
+
+def together(rows: Rows, op: str, columns: Any, scaled: bool) -> Rows:
+    """Return the correlation or covariance of each pair of columns, of the rows where neither is null. Collective."""
+    pa, ctx = arrow(), rows.context
+    with local_step(ctx, op):
+        names = _numbers(rows, columns)
+        if "column" in names:
+            raise InvalidArgumentError("two columns of the result would be called 'column'")
+        known = np.ones((len(rows.local), len(names)))
+        values = np.empty((len(rows.local), len(names)))
+        for place, name in enumerate(names):
+            column = rows.local.column(name)
+            values[:, place] = _values(column)
+            if column.null_count:
+                known[:, place] = column.is_valid().to_numpy()
+        values[known == 0] = 0
+        sums = np.array([known.sum(axis=0), values.sum(axis=0)])
+    agree(ctx, op, f"{names}")
+    counts, sums = allreduce(ctx, sums)
+    with local_step(ctx, op), np.errstate(all="ignore"):
+        away = (values - sums / np.maximum(counts, 1)) * known
+        mine = np.array([known.T @ known, away.T @ known, (away * away).T @ known, away.T @ away])
+    count, rest, squares, products = allreduce(ctx, mine)
+    with np.errstate(all="ignore"):
+        products = products - rest * rest.T / count
+        squares = np.maximum(squares - rest * rest / count, 0)
+        made = products / np.sqrt(squares * squares.T) if scaled else products / (count - 1)
+        if scaled:
+            made = np.clip(made, -1, 1)
+    none = (count < 2) | ~np.isfinite(made) & scaled & (squares * squares.T == 0)
+    mine_of = slice(*np.cumsum([0, *block_counts(ctx, len(names))])[ctx.rank : ctx.rank + 2].tolist())
+    table = {"column": pa.array(names, pa.string())[mine_of.start : mine_of.stop]}
+    for place, name in enumerate(names):
+        table[name] = pa.array(made[mine_of, place], mask=none[mine_of, place])
+    return Rows(ctx, pa.table(table), block_counts(ctx, len(names)))
