@@ -1,0 +1,79 @@
+"""The table of pandas' calls in the guide, each of which is made with pandas and with DTL."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_table import everywhere
+
+import dtl
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+pd = pytest.importorskip("pandas", "2.2", reason="needs pandas with Arrow's types")
+
+GUIDE = Path(__file__).parents[3] / "docs/guide/tables.md"
+
+ROWS = 12
+
+WHOLE = pa.table(
+    {
+        "what": [("plum", "fig", None, "kiwi")[i % 4] for i in range(ROWS)],
+        "price": [None if i % 5 == 3 else i * 0.75 for i in range(ROWS)],
+        "count": [i % 6 for i in range(ROWS)],
+        "flag": [i % 3 == 0 for i in range(ROWS)],
+        "at": pa.array([None if i == 7 else 1_709_000_000 + i * 40_000 for i in range(ROWS)], pa.timestamp("s")),
+    }
+)
+
+
+def rows() -> list[tuple[str, str]]:
+    """Return the calls of the guide."""
+    text = GUIDE.read_text(encoding="utf-8").split("## From pandas")[1]
+    return [
+        (one.replace("\\|", "|"), other.replace("\\|", "|"))
+        for one, other in re.findall(r"^\| `(.+)` \| `(.+)` \|$", text, re.M)
+    ]
+
+
+def made(code: str, names: dict[str, Any], subject: str) -> Any:
+    """Return what an expression is, or what the subject is after a statement."""
+    tree = ast.parse(code)
+    if isinstance(tree.body[0], ast.Expr):
+        return eval(code, names)
+    exec(code, names)
+    return names[subject]
+
+
+def plain(ctx: dtl.Context, found: Any) -> Any:
+    """Return a frame, series or number as Python's."""
+    if isinstance(found, dtl.Column):
+        found = dtl.broadcast_object(ctx, found.to_arrow()).to_pylist()
+    elif isinstance(found, dtl.Table):
+        return everywhere(found).to_pydict()
+    elif isinstance(found, pd.DataFrame):
+        return pa.Table.from_pandas(found, preserve_index=False).to_pydict()
+    elif isinstance(found, pd.Series):
+        found = pa.array(found).to_pylist()
+    return found
+
+
+def test_rows_are_found() -> None:
+    assert len(rows()) > 30
+
+
+@pytest.mark.parametrize("number", range(len(rows())))
+def test_call(ctx: dtl.Context, number: int) -> None:
+    of_pandas, of_dtl = rows()[number]
+    names = {"pd": pd, "np": np, "dtl": dtl, "ctx": ctx}
+    frame = WHOLE.to_pandas(types_mapper=pd.ArrowDtype)
+    wanted = plain(ctx, made(of_pandas, {**names, "df": frame}, "df"))
+    found = plain(ctx, made(of_dtl, {**names, "t": dtl.Table(ctx, WHOLE)}, "t"))
+    if isinstance(wanted, (int, float)):
+        assert found == pytest.approx(wanted)
+    else:
+        assert found == wanted
