@@ -94,9 +94,7 @@ taken take_list(PyObject *value, dtl_array *a, Py_buffer *view) {
 
 taken take_handle(PyObject *object, int64_t *handle) {
     if (!PyObject_TypeCheck(object, &HandleType)) {
-        char text[200];
-        snprintf(text, sizeof text, "[101 ] a dtl object with a native handle is wanted, not %.100s", Py_TYPE(object)->tp_name);
-        fail(text);
+        fail_as(DTL_INVALID_TYPE, "", "a dtl object with a native handle is wanted, not %.100s", Py_TYPE(object)->tp_name);
         return FAILED;
     }
     if (use_handle((HandleObject *)object) < 0)

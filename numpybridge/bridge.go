@@ -221,8 +221,13 @@ func text(s *C.char) string {
 	return unsafe.String((*byte)(unsafe.Pointer(s)), n)
 }
 
-// bridge.h has as many lists as this package: a difference is a constant that does not fit.
-const _ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
+// bridge.h has as many lists as this package, and the numbers of errors: a difference is a constant that does not fit.
+const (
+	_ = uint(C.DTL_MAX_LISTS-maxLists) + uint(maxLists-C.DTL_MAX_LISTS)
+	_ = uint(C.DTL_INVALID_TYPE-status.InvalidType) + uint(status.InvalidType-C.DTL_INVALID_TYPE)
+	_ = uint(C.DTL_COMMUNICATION-status.Communication) + uint(status.Communication-C.DTL_COMMUNICATION)
+	_ = uint(C.DTL_BACKEND-status.Backend) + uint(status.Backend-C.DTL_BACKEND)
+)
 
 // What C asks of each operation, for good: the name of its constant, what users call it, and the parameters of its method.
 var keys, names, parameters = func() (keys, names, parameters []*C.char) {

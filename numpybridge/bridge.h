@@ -4,6 +4,9 @@
 
 #include "protocol.h"
 
+/* Codes of the errors that C finds by itself: core/status. */
+enum { DTL_INVALID_TYPE = 101, DTL_COMMUNICATION = 300, DTL_BACKEND = 400 };
+
 /* Results of at most DTL_INLINE bytes may come back within the call. */
 enum { DTL_ARGS = 4, DTL_MAX_LISTS = 2, DTL_INLINE = 1024 };
 

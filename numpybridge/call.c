@@ -78,6 +78,13 @@ void release_lists(const dtl_call *call, Py_buffer *views) {
         PyBuffer_Release(&views[i]);
 }
 
+taken add_list(dtl_call *call, PyObject *value, Py_buffer *views) {
+    int32_t list = call->list_count++;
+    views[list].obj = NULL;
+    call->lists[list].given = 0;
+    return value == Py_None ? TAKEN : take_list(value, &call->lists[list], &views[list]);
+}
+
 taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_call *call, Py_buffer *views) {
     Py_ssize_t lists = nargs - 8;
     if (lists < 0 || lists > DTL_MAX_LISTS) {
@@ -91,13 +98,8 @@ taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_c
         return FAILED;
     if (take_args(args, 1, &call->code) != TAKEN || take_args(args + 4, 4, call->args) != TAKEN)
         return UNSUITABLE;
-    for (Py_ssize_t i = 0; i < lists; i++) {
-        views[i].obj = NULL;
-        call->lists[i].given = 0;
-    }
-    call->list_count = (int32_t)lists;
     for (Py_ssize_t i = 0; i < lists; i++)
-        if (args[8 + i] != Py_None && take_list(args[8 + i], &call->lists[i], &views[i]) != TAKEN) {
+        if (add_list(call, args[8 + i], views) != TAKEN) {
             release_lists(call, views);
             return UNSUITABLE;
         }

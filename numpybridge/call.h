@@ -14,6 +14,9 @@ PyObject *perform(dtl_call *call);
  * borrowed until release_lists. name is the function's, for errors. */
 taken take_call(const char *name, PyObject *const *args, Py_ssize_t nargs, dtl_call *call, Py_buffer *views);
 
+/* add_list borrows the next list of a call, or notes that there is none. What is borrowed is released by release_lists, also where this fails. */
+taken add_list(dtl_call *call, PyObject *value, Py_buffer *views);
+
 void release_lists(const dtl_call *call, Py_buffer *views);
 
 extern const char call_doc[];

@@ -1,6 +1,7 @@
 package numpybridge
 
 import (
+	"slices"
 	"strings"
 
 	"dtl/core/kernel/fold"
@@ -35,7 +36,15 @@ var constants = append([]constant{
 	{"CART_REORDER", askReorder},
 	{"RANDOM_INTEGERS", int64(random.Integers)},
 	{"RANDOM_FLOATS", int64(random.Floats)},
-}, callsOfFolds()...)
+}, slices.Concat(callsOfFolds(), numbersOfFamilies())...)
+
+// numbersOfFamilies are by which a new container's specification names its family.
+func numbersOfFamilies() (all []constant) {
+	for i, name := range families {
+		all = append(all, constant{"FAMILY_" + strings.ToUpper(name), int64(i)})
+	}
+	return all
+}
 
 // callsOfFolds are what is added to a fold's number where another call than that of its name uses it, so that ranks that make different
 // ones disagree.

@@ -3,6 +3,7 @@
 /* Errors of the core as Python's exceptions. */
 #include "errors.h"
 #include "interrupts.h"
+#include <stdarg.h>
 
 /* What makes an exception of "[code op] cause". */
 static PyObject *make_error;
@@ -27,6 +28,16 @@ PyObject *fail(const char *text) {
     return NULL;
 }
 
+PyObject *fail_as(int code, const char *op, const char *format, ...) {
+    char text[300];
+    int length = snprintf(text, sizeof text, "[%d %s] ", code, op);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, values);
+    va_end(values);
+    return fail(text);
+}
+
 PyObject *fail_with(char *error) {
     fail(error);
     free(error);
@@ -45,5 +56,5 @@ PyObject *fail_alone(char *text) {
 }
 
 PyObject *fail_forked(void) {
-    return fail("[400 ] DTL cannot be used in a forked child; start the child with the spawn method instead");
+    return fail_as(DTL_BACKEND, "", "DTL cannot be used in a forked child; start the child with the spawn method instead");
 }

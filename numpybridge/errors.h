@@ -12,6 +12,9 @@ void errors_setup(PyObject *make_error);
 /* fail raises the exception that "[code op] cause" stands for, and returns NULL. */
 PyObject *fail(const char *text);
 
+/* fail_as raises the exception of a code of the core's, for an operation, or "", and a text that is written as by printf. */
+PyObject *fail_as(int code, const char *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* fail_with raises an error of Go's, frees it, and returns NULL. */
 PyObject *fail_with(char *error);
 

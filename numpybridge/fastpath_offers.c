@@ -53,9 +53,7 @@ int offer_settled(const RanksObject *ranks, int number, int64_t bytes) {
 
 /* lost says that a message did not come, and returns -1. */
 static int lost(int rank, const char *why) {
-    char text[96];
-    snprintf(text, sizeof text, "[300 recv] the message of rank %d was lost: %s", rank, why);
-    fail(text);
+    fail_as(DTL_COMMUNICATION, "recv", "the message of rank %d was lost: %s", rank, why);
     return -1;
 }
 

@@ -34,12 +34,8 @@ static taken take_arguments(const method *m, PyObject *const *args, Py_ssize_t n
             *in = args[i];
         else if (slot == SLOT_OUT)
             *out = args[i];
-        else {
-            int32_t list = call->list_count++;
-            views[list].obj = NULL;
-            call->lists[list].given = 0;
-            could = args[i] == Py_None ? TAKEN : take_list(args[i], &call->lists[list], &views[list]);
-        }
+        else
+            could = add_list(call, args[i], views);
         if (could != TAKEN)
             return could;
     }

@@ -162,7 +162,7 @@ class DistributedVector(OneDimensional):
 
     __module__ = "dtl"
 
-    _family: ClassVar[int] = 0
+    _family: ClassVar[int] = bridge.FAMILY_VECTOR
     _op: ClassVar[str] = "vector"
 
     @collective
@@ -267,7 +267,7 @@ class DistributedArray(OneDimensional):
 
     __module__ = "dtl"
 
-    _family: ClassVar[int] = 1
+    _family: ClassVar[int] = bridge.FAMILY_ARRAY
     _op: ClassVar[str] = "array"
 
 

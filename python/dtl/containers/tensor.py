@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from .._native.library import bridge
 from ..policies import Execution, ExecutionLike, Partition, PartitionLike, Placement, PlacementLike
 from ..runtime.agreement import collective
 from ..runtime.context import Context
@@ -73,7 +74,7 @@ class DistributedTensor(OwningContainer):
 
     __module__ = "dtl"
 
-    _family: ClassVar[int] = 2
+    _family: ClassVar[int] = bridge.FAMILY_TENSOR
     _op: ClassVar[str] = "tensor"
     _dims: ClassVar[int | None] = None
 
