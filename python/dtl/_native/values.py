@@ -55,20 +55,3 @@ def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
         return np.ascontiguousarray(np.broadcast_to(values, shape)).reshape(-1)
     except ValueError:
         raise InvalidArgumentError(f"{name} of shape {values.shape} do not spread over shape {shape}") from None
-
-
-def fingerprint(array: Array) -> str:
-    """Return what, in all likelihood, tells the arrays of two ranks apart."""
-    return f"{_checksum(array, 0):08x} of {array.size} {array.dtype}"
-
-
-def _checksum(array: Array, start: int) -> int:
-    """Return a checksum of the elements: of records without the bytes between fields, which are of no value."""
-    import zlib  # seldom needed
-
-    if array.dtype.names is not None:
-        for name in array.dtype.names:
-            start = _checksum(array[name], start)
-        return start
-    elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return zlib.crc32(elements, start)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
-from .._native.kinds import filling, kind_of
+from .._native.kinds import filling, fingerprint, kind_of
 from .._native.kinds.dates import range_in_units
 from .._native.objects import refuse_closed
-from .._native.values import cast, fingerprint
+from .._native.values import cast
 from ..containers import interior
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over

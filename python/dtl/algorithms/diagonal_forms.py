@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
-from .._native.kinds import fitting
+from .._native.kinds import fingerprint, fitting
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.interior import as_elements
 from ..containers.layout import BLOCK, REPLICATED

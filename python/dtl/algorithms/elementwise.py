@@ -12,9 +12,8 @@ from .._native import slow_paths
 from .._native.arguments import flag, integer
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
 from ..containers.interior import carrier_of, division_of, is_where_divided, tensor_class_of

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
+from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers

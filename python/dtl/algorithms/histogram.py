@@ -7,10 +7,9 @@ from typing import Any, overload
 import numpy as np
 
 from .._native.arguments import integer, listed
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
-from .._native.values import fingerprint
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..containers.interior import division_of

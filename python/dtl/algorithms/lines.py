@@ -7,8 +7,8 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import stored_number
+from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.interior import division_of, is_where_divided

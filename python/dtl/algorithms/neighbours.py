@@ -10,10 +10,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import as_elements, is_where_divided
 from ..containers.layout import BLOCK

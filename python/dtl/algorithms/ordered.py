@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .._native.arguments import flag, stored_array
-from .._native.kinds import carrier, compared_in, fitting, kind_of
+from .._native.kinds import carrier, compared_in, fingerprint, fitting, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container

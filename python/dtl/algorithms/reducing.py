@@ -15,11 +15,10 @@ import numpy as np
 
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
-from .._native.values import fingerprint
 from ..comm.reductions import allreduce
 from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._native.arguments import operator_number
 from .._native.callsite import by_user
+from .._native.kinds import fingerprint
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint, spread
+from .._native.values import spread
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.broadcasting import spread_over

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..containers.base import DistributedContainer
 from ..containers.interior import check_numbers, division_of, end_write, fill_part, set_part
 from ..containers.layout import BLOCK

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 import numpy as np
 
 from .._native.arguments import stored_array
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import array_from, fingerprint
+from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indices import check_inside, check_integers, from_start

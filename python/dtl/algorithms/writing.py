@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._native.keywords import index_mode
-from .._native.kinds import fitting
+from .._native.kinds import fingerprint, fitting
 from .._native.library import bridge
 from .._native.objects import refuse_closed
-from .._native.values import array_from, fingerprint, spread
+from .._native.values import array_from, spread
 from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks

@@ -13,10 +13,10 @@ import numpy as np
 
 from .._native import slow_paths
 from .._native.callsite import by_user
+from .._native.kinds import fingerprint
 from .._native.library import bridge, state
 from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
-from .._native.values import fingerprint
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime import hang_monitor, scheduler

@@ -13,9 +13,9 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.callsite import by_user
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
-from .._native.values import array_from, fingerprint
+from .._native.values import array_from
 from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
 from ..algorithms.half_precision import is_half, multiplied_in_float32

@@ -12,10 +12,10 @@ import numpy as np
 
 from .._native.arguments import input_array, integer
 from .._native.callsite import warn
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.no_value import NO_VALUE
 from .._native.objects import refuse_closed
-from .._native.values import array_from, fingerprint
+from .._native.values import array_from
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
 from ..algorithms.exchange import share

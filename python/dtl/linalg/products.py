@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import input_array
-from .._native.kinds import kind_of
+from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
-from .._native.values import fingerprint
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.half_precision import is_half, multiplied_in_float32

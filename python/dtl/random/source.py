@@ -8,10 +8,9 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._native.kinds import computed_number
+from .._native.kinds import computed_number, fingerprint
 from .._native.library import bridge
 from .._native.objects import size_of
-from .._native.values import fingerprint
 from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all

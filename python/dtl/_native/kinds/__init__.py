@@ -105,3 +105,8 @@ def compared_in(name: str, *dtypes: np.dtype[Any]) -> np.dtype[Any]:
     except TypeError:  # records of other fields
         pass
     raise InvalidTypeError(f"{name}: elements of {' and '.join(str(dtype) for dtype in dtypes)} are not compared")
+
+
+def fingerprint(array: Any) -> str:
+    """Return what, in all likelihood, tells the arrays of two ranks apart."""
+    return f"{kind_of(array.dtype).checksum(array, 0):08x} of {array.size} {array.dtype}"

@@ -116,6 +116,13 @@ class Kind:
         """Return keys of a map in a type that the bridge knows."""
         return keys
 
+    def checksum(self, array: Array, start: int) -> int:
+        """Return a checksum of elements that goes on from another one."""
+        import zlib  # seldom needed
+
+        elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return zlib.crc32(elements, start)
+
     def stays(self, of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
         """Say whether elements of a dtype become those of one of this kind by NumPy's rule, and no text is cut off."""
         # In this machine's order of bytes: NumPy before 1.21 casts no records of arrays of another order.

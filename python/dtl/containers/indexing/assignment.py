@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._native.kinds import fitting
+from ..._native.kinds import fingerprint, fitting
 from ..._native.library import bridge
 from ..._native.objects import refuse_closed
-from ..._native.values import fingerprint
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition
 from ...runtime.agreement import agree

@@ -10,9 +10,9 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from ..._native.kinds import fingerprint
 from ..._native.library import bridge
 from ..._native.named_tuples import replaced
-from ..._native.values import fingerprint
 from ...exceptions import BoundsError
 from ...policies import Partition
 from ...runtime.agreement import agree

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._native.kinds import fingerprint
 from ..._native.library import bridge
-from ..._native.values import fingerprint, spread
+from ..._native.values import spread
 from ...comm import collectives
 from ...exceptions import InvalidArgumentError
 from ...policies import Partition, Placement
