@@ -14,14 +14,13 @@ from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
 from ..containers.making import new_like
-from ..containers.places.copies import called as by_host_copies
-from ..containers.places.copies import to_host
+from ..containers.places.copies import computed, to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import LibraryLike
-from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, placed
+from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
 from . import device_functions, statistics
 from .exchange import share
 from .operator_ufuncs import UFUNCS
@@ -44,19 +43,23 @@ _ROOM = 16
 
 def reduce_container(c: DistributedContainer, op: Any) -> Any:
     """Combine the elements of a container: what ``reduce`` does of one. Collective."""
-    if placed and c.placement_policy is Placement.DEVICE and handle_of(c):
-        check_numbers(c, "reduce_local")
-        chosen = _operator(op)
-        _check(chosen, c.dtype)
-        share(c, "reduce", f"op {chosen.name}", anywhere=True)
-        return _folded("reduce", chosen, c)
-    return by_host_copies(_combined, (c, op), {}, "reduce") if placed else _combined(c, op)
+    return computed("reduce", _combined, (c, op), _combined_there)
+
+
+def _combined_there(c: DistributedContainer, op: Any) -> Any:
+    if not handle_of(c):
+        return NotImplemented
+    check_numbers(c, "reduce_local")
+    chosen = _operator(op)
+    _check(chosen, c.dtype)
+    share(c, "reduce", f"op {chosen.name}", anywhere=True)
+    return _folded("reduce", chosen, c)
 
 
 def _folded(name: str, op: Op, c: DistributedContainer) -> Any:
     """Return the elements of a container on a GPU combined, by the host if no kernel does. Collective."""
     if op not in _STATISTICS:
-        return by_host_copies(_combined, (c, op), {}, name)
+        return computed(name, _combined, (c, op))
     if not c.global_size:
         return _of_no_elements(name, op, c.dtype)
     made = _STATISTICS[op](c)

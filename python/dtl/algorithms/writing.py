@@ -20,6 +20,7 @@ from ..containers.interior import as_carried, as_elements, end_write, set_part
 from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import check_placements, to_host
+from ..containers.places.place import place_of
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
@@ -243,8 +244,7 @@ def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
         return np.ascontiguousarray(own_elements(indices, np.broadcast_to(whole, indices.shape))).reshape(-1)
     values = spread_over(values, indices.shape)
     laid = laid_out_as(values, indices)
-    mine = laid.to_numpy() if laid.placement_policy is Placement.DEVICE else laid.local_view()
-    return fitting("values", mine, a.dtype).reshape(-1)
+    return fitting("values", place_of(laid).elements(laid), a.dtype).reshape(-1)
 
 
 @algorithm

@@ -21,6 +21,11 @@ def true_places(mask: DistributedContainer, base: int = 0) -> DeviceArray:
     return DeviceArray(bridge.truths(mask, base), np.dtype(np.int64))
 
 
+def elements(of: DistributedContainer) -> Array:
+    """Return this rank's part on the host, to be read."""
+    return of.device_view().to_numpy()
+
+
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> DeviceArray:
     """Return the elements, or rows, where this rank's part of a mask is true."""
     return DeviceArray(bridge.choose(of, handle_of(mask)), of.dtype)

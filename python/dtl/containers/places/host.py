@@ -11,6 +11,11 @@ from ..base import DistributedContainer, linear_indices
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+def elements(of: DistributedContainer) -> Array:
+    """Return this rank's part on the host, to be read."""
+    return of.local_view()
+
+
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
     """Return the elements, or rows, where this rank's part of a mask is true."""
     return of.local_view()[mask.local_view()]
