@@ -104,6 +104,18 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
         "RowMethods.duplicated": (t.duplicated, {"subset": ["n"], "keep": "last"}),
         "RowMethods.drop_duplicates": (t.drop_duplicates, {"subset": ["n"], "keep": "last"}),
+        "JoinMethods.merge": (
+            functools.partial(t.merge, t[["n", "text"]]),
+            {
+                "how": "left",
+                "on": ["n"],
+                "left_on": None,
+                "right_on": None,
+                "suffixes": ("_x", "_y"),
+                "validate": "1:1",
+            },
+        ),
+        "JoinMethods.concat": (lambda other: t.concat(other), {"other": t}),  # noqa: PLW0108 - by its name
         "RowMethods.pivot_table": (
             t.pivot_table,
             {"values": ["v"], "index": "n", "columns": "text", "aggfunc": "sum", "fill_value": None},

@@ -17,12 +17,13 @@ from . import changes, display, reading, reading_batches, reading_csv, reduction
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
+from .join_methods import JoinMethods
 from .making import rows_of_arrow, rows_of_columns, rows_of_dict, table_of
 from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
 
 
-class Table(RowMethods):
+class Table(RowMethods, JoinMethods):
     """A table of columns of Arrow's types, whose rows are divided among the ranks of a context.
 
     Making one is collective. Rank 0 has the first rows, rank 1 those that follow, and so on. Each rank's rows are a

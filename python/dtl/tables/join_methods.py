@@ -1,0 +1,142 @@
+"""The methods of tables that put the rows of two together."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from .._native.arguments import listed
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import collective
+from . import joining
+from .rows import Rows, as_table
+
+T = TypeVar("T", bound="JoinMethods")
+
+
+def _rows_of(what: str, value: Any) -> Rows:
+    if not isinstance(value, JoinMethods):
+        raise InvalidTypeError(f"{what} must be a dtl.Table, not {value!r} of type {type(value).__name__}")
+    return value.rows
+
+
+class JoinMethods:
+    """Methods of tables that take another table."""
+
+    __slots__ = ()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as Arrow's."""
+        raise NotImplementedError
+
+    @collective
+    def merge(
+        self: T,
+        right: T,
+        how: str = "inner",
+        on: Any = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        suffixes: Any = ("_x", "_y"),
+        validate: Any = None,
+    ) -> T:
+        """Return the rows of this table and of another one that have the same key. Collective.
+
+        Parameters
+        ----------
+        right
+            The other table, of the same context.
+        how
+            Which rows: ``"inner"``, those with a partner in the other table; ``"left"``, all of this table;
+            ``"right"``, all of the other one; ``"outer"``, all of both; ``"semi"`` and ``"anti"``, those of this table
+            that have a partner, and that have none; ``"cross"``, each row with each. Where there is no partner, its
+            columns are null.
+        on
+            The keys: the name of a column of both tables, or a list of names. None means all columns of both.
+        left_on, right_on
+            The keys of each table, in place of on, if they have different names. Both stay in the result.
+        suffixes
+            What is appended to the names of the other columns that both tables have.
+        validate
+            ``"1:1"``, ``"1:m"`` or ``"m:1"``: raise if a key is of two rows in a table that is to have it once.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If how, on or validate is unknown, if two columns of the result would have the same name, or if a key is of
+            two rows, and validate forbids that. On every rank.
+        InvalidTypeError
+            If right is no table, or if the types of two keys are not compared, such as text and numbers.
+        MemoryError
+            If the result is larger than the memory that a rank's machine has left. On every rank.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+
+        Notes
+        -----
+        The result has the rows of this table in their order, on the ranks where they are, and the partners of each in
+        the order of the other table; for ``"right"`` it is the other way round. The rows of ``"outer"`` that only the
+        other table has come last, in its order, and all are divided evenly. So the result is the same on any number of
+        ranks. pandas sorts the rows of an outer join by the key; ``sort_values`` does that.
+
+        As in pandas, null is equal to null, and NaN to NaN. 0.0 is equal to -0.0. Integers of different widths, text
+        with categories and without, and times of two units are compared by their values.
+
+        Rows of the other table travel to the ranks that have a row of their key, each once; a table of less than a MiB,
+        or that is smaller than this one by the number of ranks, goes to every rank. Rows of this table do not travel,
+        so that a key with many rows costs nothing more.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     shops = dtl.Table(ctx, {"shop": ["a", "b"], "town": ["Ulm", "Rome"]})
+        ...     paid = dtl.Table(ctx, {"shop": ["b", "c", "b"], "price": [5, 3, 1]})
+        ...     print(paid.merge(shops, how="left").to_arrow().to_pydict())
+        {'shop': ['b', 'c', 'b'], 'price': [5, 3, 1], 'town': ['Rome', None, 'Rome']}
+        """
+        other = _rows_of("right", right)
+        if not isinstance(how, str) or how not in joining.HOW:
+            raise InvalidArgumentError(f"how must be one of {', '.join(joining.HOW)}, not {how!r}")
+        keys = None
+        if how != "cross":
+            keys = joining.keys_of(self.rows, other, on, left_on, right_on)
+        elif on is not None or left_on is not None or right_on is not None:
+            raise InvalidArgumentError("a cross join has no keys: each row is with each")
+        made: T = as_table(joining.merged(self.rows, other, keys, how, suffixes, validate))
+        return made
+
+    @collective
+    def concat(self: T, *others: Any) -> T:
+        """Return the rows of this table, and behind them those of others. Collective.
+
+        Parameters
+        ----------
+        others
+            Tables, or lists of tables. A column that one of them does not have is null in its rows. Types that differ
+            become one that holds both, as for the keys of :meth:`merge`.
+
+        Raises
+        ------
+        InvalidTypeError
+            If others are no tables, or if two types of a column have no common one, such as text and numbers.
+
+        Notes
+        -----
+        The rows are divided evenly among the ranks.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     one, other = dtl.Table(ctx, {"a": [1, 2]}), dtl.Table(ctx, {"a": [3.5], "b": "x"})
+        ...     one.concat(other).to_arrow().to_pydict()
+        {'a': [1.0, 2.0, 3.5], 'b': [None, None, 'x']}
+        """
+        found: list[Any] = []
+        for each in others:
+            found += list(listed(each)) if isinstance(each, (list, tuple)) else [each]
+        made: T = as_table(joining.concatenated([self.rows, *(_rows_of("others", each) for each in found)]))
+        return made

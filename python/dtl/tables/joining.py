@@ -1,0 +1,371 @@
+"""Rows of two tables that have the same key, and tables one after the other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from .._native.arguments import listed
+from ..comm.objects import allgather_object
+from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
+from ..linalg.operands import available
+from ..runtime.agreement import agree, local_step
+from .aggregates import Aggregate
+from .arrow_types import common, converted, converted_to, normalized
+from .codes import in_order, numbered
+from .exchange import gathered_everywhere, sent
+from .grouping import aggregated
+from .key_types import key_type
+from .partners import counting, partners
+from .rows import Rows, arrow, arrows_errors, block_counts, column_names
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+HOW = ("inner", "left", "right", "outer", "semi", "anti", "cross")
+
+#: What validate may ask for: whether the keys of the left table are distinct, and those of the right one.
+_VALIDATE = {
+    "1:1": (True, True), "one_to_one": (True, True), "1:m": (True, False), "one_to_many": (True, False),
+    "m:1": (False, True), "many_to_one": (False, True), "m:m": (False, False), "many_to_many": (False, False),
+}  # fmt: skip
+
+
+class Keys(NamedTuple):
+    """The names of the keys of two tables, and the types in which they are compared."""
+
+    left: list[str]
+    right: list[str]
+    types: list[Any]
+
+    @property
+    def shared(self) -> list[str]:
+        """The names that a key has in both tables: it is one column of the result."""
+        return [one for one, other in zip(self.left, self.right) if one == other]
+
+
+def keys_of(left: Rows, right: Rows, on: Any, left_on: Any, right_on: Any) -> Keys:
+    """Return the keys that arguments name."""
+    if on is not None and (left_on is not None or right_on is not None):
+        raise InvalidArgumentError("the keys are on, or left_on and right_on, not both")
+    if on is None and (left_on is None) != (right_on is None):
+        raise InvalidArgumentError(f"{'right_on' if right_on is None else 'left_on'} is missing")
+    if on is None and left_on is None:
+        on = [name for name in left.names if name in right.names]
+        if not on:
+            raise InvalidArgumentError(f"the tables have no column in common: {left.names} and {right.names}")
+    one = column_names(left, "on" if left_on is None else "left_on", on if left_on is None else left_on)
+    other = column_names(right, "on" if right_on is None else "right_on", on if right_on is None else right_on)
+    if len(one) != len(other) or not one:
+        raise InvalidArgumentError(f"left_on names {len(one)} columns, and right_on {len(other)}; both need as many")
+    fields = zip(zip(one, other), (left.schema.field(name).type for name in one))
+    types = [key_type(names, kind, right.schema.field(names[1]).type) for names, kind in fields]
+    return Keys(one, other, types)
+
+
+def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, validate: Any) -> Rows:
+    """Return the rows of two tables that belong together. Collective. Without keys, each row with each."""
+    if left.context is not right.context:
+        raise InvalidArgumentError("the tables are of two contexts")
+    names = _names(left, right, keys, how, suffixes)
+    wanted = _validated(validate)
+    given = f"{keys.left} and {keys.right}" if keys else "no key"
+    agree(left.context, "merge", f"how {how}, by {given}, suffixes {suffixes}, validate {validate}")
+    if keys is None:
+        return _crossed(left, right, names)
+    for side, rows, columns, distinct in zip(("left", "right"), (left, right), keys[:2], wanted):
+        if distinct:
+            _check_distinct(rows, columns, f"validate={validate!r}: in the {side} table, the key")
+    if how == "right":
+        turned = Keys(keys.right, keys.left, keys.types)
+        made = _Join(right, left, turned, "left", _Names(names.right, names.left)).made()
+    else:
+        made = _Join(left, right, keys, how, names).made()
+    order = [*names.left.values(), *(name for name in names.right.values() if name not in names.left.values())]
+    return Rows(made.context, made.local.select(order), made.counts)
+
+
+class _Names(NamedTuple):
+    """What the columns of two tables are called in the table of both; a key of both has one name."""
+
+    left: dict[str, str]
+    right: dict[str, str]
+
+
+def _names(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any) -> _Names:
+    try:
+        pair = list(listed(suffixes))
+    except TypeError:
+        pair = []
+    if len(pair) != 2 or not all(isinstance(each, str) or each is None for each in pair):
+        raise InvalidTypeError(f"suffixes must be two texts, not {suffixes!r}")
+    if how in ("semi", "anti"):
+        return _Names({name: name for name in left.names}, {})
+    shared = keys.shared if keys else []
+    both = {name for name in left.names if name in right.names and name not in shared}
+    made = _Names(
+        *({name: name + (suffix or "") if name in both else name for name in rows.names}
+          for rows, suffix in zip((left, right), pair))
+    )  # fmt: skip
+    found = [*made.left.values(), *(new for name, new in made.right.items() if name not in shared)]
+    for name in found:
+        if found.count(name) > 1:
+            raise InvalidArgumentError(f"two columns of the result would be called {name!r}; suffixes are {pair}")
+    return made
+
+
+def _validated(validate: Any) -> tuple[bool, bool]:
+    if validate is None:
+        return False, False
+    if not isinstance(validate, str) or validate not in _VALIDATE:
+        raise InvalidArgumentError(f"validate must be one of {', '.join(_VALIDATE)}, not {validate!r}")
+    return _VALIDATE[validate]
+
+
+def _check_distinct(rows: Rows, keys: list[str], words: str) -> None:
+    """Raise on every rank if two rows have one key. Collective."""
+    ctx = rows.context
+    alone = rows.like(rows.local.select(keys).rename_columns([f"k{number}" for number in range(len(keys))]))
+    groups = aggregated(alone, "merge", alone.names, False, {"n": Aggregate("k0", "size")}).local
+    several = groups.filter(arrow().compute.greater(groups["n"], 1)).slice(0, 1).to_pylist()
+    for found in allgather_object(ctx, several):
+        if found:
+            number = found[0].pop("n")
+            key = tuple(found[0].values())
+            raise InvalidArgumentError(f"{words} {key[0] if len(key) == 1 else key!r} is of {number} rows")
+
+
+class _Join:
+    """A join of which the rows of the first table stay where they are.
+
+    Parameters
+    ----------
+    first, second
+        The tables, whose keys keys.left and keys.right name.
+    how
+        inner, left, outer, semi or anti.
+    names
+        What the columns are called in the result.
+    """
+
+    def __init__(self, first: Rows, second: Rows, keys: Keys, how: str, names: _Names) -> None:
+        self._first, self._second, self._keys, self._how, self._names = first, second, keys, how, names
+        self._context = first.context
+        self._key_names = [f"k{number}" for number in range(len(keys.types))]
+        shared = {other for one, other in zip(keys.left, keys.right) if one == other}
+        #: The columns of the second table that the result has, by their new names.
+        self._of_second = {name: new for name, new in names.right.items() if name not in shared}
+
+    def made(self) -> Rows:
+        """Return the result. Collective."""
+        ctx, op = self._context, "merge"
+        with local_step(ctx, op):
+            keys = self._compared(self._first, self._keys.left)
+            second = self._compared(self._second, self._keys.right)
+            for number, name in enumerate(self._of_second):
+                second = second.append_column(f"v{number}", self._second.local.column(name))
+        found = partners(ctx, op, keys, second)
+        with local_step(ctx, op), arrows_errors(op):
+            matches = Matches(keys, found.rows.select(self._key_names))
+            if self._how in ("semi", "anti"):
+                has = matches.number_of_first() > 0
+                local = self._first.local.filter(arrow().array(has if self._how == "semi" else ~has))
+            else:
+                local = self._together(matches, found.rows)
+        made = Rows.made(ctx, local)
+        if self._how != "outer":
+            return made
+        met = found.met(matches.met_of_second())
+        with local_step(ctx, op), arrows_errors(op):
+            rest = self._rest(self._second.local.filter(arrow().array(~met)), local.schema)
+        return after([made, Rows.made(ctx, rest)], op)
+
+    def _compared(self, rows: Rows, names: list[str]) -> Any:
+        """Return the keys of this rank's rows, in the types in which they are compared."""
+        columns = [converted_to(name, rows.local.column(name), kind) for name, kind in zip(names, self._keys.types)]
+        return arrow().table(columns, names=self._key_names)
+
+    def _together(self, matches: Matches, second: Any) -> Any:
+        """Return the rows of both tables that belong together, those of the first one in their order."""
+        of_first, of_second = matches.pairs(self._how != "inner", self._check_room(second))
+        columns, names = [], []
+        first = self._first.local if of_first is None else taken(self._first.local, of_first)
+        for name, new in self._names.left.items():
+            column = first.column(name)
+            if self._how == "outer" and name in self._keys.shared:
+                column = converted_to(name, column, self._keys.types[self._keys.left.index(name)])
+            columns.append(column)
+            names.append(new)
+        there = taken(second.select([f"v{number}" for number in range(len(self._of_second))]), of_second)
+        return arrow().table([*columns, *there.columns], names=[*names, *self._of_second.values()])
+
+    def _rest(self, second: Any, schema: Any) -> Any:
+        """Return rows of the second table that have no partner, as rows of the result."""
+        columns = []
+        of_second = {new: name for name, new in self._of_second.items()}
+        for field in schema:
+            name = field.name if field.name in self._keys.shared else of_second.get(field.name)
+            if name is None:
+                columns.append(arrow().nulls(len(second), field.type))
+            else:
+                columns.append(converted_to(name, second.column(name), field.type))
+        return arrow().table(columns, schema=schema)
+
+    def _check_room(self, second: Any) -> int:
+        """Return how many rows the result may have on this rank: what the machine has memory for; -1 for any number."""
+        row = sum(table.nbytes / max(len(table), 1) for table in (self._first.local, second))
+        free = available()
+        return -1 if free is None else int(free / max(row, 1))
+
+
+class Matches:
+    """The rows of two tables with the same keys: null is equal to null, NaN to NaN, and 0.0 to -0.0.
+
+    Parameters
+    ----------
+    first, second
+        The keys, tables of pyarrow of one schema.
+    """
+
+    def __init__(self, first: Any, second: Any) -> None:
+        columns = [
+            arrow().chunked_array(one.chunks + other.chunks, one.type)
+            for one, other in zip(first.columns, second.columns)
+        ]
+        codes = numbered(first.column_names, columns)
+        self._first, self._second = codes.of_row[: len(first)], codes.of_row[len(first) :]
+        self._width = codes.width
+        #: How many rows of the second table have each key.
+        self._number = np.bincount(self._second, minlength=max(codes.width, 1))
+
+    def number_of_first(self) -> Array:
+        """Return how many rows of the second table belong to each row of the first."""
+        return self._number[self._first]
+
+    def met_of_second(self) -> Array:
+        """Return whether a row of the first table belongs to each row of the second."""
+        there = np.zeros(max(self._width, 1), np.bool_)
+        there[self._first] = True
+        return there[self._second]
+
+    def pairs(self, all_of_first: bool, most: int) -> tuple[Array, Array]:
+        """Return the rows of the first table, None for each one once, and those of the second, -1 for none.
+
+        Parameters
+        ----------
+        all_of_first
+            Whether rows of the first table without a partner are among them.
+        most
+            How many pairs there is room for; -1 for any number.
+
+        Raises
+        ------
+        MemoryError
+            If there are more.
+        """
+        if len(self._second) == 0 or self._number.max() == 1:
+            return self._of_distinct(all_of_first)
+        number = self.number_of_first()
+        lengths = np.maximum(number, 1) if all_of_first else number
+        total = int(lengths.sum())
+        if 0 <= most < total:
+            raise MemoryError(f"merge: the result has {total} rows on one rank, whose machine has memory for {most}")
+        of_first = np.repeat(np.arange(len(lengths)), lengths)
+        order = in_order(self._second, self._width)
+        begins = np.cumsum(self._number) - self._number
+        places = np.repeat(begins[self._first], lengths) + counting(lengths)
+        if not all_of_first:
+            return of_first, order[places]
+        alone = np.repeat(number == 0, lengths)
+        places[alone] = 0
+        return of_first, np.where(alone, -1, order[places])
+
+    def _of_distinct(self, all_of_first: bool) -> tuple[Array, Array]:
+        place = np.full(max(self._width, 1), -1)
+        place[self._second] = np.arange(len(self._second))
+        of_second = place[self._first]
+        if all_of_first or (len(of_second) and of_second.min() >= 0):
+            return None, of_second
+        of_first = np.flatnonzero(of_second >= 0)
+        return of_first, of_second[of_first]
+
+
+def taken(table: Any, rows: Array) -> Any:
+    """Return rows of a table of pyarrow; -1 is a row of nulls."""
+    pa = arrow()
+    if any(column.num_chunks > 1 for column in table.columns):
+        table = table.combine_chunks()
+    if len(rows) and rows.min() < 0:
+        return table.take(pa.array(rows, mask=rows < 0))
+    return table.take(pa.array(rows))
+
+
+def _crossed(left: Rows, right: Rows, names: _Names) -> Rows:
+    """Return each row of a table with each of another one. Collective."""
+    ctx, op = left.context, "merge"
+    whole = gathered_everywhere(ctx, op, right.local)
+    with local_step(ctx, op):
+        free = available()
+        row = sum(table.nbytes / max(len(table), 1) for table in (left.local, whole))
+        total = len(left.local) * len(whole)
+        if free is not None and total * row > free:
+            raise MemoryError(f"merge: the result has {total} rows on one rank, whose machine has {free} bytes left")
+        first = taken(left.local, np.repeat(np.arange(len(left.local)), len(whole)))
+        second = taken(whole, np.tile(np.arange(len(whole)), len(left.local)))
+        both = [*names.left.values(), *names.right.values()]
+        local = arrow().table([*first.columns, *second.columns], names=both)
+    return Rows(ctx, local, tuple(count * len(whole) for count in left.counts))
+
+
+def concatenated(tables: Sequence[Rows]) -> Rows:
+    """Return the rows of tables, one after the other: null in the columns that a table does not have. Collective."""
+    ctx = tables[0].context
+    if any(rows.context is not ctx for rows in tables):
+        raise InvalidArgumentError("the tables are of different contexts")
+    agree(ctx, "concat", f"{len(tables)} tables")
+    kinds: dict[str, Any] = {}
+    for rows in tables:
+        for name, kind in zip(rows.names, rows.schema.types):
+            kinds[name] = _one_type(name, kinds[name], kind) if name in kinds else kind
+    with local_step(ctx, "concat"):
+        whole = [rows.like(_with_types(rows.local, kinds)) for rows in tables]
+    return after(whole, "concat")
+
+
+def _one_type(name: str, one: Any, other: Any) -> Any:
+    """Return the type of a column that has two types in two tables."""
+    if one == other:
+        return one
+    made = common(one, other)
+    return key_type((name, name), one, other) if made is None else made
+
+
+def _with_types(local: Any, kinds: dict[str, Any]) -> Any:
+    pa = arrow()
+    columns = []
+    for name, kind in kinds.items():
+        if name not in local.column_names:
+            columns.append(pa.chunked_array([pa.nulls(len(local), kind)], kind))
+        elif pa.types.is_null(local.column(name).type):
+            columns.append(converted(local.column(name), kind))
+        else:
+            columns.append(converted_to(name, local.column(name), kind))
+    return pa.table(columns, names=list(kinds))
+
+
+def after(tables: Sequence[Rows], op: str) -> Rows:
+    """Return the rows of tables of one schema, one table's after the other's, in equal parts. Collective."""
+    ctx = tables[0].context
+    counts = block_counts(ctx, sum(rows.total for rows in tables))
+    ends = np.cumsum([0, *counts])
+    parts, first = [], 0
+    for rows in tables:
+        if ctx.size == 1:
+            parts.append(rows.local)
+            continue
+        bounds = np.clip(ends - (first + rows.first), 0, len(rows.local))
+        here = [rows.local.slice(low, high - low) for low, high in zip(bounds[:-1], bounds[1:])]
+        parts.append(sent(ctx, op, here))
+        first += rows.total
+    with local_step(ctx, op):
+        return Rows(ctx, normalized(arrow().concat_tables(parts)), counts)

@@ -1,0 +1,86 @@
+"""The types in which the keys of two tables are compared."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..exceptions import InvalidTypeError
+from .arrow_types import plain_type
+from .rows import arrow
+
+#: The units of times, the finest last.
+_UNITS = ("s", "ms", "us", "ns")
+
+#: The digits of a decimal of 128 bits.
+_DIGITS = 38
+
+
+def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
+    """Return the type that holds the values of two key columns of given types, without a loss.
+
+    Raises
+    ------
+    InvalidTypeError
+        If there is none: of text and numbers, of times with a zone and without, and so on.
+    """
+    types = arrow().types
+    for name, kind in zip(names, (one, other)):
+        if types.is_nested(plain_type(kind)):
+            raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
+    if one == other and types.is_dictionary(one) and not one.ordered:
+        return one
+    made = _plain(plain_type(one), plain_type(other))
+    if made is None:
+        raise InvalidTypeError(
+            f"the keys {names[0]!r} of {one} and {names[1]!r} of {other} are not compared; astype makes them alike"
+        )
+    return made
+
+
+def _plain(one: Any, other: Any) -> Any:
+    """Return the type that holds the values of two types; None if there is none."""
+    types = arrow().types
+    if one == other or types.is_null(other):
+        return one
+    if types.is_null(one):
+        return other
+    for is_one, both in _RULES:
+        if is_one(types, one) and is_one(types, other):
+            return both(one, other)
+    return None
+
+
+def _decimals(one: Any, other: Any) -> Any:
+    scale = max(one.scale, other.scale)
+    digits = scale + max(one.precision - one.scale, other.precision - other.scale)
+    return arrow().decimal128(digits, scale) if digits <= _DIGITS else None
+
+
+def _timestamps(one: Any, other: Any) -> Any:
+    return arrow().timestamp(_finer(one, other), one.tz) if (one.tz is None) == (other.tz is None) else None
+
+
+def _times(one: Any, other: Any) -> Any:
+    unit = _finer(one, other)
+    return arrow().time32(unit) if unit in ("s", "ms") else arrow().time64(unit)
+
+
+def _finer(one: Any, other: Any) -> str:
+    return str(max(one.unit, other.unit, key=_UNITS.index))
+
+
+#: Of which types there is a common one, and which.
+_RULES: list[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = [
+    (
+        lambda types, kind: types.is_integer(kind) or types.is_floating(kind),
+        lambda a, b: arrow().from_numpy_dtype(np.promote_types(a.to_pandas_dtype(), b.to_pandas_dtype())),
+    ),
+    (lambda types, kind: types.is_decimal(kind), _decimals),
+    (lambda types, kind: types.is_timestamp(kind), _timestamps),
+    (lambda types, kind: types.is_duration(kind), lambda a, b: arrow().duration(_finer(a, b))),
+    (lambda types, kind: types.is_date(kind), lambda a, b: arrow().date64()),
+    (lambda types, kind: types.is_time(kind), _times),
+    (lambda types, kind: types.is_binary(kind) or types.is_fixed_size_binary(kind), lambda a, b: arrow().binary()),
+]

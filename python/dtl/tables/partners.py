@@ -1,0 +1,144 @@
+"""Which rows of one table have a key of a row of another, and how they come to the ranks of those rows.
+
+Rows of the first table stay where they are. The ranks send the hashes of their keys to the ranks that these belong to,
+which find out who has to send which rows to whom. So a row travels once, to each rank that has its key.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from .._native import slow_paths
+from ..comm.collectives import allgather
+from ..comm.reductions import allreduce
+from ..comm.vector_collectives import alltoallv
+from ..ops import MAX
+from ..runtime.agreement import local_step
+from ..runtime.context import Context
+from .exchange import gathered_everywhere, sent
+from .hashes import hashed, ranks_of
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Tables of fewer bytes go to every rank.
+SMALL = 1 << 20
+
+
+class Partners(NamedTuple):
+    """Rows of the second table that may have a partner on this rank, in their order for each key.
+
+    Parameters
+    ----------
+    rows
+        The rows, of all ranks.
+    met
+        What returns, for each row that this rank has of the table, whether something is true of it on some rank, given
+        whether it is of each of ``rows``. Collective.
+    """
+
+    rows: Any
+    met: Callable[[Array], Array]
+
+
+def partners(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
+    """Return the rows of a second table that have a key of this rank's rows, and perhaps others. Collective.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call that errors show.
+    keys
+        The keys of this rank's rows of the first table.
+    second
+        This rank's rows of the second table, among whose columns are keys of the same names and types.
+    """
+    if ctx.size == 1:
+        return Partners(second, lambda flags: flags)
+    mine = np.array([len(keys), keys.nbytes, len(second), second.nbytes], np.int64)
+    sizes = allgather(ctx, mine).reshape(ctx.size, 4)
+    nbytes = int(sizes[:, 3].sum())
+    if nbytes <= SMALL or nbytes * ctx.size <= int(sizes[:, 1].sum()):
+        return _everywhere(ctx, op, second, sizes[:, 2], nbytes)
+    return by_hash(ctx, op, keys, second)
+
+
+def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) -> Partners:
+    """Send the whole table to every rank."""
+    started = slow_paths.clock() if slow_paths.listeners else 0
+    whole = gathered_everywhere(ctx, op, second)
+    if started and nbytes > SMALL:
+        slow_paths.tell(slow_paths.EVERYWHERE, op, nbytes, started)
+    begin = int(rows[: ctx.rank].sum())
+
+    def met(flags: Array) -> Array:
+        return np.asarray(allreduce(ctx, flags.astype(np.uint8), MAX))[begin : begin + len(second)] > 0
+
+    return Partners(whole, met)
+
+
+def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
+    """Do what ``partners`` does, for a second table of any size."""
+    with local_step(ctx, op):
+        names = keys.column_names
+        wanted = np.unique(hashed(keys, names))
+        hashes = hashed(second, names)
+        order = np.argsort(hashes, kind="stable")
+        offered, lengths = np.unique(hashes[order], return_counts=True)
+        begins = np.cumsum(lengths) - lengths
+    ranks = _interested(ctx, op, wanted, offered)
+    with local_step(ctx, op):
+        # For each pair of a row and a rank that wants it, in the order of the ranks, then of the rows.
+        of_row = lengths[ranks.of_hash]
+        row = order[np.repeat(begins[ranks.of_hash], of_row) + counting(of_row)]
+        pair = np.repeat(ranks.rank, of_row).astype(np.int64) * max(len(second), 1) + row
+        pair.sort()
+        rank, row = np.divmod(pair, max(len(second), 1))
+        counts = np.bincount(rank, minlength=ctx.size)
+        moved = second.take(arrow().array(row))
+        parts = [moved.slice(end - count, count) for end, count in zip(np.cumsum(counts), counts)]
+    arrived = sent(ctx, op, parts)
+    matrix = allgather(ctx, counts.astype(np.int64)).reshape(ctx.size, ctx.size)
+
+    def met(flags: Array) -> Array:
+        back = alltoallv(ctx, flags.astype(np.uint8), matrix[:, ctx.rank].tolist())
+        found = np.zeros(len(second), np.bool_)
+        found[row[back > 0]] = True
+        return found
+
+    return Partners(arrived, met)
+
+
+class _Ranks(NamedTuple):
+    """Pairs of the place of a hash among those that this rank offers, and of a rank that wants its rows."""
+
+    of_hash: Array
+    rank: Array
+
+
+def _interested(ctx: Context, op: str, wanted: Array, offered: Array) -> _Ranks:
+    """Return which ranks want the rows of which hashes, given those of this rank in ascending order. Collective."""
+    asking, offering = (np.bincount(ranks_of(each, ctx.size), minlength=ctx.size) for each in (wanted, offered))
+    matrix = allgather(ctx, np.stack([asking, offering]).astype(np.int64)).reshape(ctx.size, 2, ctx.size)
+    asked = alltoallv(ctx, wanted, asking.tolist())
+    offers = alltoallv(ctx, offered, offering.tolist())
+    with local_step(ctx, op):
+        of_rank = np.repeat(np.arange(ctx.size, dtype=np.int32), matrix[:, 0, ctx.rank])
+        order = np.argsort(asked, kind="stable")
+        asked = asked[order]
+        low = np.searchsorted(asked, offers, "left")
+        number = np.searchsorted(asked, offers, "right") - low
+        ranks = of_rank[order[np.repeat(low, number) + counting(number)]]
+        sources = matrix[:, 1, ctx.rank]
+        of_source = np.add.reduceat(np.append(number, 0), np.cumsum(sources) - sources) * (sources > 0)
+    numbers = alltoallv(ctx, number.astype(np.int32), sources.tolist())
+    answer = alltoallv(ctx, ranks, of_source.tolist())
+    return _Ranks(np.repeat(np.arange(len(offered)), numbers), answer)
+
+
+def counting(lengths: Array) -> Array:
+    """Return 0, 1, ... for each length, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
