@@ -323,6 +323,7 @@ from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 from .tables.column import Column as Column
 from .tables.grouping import ColumnGroupBy as ColumnGroupBy
 from .tables.grouping import TableGroupBy as TableGroupBy
+from .tables.resampling import Resampler as Resampler
 from .tables.rolling import Rolling as Rolling
 from .tables.table import Table as Table
 from .topology.machine import Topology as Topology

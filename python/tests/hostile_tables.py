@@ -6,6 +6,7 @@ import contextlib
 import functools
 from typing import Any
 
+import numpy as np
 from hostile_draws import Rows
 
 import dtl
@@ -18,7 +19,8 @@ WITHOUT = {
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
-    "ColumnRowMethods.cummax", "Rolling.__init__", "Rolling.sum", "Rolling.mean", "Rolling.min", "Rolling.max",
+    "ColumnRowMethods.cummax", "Resampler.__init__", "Rolling.__init__", "Rolling.sum", "Rolling.mean",
+    "Rolling.min", "Rolling.max",
     "TableGroupBy.__getitem__", "TableGroupBy.size",
     "ColumnGroupBy.__init__", "ColumnGroupBy.cumsum", "ColumnGroupBy.cumprod", "ColumnGroupBy.cummin",
     "ColumnGroupBy.cummax", "ColumnGroupBy.cumcount",
@@ -30,6 +32,11 @@ def table_of(ctx: dtl.Context) -> Any:
     with contextlib.suppress(dtl.BackendUnavailableError):
         return dtl.Table(ctx, {"v": [1.0, 2.0, None], "n": [3, 1, 2], "text": ["a", None, "b"]})
     return dtl.Table
+
+
+def _timed(table: Any) -> Any:
+    """Return the small table with a column of times."""
+    return table.assign(time=np.datetime64("2024-01-01T00:30:00"))
 
 
 def rows(ctx: dtl.Context, folder: str) -> Rows:
@@ -123,6 +130,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.to_tensor": (t[["n"]].to_tensor, {"columns": ["n"]}),
         "RowMethods.corr": (t.corr, {"columns": ["v", "n"]}),
         "RowMethods.cov": (t.cov, {"columns": ["v", "n"]}),
+        "Resampler.agg": (_timed(t).resample("1h", on="time").agg, {"how": {"n": "sum"}}),
         "RowMethods.crosstab": (t.crosstab, {"index": ["n"], "columns": "text"}),
         "ColumnRowMethods.cut": (v.cut, {"bins": [0.0, 1.5, 3.0], "labels": ["low", "high"], "right": True}),
         "ColumnRowMethods.qcut": (v.qcut, {"q": [0.0, 0.5, 1.0], "labels": ["low", "high"]}),
@@ -147,6 +155,7 @@ def local(ctx: dtl.Context) -> Rows:
         "Column.where": (v.where, {"condition": v.isna(), "other": 1.0}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
         "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
+        "RowMethods.resample": (_timed(t).resample, {"rule": "1h", "on": "time"}),
         "Table.group_by": (t.group_by, {"by": ["n"], "dropna": True}),
         "Table.rename": (t.rename, {"columns": {"v": "w"}}),
     }

@@ -106,8 +106,7 @@ class TableGroupBy:
         {'shop': ['a', 'b'], 'price_sum': [3, 6], 'price_mean': [3.0, 3.0]}
         {'shop': ['a', 'b'], 'dearest': [3, 5]}
         """
-        wanted = self._wanted(how, named)
-        words = ", ".join(f"{name!r}: {each.name} of {each.column!r}" for name, each in wanted.items())
+        wanted, words = aggregates_of(self._rows, self._keys, how, named)
         return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
 
     @collective
@@ -122,7 +121,7 @@ class TableGroupBy:
         ...     print(table.group_by("shop").size().to_arrow().to_pydict())
         {'shop': ['a', 'b'], 'size': [1, 2]}
         """
-        self._check_names(["size"])
+        _check_names(self._keys, ["size"])
         wanted = {"size": Aggregate(self._keys[0], "size")}
         return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
@@ -134,36 +133,38 @@ class TableGroupBy:
             raise unknown_column(name, self._rows.names)
         return ColumnGroupBy(self._rows, self._keys, self._dropna, name)
 
-    def _wanted(self, how: Any, named: Mapping[str, Any]) -> dict[str, Aggregate]:
-        """Return the aggregates by the names of their columns."""
-        pairs: list[tuple[str, str, Any]] = []
-        if how is not None:
-            if not isinstance(how, Mapping):
-                how = {name: how for name in self._rows.names if name not in self._keys}
-            for column, each in how.items():
-                if isinstance(each, str) or callable(each):
-                    pairs.append((column, column, each))
-                else:
-                    pairs += [(f"{column}_{_name(one)}", column, one) for one in _listed(column, each)]
-        for name, pair in named.items():
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise InvalidTypeError(f"{name} must be a pair of a column and an aggregate, not {pair!r}")
-            pairs.append((name, *pair))
-        if not pairs:
-            raise InvalidArgumentError("no aggregate is asked for")
-        self._check_names([name for name, _, _ in pairs])
-        wanted = {}
-        for name, column, each in pairs:
-            if column not in self._rows.names:
-                raise unknown_column(column, self._rows.names)
-            wanted[name] = aggregate(column, each)
-            check(wanted[name], self._rows.schema.field(column).type)
-        return wanted
 
-    def _check_names(self, names: list[str]) -> None:
-        for number, name in enumerate(names):
-            if name in self._keys or name in names[:number]:
-                raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any]) -> tuple[dict[str, Aggregate], str]:
+    """Return the aggregates that arguments ask for, by the names of their columns, and words for these."""
+    pairs: list[tuple[str, str, Any]] = []
+    if how is not None:
+        if not isinstance(how, Mapping):
+            how = {name: how for name in rows.names if name not in keys}
+        for column, each in how.items():
+            if isinstance(each, str) or callable(each):
+                pairs.append((column, column, each))
+            else:
+                pairs += [(f"{column}_{_name(one)}", column, one) for one in _listed(column, each)]
+    for name, pair in named.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InvalidTypeError(f"{name} must be a pair of a column and an aggregate, not {pair!r}")
+        pairs.append((name, *pair))
+    if not pairs:
+        raise InvalidArgumentError("no aggregate is asked for")
+    _check_names(keys, [name for name, _, _ in pairs])
+    wanted = {}
+    for name, column, each in pairs:
+        if column not in rows.names:
+            raise unknown_column(column, rows.names)
+        wanted[name] = aggregate(column, each)
+        check(wanted[name], rows.schema.field(column).type)
+    return wanted, ", ".join(f"{name!r}: {each.name} of {each.column!r}" for name, each in wanted.items())
+
+
+def _check_names(keys: list[str], names: list[str]) -> None:
+    for number, name in enumerate(names):
+        if name in keys or name in names[:number]:
+            raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
 
 
 class ColumnGroupBy:

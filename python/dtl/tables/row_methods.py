@@ -8,6 +8,7 @@ from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
 from . import distinct_rows, matrices, ordering, pivoting, sequences
+from .resampling import Resampler
 from .rolling import Rolling
 from .rows import Rows, arrow, as_column, as_table
 
@@ -183,6 +184,38 @@ class RowMethods:
         """
         made: T = as_table(distinct_rows.value_counts(self.rows, "value_counts", subset, dropna))
         return made
+
+    def resample(self, rule: str, *, on: str) -> Resampler:
+        """Return the rows by spans of time of one length, to make aggregates of. Not collective.
+
+        Parameters
+        ----------
+        rule
+            The length of a span: a number and a unit, such as ``"15min"``; the units are ``ns``, ``us``, ``ms``, ``s``,
+            ``min``, ``h`` and ``D``. The first span begins a number of lengths after midnight of the first day.
+        on
+            The column of times, which need not be in order. Rows with null are left out.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If the rule is none, is shorter than the column's unit, or is of days in a zone whose days have different
+            lengths.
+        InvalidTypeError
+            If the column is not of times.
+
+        Examples
+        --------
+        >>> import dtl, numpy as np
+        >>> with dtl.Context() as ctx:
+        ...     hours = np.array(["2024-01-01T00:30", "2024-01-01T02:10", "2024-01-01T00:05"], "M8[s]")
+        ...     table = dtl.Table(ctx, {"time": hours, "x": [1, 2, 3]})
+        ...     print(table.resample("1h", on="time").agg({"x": "sum"}).to_arrow()["x"].to_pylist())
+        [4, 0, 2]
+        """
+        return Resampler(self.rows, rule, on)
 
     @collective
     def pivot_table(
