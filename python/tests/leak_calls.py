@@ -174,46 +174,49 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
     return table
 
 
+#: What functions of the control plane take beside a handle.
+MORE: dict[str, tuple[Any, ...]] = {
+    "ContainerAlike": (1, True),
+    "ContainerEqual": (0,),
+    "ContainerGrid": (0,),
+    "ContainerParallel": (True,),
+    "ContainerIndex": (0,),
+    "ContainerKind": (0,),
+    "ContainerLocalShape": (0,),
+    "ContainerOffset": (0,),
+    "ContainerShape": (0,),
+    "ContainerTwin": (1, 0),
+    "ContainerUnallocated": (1,),
+    "ContainerOn": (0,),
+    "ContainerSettle": (0,),
+    "ContextAgree": ("op", "words"),
+    "ContextAnswer": ("place",),
+    "ContextDefer": ("call", "place"),
+    "ContextDupFor": ("op",),
+    "ContextGiveUp": ("why",),
+    "ContextServe": (0, 0),
+    "ContextRefuse": (100, "op", "why"),
+    "ContextRefuseStart": (100, "op", "why"),
+    "ContextSplit": (0, 0),
+    "ContextNcclCombines": (1, 0),
+    "ContextSplitNccl": (0, 0, 0),
+    "ContextWithDevice": (0,),
+    "ContextWithNccl": (0,),
+    "MapCreate": (3, 8, False, 1, 0),
+    "MapSync": ("sync",),
+}
+
+
 def failures(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
     """Return calls of the control plane that raise: of each function that takes a handle, one with none; and others."""
     kinds = ("Context", "Container", "Plan", "Halo", "Map", "EnvironmentClose")
     names = [name for name in dir(_dtl) if name.startswith(tuple(f"pydtl_{kind}" for kind in kinds))]
-    more: dict[str, tuple[Any, ...]] = {
-        "ContainerAlike": (1, True),
-        "ContainerEqual": (0,),
-        "ContainerGrid": (0,),
-        "ContainerParallel": (True,),
-        "ContainerIndex": (0,),
-        "ContainerKind": (0,),
-        "ContainerLocalShape": (0,),
-        "ContainerOffset": (0,),
-        "ContainerShape": (0,),
-        "ContainerTwin": (1, 0),
-        "ContainerUnallocated": (1,),
-        "ContainerOn": (0,),
-        "ContainerSettle": (0,),
-        "ContextAgree": ("op", "words"),
-        "ContextAnswer": ("place",),
-        "ContextDefer": ("call", "place"),
-        "ContextDupFor": ("op",),
-        "ContextGiveUp": ("why",),
-        "ContextServe": (0, 0),
-        "ContextRefuse": (100, "op", "why"),
-        "ContextRefuseStart": (100, "op", "why"),
-        "ContextSplit": (0, 0),
-        "ContextNcclCombines": (1, 0),
-        "ContextSplitNccl": (0, 0, 0),
-        "ContextWithDevice": (0,),
-        "ContextWithNccl": (0,),
-        "MapCreate": (3, 8, False, 1, 0),
-        "MapSync": ("sync",),
-    }
     without = ("ContextsOfThreads", "ContextSelf", "ContextWorld", "ContextOn", "ContextAdopt")
     table = {}
     for name in names:
         short = name[len("pydtl_") :]
         if short not in without:
-            table[short + " fails"] = quietly(partial(getattr(_dtl, name), 12345, *more.get(short, ())))
+            table[short + " fails"] = quietly(partial(getattr(_dtl, name), 12345, *MORE.get(short, ())))
     table["BackendName fails"] = quietly(lambda: _dtl.pydtl_BackendName(99))
     table["ContextOn fails"] = quietly(lambda: _dtl.pydtl_ContextOn("nobody", -1))
     table["ContextsOfThreads fails"] = quietly(lambda: _dtl.pydtl_ContextsOfThreads(0))

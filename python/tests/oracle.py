@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
@@ -153,3 +153,9 @@ def ranks_of(index: int, name: str, keywords: dict[str, Any], size: int, ranks: 
         return [split_mix(index) * ranks // 2**64]
     sizes = keywords["partition"] if name == "explicit" else [len(part) for part in block(size, ranks)]
     return [rank for rank in range(ranks) if sum(sizes[:rank]) <= index < sum(sizes[: rank + 1])]
+
+
+def way(function: Any, through_core: bool) -> Callable[..., Any]:
+    """Return a function, or what stands behind it, which goes through Python and Go."""
+    chosen: Callable[..., Any] = function.__wrapped__ if through_core else function
+    return chosen

@@ -6,20 +6,15 @@ import functools
 import os
 import threading
 import time
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from oracle import way
 
 import dtl
 
 pytestmark = pytest.mark.mpi(min_size=2)
-
-
-def way(function: Any, through_core: bool) -> Callable[..., Any]:
-    """Return a function, or what stands behind it, which goes through Python and Go."""
-    chosen: Callable[..., Any] = function.__wrapped__ if through_core else function
-    return chosen
 
 
 @pytest.mark.parametrize("dtype", ["f8", "i8", "f4", "?", "c16"])

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
-
 import numpy as np
 import pytest
+from oracle import way
 
 import dtl
 
 pytestmark = pytest.mark.mpi(min_size=2)
-
-
-def way(function: Any, through_core: bool) -> Callable[..., Any]:
-    """Return a function, or what stands behind it, which goes through Python and Go."""
-    chosen: Callable[..., Any] = function.__wrapped__ if through_core else function
-    return chosen
 
 
 @pytest.mark.parametrize("through_core", [False, True])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from oracle import way
 
 import dtl
 
@@ -16,12 +17,6 @@ pytestmark = pytest.mark.mpi(min_size=2)
 COUNTS = (512, 2048, 2049, 4096, 4097, 16_385, 200_000, 3_000_001)
 
 WAYS = [(False, False), (False, True), (True, False), (True, True)]
-
-
-def way(function: Any, through_core: bool) -> Callable[..., Any]:
-    """Return a function, or what stands behind it, which goes through Python and Go."""
-    chosen: Callable[..., Any] = function.__wrapped__ if through_core else function
-    return chosen
 
 
 def numbers(count: int, seed: int = 0) -> Any:

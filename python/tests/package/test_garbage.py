@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leak_calls import MORE
 from programs import run, succeeded
 
 import dtl
@@ -65,36 +66,6 @@ ONE = [
     "WindowClose",
     "WindowDrop",
 ]
-MORE = {
-    "ContextNcclCombines": (1, 0),
-    "ContextSplitNccl": (0, 0, 0),
-    "ContextWithDevice": (0,),
-    "ContextWithNccl": (0,),
-    "ContextAnswer": ("place",),
-    "ContextSplit": (0, 0),
-    "ContextDupFor": ("op",),
-    "ContextGiveUp": ("why",),
-    "ContextDefer": ("call", "place"),
-    "ContextServe": (0, 0),
-    "ContainerAlike": (1, True),
-    "ContainerEqual": (0,),
-    "ContainerOn": (0,),
-    "ContainerSettle": (0,),
-    "ContextAgree": ("op", "words"),
-    "ContextRefuse": (100, "op", "why"),
-    "ContextRefuseStart": (100, "op", "why"),
-    "ContainerGrid": (0,),
-    "ContainerParallel": (True,),
-    "ContainerIndex": (0,),
-    "ContainerKind": (0,),
-    "ContainerLocalShape": (0,),
-    "ContainerOffset": (0,),
-    "ContainerShape": (0,),
-    "ContainerTwin": (1, 0),
-    "ContainerUnallocated": (1,),
-    "MapCreate": (3, 8, False, 1, 0),
-    "MapSync": ("sync",),
-}
 NO_HANDLE = {
     "BackendCount",
     "BackendName",
