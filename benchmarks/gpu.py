@@ -47,7 +47,7 @@ _FILES = (  # the longest first
 #: The host's tests that run with containers on a GPU, too.
 _PLACED = (
     *("arrays/test_grouping", "containers/test_index_arrays", "containers/test_access", "containers/test_map"),
-    *("containers/test_span", "containers/test_redistribute"),
+    *("containers/test_span", "containers/test_redistribute", "containers/test_halo"),
 )
 #: Those that the tests need. What else the machine has may give warnings, which the tests take for errors.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "pytest_timeout", "--timeout=60")

@@ -92,15 +92,13 @@ def test_values(ctx: dtl.Context, place: str, dtype: str) -> None:
         check(ctx, place, np.arange(size) * 7 % 23, numbers(dtype, size), "cyclic", ops_of(dtype))
 
 
-@everywhere
-def test_complex_keys(ctx: dtl.Context, place: str) -> None:
+def test_complex_keys(ctx: dtl.Context) -> None:
     of = np.array([2 + 1j, 1j, 2 + 1j, -1, complex(np.nan, 1), 1j, complex(0, np.nan)])
-    found, made = dtl.group_by(vector(ctx, of, place=place)).agg(vector(ctx, np.arange(7), place=place), "sum")
+    found, made = dtl.group_by(vector(ctx, of)).agg(vector(ctx, np.arange(7)), "sum")
     np.testing.assert_array_equal(whole(found)[:3], np.unique(of)[:3])
     np.testing.assert_array_equal(whole(made), [3, 6, 2, 10])
 
 
-@everywhere
 @pytest.mark.parametrize(
     "of",
     [
@@ -114,18 +112,17 @@ def test_complex_keys(ctx: dtl.Context, place: str) -> None:
     ],
     ids=["one key", "skew at the end", "skew at the start", "NaN", "distinct", "two keys", "zeros"],
 )
-def test_what_is_hard_to_group(ctx: dtl.Context, place: str, of: Array) -> None:
+def test_what_is_hard_to_group(ctx: dtl.Context, of: Array) -> None:
     for dtype in ("int32", "float64"):
-        check(ctx, place, of, np.arange(len(of)).astype(dtype), "block", [op for op in OPS if op != "prod"])
+        check(ctx, "host", of, np.arange(len(of)).astype(dtype), "block", [op for op in OPS if op != "prod"])
 
 
-@everywhere
-def test_nans_and_integers_as_numpy(ctx: dtl.Context, place: str) -> None:
+def test_nans_and_integers_as_numpy(ctx: dtl.Context) -> None:
     of = np.array([1, 0, 1, 0, 2])
-    check(ctx, place, of, np.array([np.nan, 1, 2, np.inf, -0.0]))
-    check(ctx, place, of, np.array([2**62, 2**63 - 1, 2**62, 2**63 - 2, -(2**63)]), ops=("sum", "prod", "min", "max"))
-    check(ctx, place, of, np.array([100, 200, 200, 255, 1], np.uint8))
-    check(ctx, place, of, np.array([True, False, True, True, False]))
+    check(ctx, "host", of, np.array([np.nan, 1, 2, np.inf, -0.0]))
+    check(ctx, "host", of, np.array([2**62, 2**63 - 1, 2**62, 2**63 - 2, -(2**63)]), ops=("sum", "prod", "min", "max"))
+    check(ctx, "host", of, np.array([100, 200, 200, 255, 1], np.uint8))
+    check(ctx, "host", of, np.array([True, False, True, True, False]))
 
 
 def test_operators_and_names(ctx: dtl.Context) -> None:
@@ -141,12 +138,11 @@ def test_operators_and_names(ctx: dtl.Context) -> None:
         groups.agg(values, "sum")
 
 
-@everywhere
-def test_functions(ctx: dtl.Context, place: str) -> None:
+def test_functions(ctx: dtl.Context) -> None:
     """Each group's values come to one rank, in the order of their indices, whatever the division."""
     for name, size in itertools.product(("block", "cyclic"), (0, 1, 2, 300)):
         of, values = np.arange(size) * 7 % 5, np.arange(size) ** 2 % 31
-        a, b = vector(ctx, of, name, place), vector(ctx, values, name, place)
+        a, b = vector(ctx, of, name), vector(ctx, values, name)
         with a, b, dtl.group_by(a) as groups:
             for f in (np.ptp, lambda x: x[-1] - x[0] / 2, lambda x: bool(x.all()), lambda x: x[0] + 1j):
                 found, made = groups.agg(b, f)
@@ -154,7 +150,7 @@ def test_functions(ctx: dtl.Context, place: str) -> None:
                 np.testing.assert_array_equal(whole(found), np.unique(of))
                 np.testing.assert_array_equal(whole(made), expected)
                 assert made.dtype == expected.dtype
-    with vector(ctx, np.arange(9), place=place) as a, dtl.group_by(a) as groups:
+    with vector(ctx, np.arange(9)) as a, dtl.group_by(a) as groups:
         # A rank whose values look like integers has the dtype of them all.
         assert groups.agg(a, lambda x: 0.5 if x[0] == 8 else int(x[0]))[1].dtype == np.float64
         for f, text in ((lambda x: None, "gave values of object"), (lambda x: x, r"of shape \(1,\)")):
@@ -230,10 +226,9 @@ def test_sorted_values_of_groups_on_several_ranks(
             check(ctx, "host", of, rng.integers(0, 12, size).astype("U2"), ops=("nunique",))
 
 
-@everywhere
-def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context, place: str) -> None:
+def test_overflow_is_infinite_on_every_rank(ctx: dtl.Context) -> None:
     values = np.append(np.full(6, np.finfo(np.float32).max), np.arange(30)).astype(np.float32)
-    made = dtl.group_by(vector(ctx, np.arange(36) // 6, place=place)).agg(vector(ctx, values, place=place), "sum")[1]
+    made = dtl.group_by(vector(ctx, np.arange(36) // 6)).agg(vector(ctx, values), "sum")[1]
     np.testing.assert_array_equal(whole(made)[:2], np.array([np.inf, 15], np.float32))
 
 

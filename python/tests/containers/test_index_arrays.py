@@ -135,7 +135,7 @@ BESIDE: dict[str, Callable[[Any, Any, Any], Any]] = {
 @pytest.mark.parametrize("name", BESIDE)
 def test_containers_beside_slices(ctx: dtl.Context, place: str, name: str) -> None:
     columns = np.array([2, 0, 1])
-    for partition in DIVIDED:
+    for partition in ("block", "cyclic", "replicated", "columns"):
         of = tensor(ctx, TABLE, partition, place)
         mask, indices = dtl.asarray(ctx, ROWS, placement=place), dtl.asarray(ctx, columns, placement=place)
         key, expected = BESIDE[name](of, mask, indices), BESIDE[name](TABLE, ROWS, columns)

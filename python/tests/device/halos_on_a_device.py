@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from halo_oracle import around, grids, numbers
+from halo_oracle import around, numbers
 from kernels_on_a_device import by_kernels
 from on_a_device import failing, fake, holds, made
-from oracle import DTYPES
 
 import dtl
 from dtl.containers.interior import set_part
@@ -27,31 +26,6 @@ def filled(tensor: Any, halo: dtl.Halo, whole: Array) -> None:
     assert type(view) is dtl.DeviceArray
     np.testing.assert_array_equal(view.to_numpy(), around(whole, tensor, halo, 0))
     holds(tensor, whole)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_vectors(ctx: dtl.Context, dtype: str) -> None:
-    for size in (0, 1, 2, 7, 100):
-        whole = numbers(size, dtype)
-        for width in (0, 1, 3, ((2, 0),), ((0, 5),)):
-            for periodic in (False, True):
-                with made(ctx, whole) as vec, by_kernels(), dtl.Halo(vec, width, periodic=periodic) as halo:
-                    filled(vec, halo, whole)
-
-
-@pytest.mark.parametrize("shape", [(6, 5), (2, 9), (4, 3, 5), (40, 300)])
-def test_grids(ctx: dtl.Context, shape: tuple[int, ...]) -> None:
-    whole = numbers(shape, "float32")
-    for grid in grids(ctx.size, len(shape)):
-        for width, periodic in ((1, True), (((2, 1), (0, 3), 1)[: len(shape)], False)):
-            with made(ctx, whole) as t, by_kernels():
-                t.redistribute(grid=grid)
-                with dtl.Halo(t, width, periodic=periodic) as halo:
-                    filled(t, halo, whole)
-                    dtl.fill(t, 3)
-                    halo.begin()
-                    halo.end()
-                    np.testing.assert_array_equal(halo.view().to_numpy(), around(whole * 0 + 3, t, halo, 0))
 
 
 def test_what_containers_do_with_a_halo_around_them(ctx: dtl.Context) -> None:

@@ -15,6 +15,7 @@ import kernels_on_a_device as kernels
 import moves_on_a_device as moves
 import numpy as np
 import pytest
+import test_halo as on_host
 import test_redistribute as redistributions
 from halo_oracle import around
 from on_a_device import LINKERS, VENDOR, failing, fake, holds, linked, made, told_by_all
@@ -37,8 +38,8 @@ test_shifts_and_reversals = moves.test_shifts_and_reversals
 test_moves_that_fail = moves.test_moves_that_fail
 test_sorts = kernels.test_sorts_what_is_divided_unevenly
 test_redistributions_that_fail = moves.test_redistributions_that_fail
-test_halos_of_vectors = halos.test_vectors
-test_halos_of_grids = halos.test_grids
+test_halos_of_vectors = on_host.test_vectors
+test_halos_of_anything = on_host.test_anything
 test_a_stencil = halos.test_a_stencil
 test_an_exchange_that_fails = halos.test_an_exchange_that_fails
 test_an_exchange_that_one_rank_leaves = halos.test_an_exchange_that_one_rank_leaves

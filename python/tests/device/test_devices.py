@@ -39,16 +39,22 @@ ON_GPUS = {"DTL_TEST_PLACES": "device,unified"}
 
 #: The host's files with tests that have the parameter ``place``, by the program that runs those tests, too.
 PLACED = {
-    "computing": ("containers/test_span.py",),
-    "moving": ("containers/test_redistribute.py", "containers/test_access.py", "containers/test_index_arrays.py"),
-    "keeping": ("containers/test_map.py", "arrays/test_grouping.py"),
+    "computing": ("span",),
+    "moving": ("redistribute", "access", "index_arrays", "halo"),
+    "keeping": ("map", "grouping"),
 }
 
 
+def of_host(*names: str) -> list[str]:
+    """Return files of the host's tests."""
+    return [str(path) for name in names for path in HERE.parent.glob(f"*/test_{name}.py")]
+
+
 def on_a_device(group: str) -> list[str]:
-    """Return the files of a program."""
-    here = [str(HERE / f"{name}on_a_device.py") for name in ON_A_DEVICE[group]]
-    return [*here, *(str(HERE.parent / name) for name in PLACED[group])]
+    """Return the files of a program. Where nothing is shared, subscripts move as redistributions do."""
+    if group == "staged":
+        return [*on_a_device("moving")[:3], *of_host("redistribute", "halo")]
+    return [*(str(HERE / f"{name}on_a_device.py") for name in ON_A_DEVICE[group]), *of_host(*PLACED[group])]
 
 
 def compiled(folder: Path, *sources: Path, soname: str = "libcuda.so.1") -> str:
@@ -225,7 +231,7 @@ REACHED = {"DTL_FAKE_GPU_REACHED": "1", "DTL_GPU_AWARE": "1", "DTL_BACKEND": "mp
 
 #: What is run with it.
 REACHING = [str(HERE / name) for name in ("moves_on_a_device.py", "halos_on_a_device.py", "messages_on_devices.py")]
-REACHING.append(str(HERE.parent / "containers" / "test_redistribute.py"))
+REACHING += of_host("redistribute", "halo")
 
 
 #: The ranks of each program; on the first number, ``make test`` runs it.
@@ -248,7 +254,7 @@ COUNTS = {
 )
 def test_containers_on_devices(driver: str, count: int, name: str) -> None:
     """Each rank has a GPU of its own; of four ranks, two share each."""
-    files = REACHING if name == "reached" else on_a_device("moving" if name == "staged" else name)
+    files = REACHING if name == "reached" else on_a_device(name)
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     gpus = 2 if count == 4 else count
     variables = {"LD_LIBRARY_PATH": driver, "DTL_FAKE_GPU_COUNT": str(gpus), "DTL_TEST_RANKS": str(count), **ON_GPUS}
