@@ -56,28 +56,50 @@ def _way(op: str, kind: Any, held: Any) -> Any:
     if pa.types.is_null(kind):
         kind = pa.float64()
     if op in ("min", "max"):
-        if pa.types.is_dictionary(held) and held.ordered:
-            return _smallest_in_order(op)
-        if is_number(kind) or is_decimal(kind) or is_text(kind) or is_time(kind) or pa.types.is_binary(kind):
-            return _smallest(op, kind)
-    elif is_number(kind):
+        return _extreme(op, kind, held)
+    if is_number(kind):
         return _NUMBERS[op](kind)
-    elif is_decimal(kind) and op in ("sum", "mean", "var", "std"):
+    if is_decimal(kind) and op in ("sum", "mean", "var", "std"):
         return _sum_of_decimals(op, kind) if op in ("sum", "mean") else _NUMBERS[op](kind)
-    elif (pa.types.is_duration(kind) and op in ("sum", "mean")) or (pa.types.is_timestamp(kind) and op == "mean"):
+    if (pa.types.is_duration(kind) and op in ("sum", "mean")) or (pa.types.is_timestamp(kind) and op == "mean"):
         return _of_times(op, kind)
     raise InvalidTypeError(f"{op} of a column of {held} is not defined")
 
 
+def _extreme(op: str, kind: Any, held: Any) -> Any:
+    """Return how the smallest or largest value of a column is found."""
+    types = arrow().types
+    if types.is_dictionary(held) and held.ordered:
+        return _smallest_in_order(op)
+    if is_number(kind):
+        return _smallest_number(op, kind)
+    if is_decimal(kind) or is_text(kind) or is_time(kind) or types.is_binary(kind):
+        return _smallest(op, kind)
+    raise InvalidTypeError(f"{op} of a column of {held} is not defined")
+
+
+def _chosen(column: Any, fill: Any = None) -> Any:
+    """Return the values of a column of numbers that are not null, or all, with another value in the places of nulls."""
+    values, valid = numpy_of(column)
+    if valid is None:
+        return values
+    return values[valid] if fill is None else np.where(valid, values, values.dtype.type(fill))
+
+
+def _wide(kind: Any) -> np.dtype[Any]:
+    """Return the dtype in which numbers are added and multiplied."""
+    types = arrow().types
+    if types.is_floating(kind):
+        return np.dtype(np.float64)
+    return np.dtype(np.uint64 if types.is_unsigned_integer(kind) else np.int64)
+
+
 def _sum(kind: Any) -> Any:
-    pa = arrow()
-    dtype = np.dtype(np.float64 if pa.types.is_floating(kind) else np.int64)
-    if pa.types.is_unsigned_integer(kind):
-        dtype = np.dtype(np.uint64)
+    dtype = _wide(kind)
 
     def start(column: Any) -> Any:
-        total = pa.compute.sum(_for_arrow(column)).as_py()
-        return dtype.type(0 if total is None else total)
+        with np.errstate(all="ignore"):
+            return _chosen(column, 0).sum(dtype=dtype)
 
     return start, lambda parts, count, ddof: np.array(parts, dtype).sum(dtype=dtype)
 
@@ -91,21 +113,19 @@ def _for_arrow(column: Any) -> Any:
 
 
 def _prod(kind: Any) -> Any:
-    start, _ = _sum(kind)
-    dtype = start(arrow().chunked_array([], kind)).dtype
+    dtype = _wide(kind)
 
-    def product(column: Any) -> Any:
-        values, valid = numpy_of(column)
-        return (values if valid is None else values[valid]).prod(dtype=dtype)
+    def start(column: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return _chosen(column, 1).prod(dtype=dtype)
 
-    return product, lambda parts, count, ddof: np.array(parts, dtype).prod(dtype=dtype)
+    return start, lambda parts, count, ddof: np.array(parts, dtype).prod(dtype=dtype)
 
 
 def _mean(kind: Any) -> Any:
-    pa = arrow()
-
     def start(column: Any) -> Any:
-        return pa.compute.sum(column.cast(pa.float64(), safe=False)).as_py()
+        with np.errstate(all="ignore"):
+            return _chosen(column, 0).sum(dtype=np.float64)
 
     return start, lambda parts, count, ddof: np.float64(sum(parts)) / np.float64(count) if count else None
 
@@ -113,13 +133,11 @@ def _mean(kind: Any) -> Any:
 def _moments(column: Any) -> tuple[int, float, float]:
     """Return the number of values, their mean, and the sum of squares of what they differ from it."""
     pa = arrow()
-    values, valid = numpy_of(column.cast(pa.float64(), safe=False))
-    chosen = values if valid is None else values[valid]
+    chosen = _chosen(column.cast(pa.float64(), safe=False))
     if not len(chosen):
         return 0, 0.0, 0.0
     with np.errstate(all="ignore"):
-        mean = float(chosen.mean())
-        return len(chosen), mean, float(np.square(chosen - mean).sum())
+        return len(chosen), float(chosen.mean()), pa.compute.variance(pa.array(chosen)).as_py() * len(chosen)
 
 
 def _var(kind: Any, root: bool = False) -> Any:
@@ -137,18 +155,36 @@ def _var(kind: Any, root: bool = False) -> Any:
     return _moments, finish
 
 
+def _smallest_number(op: str, kind: Any) -> Any:
+    dtype = np.dtype(kind.to_pandas_dtype())
+    f = np.fmin if op == "min" else np.fmax  # which leave NaN out
+    if dtype.kind == "f":
+        fill = np.nan
+    else:
+        fill = (op == "min") if dtype.kind == "b" else getattr(np.iinfo(dtype), "max" if op == "min" else "min")
+
+    def start(column: Any) -> Any:
+        values = _chosen(column, fill)
+        return f.reduce(values) if len(values) else None
+
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        return dtype.type(f.reduce(np.array(parts, dtype))) if count else None
+
+    return start, finish
+
+
 def _smallest(op: str, kind: Any) -> Any:
     pa = arrow()
 
     def start(column: Any) -> Any:
-        found = pa.compute.min_max(decoded(_for_arrow(column)))[op]
+        found = pa.compute.min_max(decoded(column))[op]
         return found.cast(kind) if found.type != kind else found
 
     def finish(parts: list[Any], count: int, ddof: int) -> Any:
         if not count:
             return None
         whole = pa.array([part.as_py() for part in parts], kind) if not is_time(kind) else _times(parts, kind)
-        return _plain(pa.compute.min_max(_for_arrow(whole))[op].cast(kind))
+        return _plain(pa.compute.min_max(whole)[op].cast(kind))
 
     return start, finish
 
@@ -198,8 +234,7 @@ def _of_times(op: str, kind: Any) -> Any:
     pa = arrow()
 
     def start(column: Any) -> int:
-        values, valid = numpy_of(column.cast(pa.int64()))
-        chosen = values if valid is None else values[valid]
+        chosen = _chosen(column.cast(pa.int64()))
         return (int((chosen >> 32).sum()) << 32) + int((chosen & _LOW).sum())
 
     def finish(parts: list[Any], count: int, ddof: int) -> Any:
@@ -225,8 +260,7 @@ def _all(kind: Any) -> Any:
 
 def _are_true(column: Any) -> tuple[bool, bool]:
     """Return whether one value is true, and whether all are."""
-    values, valid = numpy_of(column)
-    chosen = values if valid is None else values[valid]
+    chosen = _chosen(column)
     return bool(chosen.any()), bool(chosen.all())
 
 
