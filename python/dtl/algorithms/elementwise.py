@@ -16,7 +16,7 @@ from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
-from ..containers.interior import carrier_of, division_of, is_where_divided, tensor_class_of
+from ..containers.interior import division_of, is_where_divided, tensor_class_of
 from ..containers.making import created, from_parts
 from ..containers.places import device
 from ..containers.places.kernels import chosen, converted
@@ -430,8 +430,11 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     check_container("a", a)
     if axis is None and not keepdims and a.placement_policy is not Placement.DEVICE:
         return np.int64(folds.fold(a, folds.TRUTHS))
-    numbers = carrier_of(a) is None or a.dtype == np.float16
-    true = a != 0 if numbers else elementwise("np.count_nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
+    true = (
+        a != 0
+        if kind_of(a.dtype).is_number
+        else elementwise("np.count_nonzero", kind_of(a.dtype).truths, (a,), np.bool_)
+    )
     return true.sum(axis, keepdims=keepdims)
 
 

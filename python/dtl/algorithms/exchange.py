@@ -10,7 +10,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from .._native.kinds import carrier
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of
 from ..comm.vector_collectives import allgatherv, alltoallv
@@ -81,7 +81,7 @@ def exchanged(ctx: Any, elements: Array, sent: Array, expected: Array) -> Array:
 
 def as_rows(elements: Array) -> Array:
     """Return elements as messages take them: those that the core does not know as rows of their bytes."""
-    if carrier(elements.dtype) is None:
+    if not kind_of(elements.dtype).is_moved:
         return elements
     size = math.prod(elements.shape[1:]) * elements.itemsize
     return np.ascontiguousarray(elements).view(np.uint8).reshape(len(elements), size)
@@ -89,7 +89,7 @@ def as_rows(elements: Array) -> Array:
 
 def _of_rows(rows: Array, like: Array) -> Array:
     """Return what came as elements."""
-    if carrier(like.dtype) is None:
+    if not kind_of(like.dtype).is_moved:
         return rows
     return np.ascontiguousarray(rows).reshape(-1).view(like.dtype).reshape(len(rows), *like.shape[1:])
 

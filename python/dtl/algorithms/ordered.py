@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .._native.arguments import flag, stored_array
-from .._native.kinds import carrier, compared_in, fingerprint, fitting, kind_of
+from .._native.kinds import compared_in, fingerprint, fitting, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
-from ..containers.interior import carrier_of, note_meaning, noted_meaning
+from ..containers.interior import note_meaning, noted_meaning
 from ..containers.layout import BLOCK
 from ..containers.making import created, from_parts, new_like
 from ..containers.sequences import DistributedVector
@@ -92,7 +92,7 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
         made.local_view()[...] = searchsorted(c, values.local_view(), side, reverse=reverse)
         return made
     descending = flag("reverse", reverse)
-    if carrier_of(c) is not None:
+    if kind_of(c.dtype).is_moved:
         return _placed_among(c, values, side, descending)
     shape = np.shape(values)
     numbers = np.asarray(values)
@@ -409,7 +409,7 @@ def flattened(c: Any) -> DistributedVector:
 
 def run_starts(ctx: Any, part: Array) -> Array:
     """Return which of the ranks' sorted elements differ from the one before them, on whatever rank. Collective."""
-    if carrier(part.dtype) is not None:
+    if kind_of(part.dtype).is_moved:
         return changes(ctx, part)
     first = np.ones(len(part), np.bool_)
     np.not_equal(part[1:], part[:-1], out=first[1:])

@@ -10,7 +10,7 @@ import numpy as np
 from .._native import library
 from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
-from .._native.kinds import carrier, kind_of
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..comm import vector_collectives
@@ -309,7 +309,7 @@ def _has_scan(op: int, dtype: np.dtype[Any]) -> bool:
     """Say whether a scan has a meaning for elements: dates are compared, and spans of time also added up."""
     if kind_of(dtype).is_date:
         return op in (MIN, MAX) or (op == SUM and kind_of(dtype).is_span)
-    return dtype == np.float16 or carrier(dtype) is None
+    return kind_of(dtype).is_number
 
 
 def _asked_for(dtype: Any) -> np.dtype[Any]:
@@ -388,8 +388,7 @@ def _totals_before(a: DistributedContainer, dim: int, identity: Any, result: Any
     counts = np.zeros(ctx.size, np.int64)
     counts[line[place + 1 :]] = math.prod(rest)
     flat = _last(result, dim, np.full(rest, identity, result.dtype)).reshape(-1)
-    number = result.dtype if carrier(result.dtype) is None else np.dtype(np.int64)  # of dates
-    got = _exchanged(ctx, flat.view(number), counts).view(result.dtype)
+    got = _exchanged(ctx, kind_of(result.dtype).plain(flat), counts).view(result.dtype)
     return got.reshape(place, *rest) if place else ()
 
 

@@ -335,12 +335,12 @@ def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     if common and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
         options: Any = {_METHOD: method}
         return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
-    return dtype if dtype.kind in "fmM" or method in _DISCRETE else np.dtype(np.float64)
+    return dtype if method in _DISCRETE else kind_of(dtype).divided(dtype)
 
 
 def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:
     """Return q as an array of float64."""
-    if c.dtype.kind in "bc":
+    if kind_of(c.dtype).is_complex or kind_of(c.dtype).is_boolean:
         raise InvalidTypeError(f"elements of {c.dtype} have no quantiles")
     if method not in _METHODS:
         raise InvalidArgumentError(f"unknown method {method!r}; the methods are {', '.join(_METHODS)}")
@@ -387,7 +387,8 @@ def quantiles_along(
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else division_of(work)
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
-    made = container_of(c, shape, dtype if c.dtype.kind in "fiu" else sample.dtype, divided_by)
+    of = kind_of(c.dtype)
+    made = container_of(c, shape, dtype if of.is_float or of.is_integer else sample.dtype, divided_by)
     made.local_view()[...] = np.reshape(found, made.local_shape)
     return made
 

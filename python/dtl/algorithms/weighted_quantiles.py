@@ -73,7 +73,7 @@ def _whole(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
     line, sums = take(line, order), cumsum(take(heavy, order))
     _check_sums(sums[-1])
     last = line[-1]
-    if line.dtype.kind in "fmM" and np.isnan(last):
+    if kind_of(line.dtype).has_missing and np.isnan(last):
         return np.full(q.shape, last)
     shares = sums / sums[-1]
     places = searchsorted(

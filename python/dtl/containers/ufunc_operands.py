@@ -114,7 +114,7 @@ def moves(operands: Iterable[Any]) -> bool:
 
 def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:
     """Say whether elements go with those of containers: numbers, and what containers hold beside them."""
-    return kind_of(dtype).is_number or (moved and (dtype.kind in "mMSU" or carrier(dtype) is not None))
+    return kind_of(dtype).is_number or (moved and (kind_of(dtype).is_listed or carrier(dtype) is not None))
 
 
 def are_alike(one: Any, other: Any) -> bool:

@@ -22,7 +22,6 @@ from .._native.no_value import NO_VALUE
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
-from ..containers.interior import carrier_of
 from ..containers.making import new_like
 from ..containers.operators import Operators
 from ..containers.places.copies import computed, on_device
@@ -452,7 +451,7 @@ def _may_cast(of: np.dtype[Any], dtype: np.dtype[Any], casting: Any) -> bool:
 def _are_halves(operands: Iterable[Any]) -> bool:
     """Say whether the elements of containers that are no numbers to the core are so to NumPy: half precision."""
     containers = [value for value in operands if isinstance(value, DistributedContainer)]
-    return all([carrier_of(c) is None or c.dtype == np.float16 for c in containers])
+    return all([kind_of(c.dtype).is_number for c in containers])
 
 
 def _mask(name: str, where: Any) -> Any:

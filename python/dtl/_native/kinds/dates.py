@@ -34,6 +34,10 @@ class Date(Moved):
         """Return NaTs."""
         return np.full(shape, "NaT", dtype)
 
+    def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the same: spans of time are divided by numbers."""
+        return dtype
+
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
         """Return a date that is not NaT, whose integer is the least."""
         known = np.iinfo(np.int64)
