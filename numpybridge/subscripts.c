@@ -16,26 +16,27 @@
 
 /* What Python knows: how a container is divided by blocks, and the functions of NumPy that have a short way. */
 static struct {
-    PyObject *block, *functions;
+    PyObject *block, *functions, *elementwise;
 } known;
 
 static PyObject *getitem_name, *setitem_name, *function_name, *transpose_name, *t_name, *tensor_name;
 
 const char learn_subscripts_doc[] = PyDoc_STR(
-"learn_subscripts($module, block, functions, collective, spec_end, windows, words, /)\n--\n\n"
+"learn_subscripts($module, block, functions, elementwise, collective, spec_end, windows, words, /)\n--\n\n"
 "Learn how a container is divided by blocks; the set of NumPy's functions of containers of one shape, numbers and lists of\n"
-"containers, whose results are what they are of arrays; the collective that reads every subscript; what is said of a new container\n"
+"containers, whose results are what they are of arrays; those of them that compute each element by itself; the collective that reads every subscript; what is said of a new container\n"
 "behind its shape; the windows of containers, by context; and the function that returns what the ranks agree on, of a mask that is an\n"
 "array, or of None for one that is a container.");
 
 PyObject *bridge_learn_subscripts(PyObject *module, PyObject *args) {
     PyObject *collective, *spec_end, *windows, *words;
-    if (!PyArg_ParseTuple(args, "OO!O!O!O!O", &known.block, &PySet_Type, &known.functions, &CollectiveType, &collective, &PyTuple_Type,
+    if (!PyArg_ParseTuple(args, "OO!O!O!O!O!O", &known.block, &PySet_Type, &known.functions, &PySet_Type, &known.elementwise, &CollectiveType, &collective, &PyTuple_Type,
                           &spec_end, &PyDict_Type, &windows, &words))
         return NULL;
     selections_learn(known.block, collective, spec_end, windows, words);
     Py_INCREF(known.block);
     Py_INCREF(known.functions);
+    Py_INCREF(known.elementwise);
     getitem_name = PyUnicode_InternFromString("_getitem");
     setitem_name = PyUnicode_InternFromString("_setitem");
     function_name = PyUnicode_InternFromString("_array_function");
@@ -255,10 +256,59 @@ static PyObject *of_arrays(PyObject *function, PyObject *args) {
     return made;
 }
 
+/* own_of returns what stands for an argument in a call with the parts of containers that several ranks have: all are laid out as the first. */
+static PyObject *own_of(PyObject *value, ContainerObject **first) {
+    if (PyFloat_CheckExact(value))
+        return Py_NewRef(value);
+    ContainerObject *c = (ContainerObject *)value;
+    if (!is_container(value) || !c->quick || c->division != known.block || (c->meaning != NULL && c->meaning != Py_None) || is_alone(c) ||
+        (*first != NULL && (Py_TYPE(*first) != Py_TYPE(c) || (*first)->layout != c->layout || (*first)->context != c->context)))
+        return NULL;
+    PyObject *part = part_of(c);
+    const ndarray *array = (const ndarray *)part;
+    if (part == NULL || !is_small(array) || elements_of(array) == 0 ||
+        (array->descr->type_num != NDARRAY_BOOL && array->descr->type_num != NDARRAY_DOUBLE)) {
+        Py_XDECREF(part);
+        return NULL;
+    }
+    *first = *first == NULL || ((const ndarray *)(*first)->part)->descr->type_num == NDARRAY_BOOL ? c : *first;
+    return part;
+}
+
+/* of_own_parts is of_arrays of what several ranks have: as with a ufunc, each computes its part, and they do not meet. */
+static PyObject *of_own_parts(PyObject *function, PyObject *args) {
+    ContainerObject *first = NULL, *made = NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    PyObject *given = PyTuple_New(count), *result = NULL;
+    for (Py_ssize_t i = 0; given != NULL && i < count; i++) {
+        PyObject *each = own_of(PyTuple_GET_ITEM(args, i), &first);
+        if (each == NULL)
+            Py_CLEAR(given);
+        else
+            PyTuple_SET_ITEM(given, i, each);
+    }
+    if (given != NULL && first != NULL && ((const ndarray *)first->part)->descr->type_num == NDARRAY_DOUBLE)
+        result = PyObject_Call(function, given, NULL);
+    if (result != NULL && Py_TYPE(result) == ndarray_known) {
+        const ndarray *array = (const ndarray *)result, *part = (const ndarray *)first->part;
+        if (part != NULL && array->nd == part->nd && memcmp(array->dimensions, part->dimensions, (size_t)part->nd * sizeof *part->dimensions) == 0)
+            made = container_quick(first, (PyObject *)array->descr);
+        if (made != NULL && array_copy(made->part, result) < 0)
+            Py_CLEAR(made);
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(given);
+    if (made == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) /* an interrupt goes to the program */
+        PyErr_Clear();
+    return (PyObject *)made;
+}
+
 PyObject *subscripts_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     if (nargs == 4 && short_ways() && PyTuple_CheckExact(args[2]) && PyDict_CheckExact(args[3]) && PyDict_GET_SIZE(args[3]) == 0 &&
         PySet_Contains(known.functions, args[0]) == 1) {
         PyObject *made = of_arrays(args[0], args[2]);
+        if (made == NULL && !PyErr_Occurred() && PySet_Contains(known.elementwise, args[0]) == 1)
+            made = of_own_parts(args[0], args[2]);
         if (made != NULL || PyErr_Occurred())
             return made;
     }

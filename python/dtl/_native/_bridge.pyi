@@ -404,6 +404,7 @@ def interruption() -> None: ...
 def learn_subscripts(
     block: Any,
     functions: set[Any],
+    elementwise: set[Any],
     collective: Callable[..., Any],
     spec_end: tuple[int, ...],
     windows: dict[int, Any],

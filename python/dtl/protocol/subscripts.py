@@ -419,6 +419,7 @@ def _as_numpy(result: Any) -> Any:
 bridge.learn_subscripts(
     BLOCK,
     {np.where, np.concatenate, np.stack, np.clip},
+    {np.where, np.clip},
     Subscripts._getitem,
     (*BLOCK.numbers(), Placement.HOST),
     cached_windows.kept,

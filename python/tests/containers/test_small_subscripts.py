@@ -98,6 +98,11 @@ def test_each_rank_may_read_a_subscript_by_either_way() -> None:
             for key in (4, slice(1, 4), slice(3, 4, 2**70), slice(None, None, -1), mask[:, 0]):
                 made = v._getitem(key) if ctx.rank == by_python else v[key]
                 _check(made, whole[:, 0][key])
+            above = v > 0.5
+            for operands in ((above, v, 0.5), (above, v, v)):
+                by_name = v._array_function(np.where, (type(v),), operands, {})
+                made = by_name if ctx.rank == by_python else np.where(*operands)
+                _check(made, np.where(mask[:, 0], whole[:, 0], 0.5 if operands[2] is not v else whole[:, 0]))
         with pytest.raises(dtl.BoundsError, match="6"):
             c._getitem(6) if ctx.rank == 0 else c[6]
 
