@@ -19,6 +19,7 @@ from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
+from ..comm import collectives, vector_collectives
 from ..comm.reductions import allreduce
 from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
@@ -43,7 +44,7 @@ from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, placed
-from .axis_reductions import combine, container_of, dimensions, laid_out_as, rows_over_ranks
+from .axis_reductions import container_of, dimensions, laid_out_as, rows_over_ranks
 from .exchange import share
 from .folds import exact, of_all, truths_of
 from .half_precision import as_half, reduced_in_float32
@@ -327,6 +328,73 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
         made = moved_beside(made, a)
         end_write(made, by.name)
     return made
+
+
+def combine(made: DistributedContainer, dim: int, parts: Any, kept: list[Array], by: Reduction, count: int) -> None:
+    """Merge every rank's partial results in a container that is divided along one dimension. Collective.
+
+    Parameters
+    ----------
+    made
+        The container that the results are written to.
+    dim
+        The dimension that it is divided along.
+    parts
+        This rank's partial results: arrays of one shape.
+    kept
+        The global indices along each dimension of made that this rank's partial results are of; they are ranges, but
+        along dim.
+    by, count
+        The reduction, and the number of elements that go into each result.
+    """
+    ctx = made.context
+    view = made.local_view()
+    mine = made.local_indices(dim)
+    low = int(mine[0]) if len(mine) else 0
+    spans = [(int(i[0]) if len(i) else 0, len(i)) for i in kept]
+    table = collectives.allgather(ctx, np.array([low, len(mine), *np.reshape(spans, -1)], np.int64))
+    along = kept[dim]
+    chosen = [np.flatnonzero((along >= row[0]) & (along < row[0] + row[1])) for row in table]
+    sent = [_packed([along[entries], *(part.take(entries, axis=dim) for part in parts)]) for entries in chosen]
+    numbers = np.asarray(collectives.alltoall(ctx, np.array([len(entries) for entries in chosen], np.int64)))
+    shapes = [[*row[3::2].tolist()] for row in table]
+    for shape, number in zip(shapes, numbers.tolist()):
+        shape[dim] = number
+    dtypes = [np.dtype(np.int64), *(part.dtype for part in parts)]
+    lengths = np.array([sum(_lengths([shape[dim : dim + 1], *[shape] * len(parts)], dtypes)) for shape in shapes])
+    got = vector_collectives.alltoallv(ctx, np.concatenate(sent), np.array([len(each) for each in sent]), lengths)
+    merged: dict[Any, Any] = {}
+    for row, shape, piece in zip(table, shapes, np.split(got, np.cumsum(lengths)[:-1])):
+        where, *arrays = _unpacked(piece, [shape[dim : dim + 1], *[shape] * len(parts)], dtypes)
+        key = (where.tobytes(), row[2:].tobytes())
+        merged[key] = (where - low, row[2:], by.merge(merged[key][2], arrays) if key in merged else arrays)
+    for where, extents, found in merged.values():
+        place: list[Any] = [slice(int(start), int(start + extent)) for start, extent in extents.reshape(-1, 2)]
+        place[dim] = where
+        view[tuple(place)] = by.finish(found, count)
+
+
+def _lengths(shapes: Any, dtypes: Any) -> list[int]:
+    """Return how many bytes arrays take in a message: a multiple of eight each."""
+    return [-(-math.prod(shape) * dtype.itemsize // 8) * 8 for shape, dtype in zip(shapes, dtypes)]
+
+
+def _packed(arrays: list[Array]) -> Array:
+    """Return arrays as the bytes of one message."""
+    ends = np.cumsum([0, *_lengths([each.shape for each in arrays], [each.dtype for each in arrays])])
+    made = np.zeros(ends[-1], np.uint8)
+    for at, each in zip(ends, arrays):
+        made[at : at + each.nbytes].view(each.dtype)[...] = each.reshape(-1)
+    return made
+
+
+def _unpacked(message: Array, shapes: Any, dtypes: Any) -> list[Array]:
+    """Return the arrays of a message."""
+    ends = np.cumsum([0, *_lengths(shapes, dtypes)])
+    return [
+        message[at : at + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+        for at, shape, dtype in zip(ends, shapes, dtypes)
+    ]
 
 
 def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
