@@ -48,10 +48,16 @@ _STATEMENTS = (
     Statement("np.add(x, y, out=z)", of_before=0.35),
     Statement("x[3:700]", "x[3:700].copy()", 0.25, 4, 0.5),
     Statement("x[3:700:2]", "x[3:700:2].copy()", 0.25, 4, 0.5),
+    Statement("T[2:5]", "T[2:5].copy()", 0.25, 4, 0.5),
+    Statement("T[:, 3]", "T[:, 3].copy()", 0.25, 4, 0.5),
     Statement("x[7]", of_before=0.25, of_numpy=6),
+    Statement("x[7] = 0.5", of_before=0.25),
+    Statement("x[3:700] = 0.5", of_before=0.25),
     Statement("x[m]", of_before=0.25, of_before_on_ranks=0.5),
-    Statement("np.where(m, x, y)", of_before=0.25),
+    Statement("x[k]", "x[m]", of_before=0.25, of_before_on_ranks=0.5),
+    Statement("np.where(m, x, y)", of_before=0.25, of_before_on_ranks=0.5),
     Statement("np.concatenate([x, y])", of_before=0.25),
+    Statement("np.stack([x, y])", of_before=0.25),
     Statement("x.sum()", of_numpy=2),
     Statement("x.mean()", of_numpy=2),
     Statement("x.max()"),
@@ -84,7 +90,7 @@ def measure(address: str) -> None:
 
     with dtl.Context() as ctx, Client(address) as driver:
         names = {name: dtl.asarray(ctx, array) for name, array in _arrays().items()}
-        names.update(np=np, ctx=ctx, vector=dtl.DistributedVector)
+        names.update(np=np, ctx=ctx, vector=dtl.DistributedVector, k=_arrays()["m"])
         blocks: dict[str, Block] = {}
         while True:
             asked = driver.recv()
