@@ -15,6 +15,14 @@ from .making import fingerprint, of_container, whole_column
 from .rows import Rows, arrow, column_names
 
 
+def _with_categories(before: Any, local: Any) -> Any:
+    """Return rows with the categories that columns had before, of which a table of no rows has none by itself."""
+    for i, kind in enumerate(local.schema.types):
+        if arrow().types.is_dictionary(kind) and not local.column(i).num_chunks:
+            local = local.set_column(i, local.schema.field(i), before.column(i).slice(0, 0))
+    return local
+
+
 def filtered(rows: Rows, op: str, mask: Any) -> Rows:
     """Return the rows where a mask is true: a column, container, or array that is the same on every rank. Collective.
 
@@ -22,7 +30,7 @@ def filtered(rows: Rows, op: str, mask: Any) -> Rows:
     """
     with local_step(rows.context, op):
         words, chosen = _mask(rows, mask)
-        local = rows.local.filter(chosen)
+        local = _with_categories(rows.local, rows.local.filter(chosen))
     agree(rows.context, op, words)
     return Rows.made(rows.context, local)
 
@@ -118,7 +126,7 @@ def sampled(rows: Rows, op: str, n: Any, frac: Any, replace: Any, seed: Any) -> 
     cuts = np.searchsorted(chosen, np.cumsum([0, *rows.counts])).tolist()
     rank = ctx.rank
     local = rows.local.take(arrow().array(chosen[cuts[rank] : cuts[rank + 1]] - rows.first))
-    return Rows(ctx, local, tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
+    return Rows(ctx, _with_categories(rows.local, local), tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
 
 
 def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
@@ -134,6 +142,6 @@ def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
         kept = rows.local.column(names[0]).is_valid()
         for name in names[1:]:
             kept = join(kept, rows.local.column(name).is_valid())
-        local = rows.local.filter(kept)
+        local = _with_categories(rows.local, rows.local.filter(kept))
     agree(rows.context, op, f"{names}, how {how!r}")
     return Rows.made(rows.context, local)

@@ -13,7 +13,7 @@ from ..io.formats import needs
 from ..io.steps import path_of
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from . import changes, display, reading, reading_batches, reading_csv, reductions, selection, writing
+from . import changes, display, reading, reading_batches, reading_csv, reading_json, reductions, selection, writing
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
@@ -263,6 +263,26 @@ class Table(RowMethods, JoinMethods):
             sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
         )
         return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options))
+
+    @classmethod
+    @collective
+    def read_json(cls, ctx: Context, path: Any, *, columns: Any = None) -> Table:
+        """Return the table of files of JSON lines, an object a line; each rank parses its lines. Collective.
+
+        Parameters
+        ----------
+        ctx, path, columns
+            As for :meth:`read_arrow`. Where an object has no value of a name, it is null.
+
+        Raises
+        ------
+        FileError
+            If a line is no object, or if the values of a column are of types that have nothing in common.
+        FileNotFoundError, KeyNotFoundError, InvalidArgumentError, BackendUnavailableError
+            As for :meth:`read_parquet`.
+        """
+        check_context(ctx)
+        return cls.of(reading_json.read_json(ctx, "read_json", path_of(path), columns))
 
     @classmethod
     @collective

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from test_table import divided, everywhere
 
 import dtl
+from dtl.tables import reading_json
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -197,3 +199,27 @@ def test_to_polars(ctx: dtl.Context) -> None:
     given = polars.DataFrame({"a": [1, None], "b": ["x", None]})
     again = dtl.Table.from_arrow(ctx, given if ctx.is_root else None)
     assert everywhere(again).to_pydict() == {"a": [1, None], "b": ["x", None]}
+
+
+@pytest.mark.parametrize("block", [40, 1 << 20])
+def test_json_lines(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(reading_json, "_BLOCK", block)
+    given = [{"n": i, "x": i / 2 if i % 5 else i, "s": None if i % 3 else f"é{i}\n"} for i in range(50)]
+    given[40]["late"] = [1, 2]
+    if ctx.is_root:
+        for number, part in enumerate((given[:20], given[20:21], given[21:])):
+            Path(folder, f"{number}.json").write_text("".join(json.dumps(row) + "\n" for row in part))
+        Path(folder, "odd.json").write_text('{"n": 1}\n{"n": "x"}\n')
+        Path(folder, "broken.json").write_text('{"n": 1}\n{"n": \n')
+        Path(folder, "empty.json").write_text("")
+    ctx.barrier()
+    names = ["n", "x", "s", "late"]
+    found = everywhere(dtl.Table.read_json(ctx, f"{folder}/[0-9].json"))
+    assert found.to_pylist() == [{name: row.get(name) for name in names} for row in given]
+    some = everywhere(dtl.Table.read_json(ctx, f"{folder}/2.json", columns=["late", "n"]))
+    assert some.to_pylist() == [{"late": row.get("late"), "n": row["n"]} for row in given[21:]]
+    for name in ("odd", "broken", "empty"):
+        with pytest.raises(dtl.FileError, match=name):
+            dtl.Table.read_json(ctx, f"{folder}/{name}.json")
+    with pytest.raises(KeyError, match="no column 'm'"):
+        dtl.Table.read_json(ctx, f"{folder}/0.json", columns=["m"])

@@ -160,7 +160,7 @@ def test_categories(ctx: dtl.Context) -> None:
     assert values(size) == given
     assert size.categories() == ["s", "m", "l", "xl"]
     assert values(size > "s") == [True, False, None, True, False]
-    assert size[table["n"] > 9].categories() in (["s", "m", "l", "xl"], [])
+    assert size[table["n"] > 9].categories() == ["s", "m", "l", "xl"]
     assert sorted(table["size"].astype("category").categories()) == ["l", "m", "s"]
     assert table["n"].to_category(range(5)).categories() == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="'m', none of the categories"):
