@@ -12,8 +12,8 @@ from ..containers.base import check_container
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions
 from .exchange import share
+from .layouts import container_of, dimensions
 from .manipulation import ravel
 from .rows import by_rows, take_rows
 

@@ -24,11 +24,11 @@ from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
-from .axis_reductions import laid_out_as
 from .concatenate import concat, unstack
 from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
+from .layouts import laid_out_as
 from .manipulation import dimension, ravel, reshape
 from .numpy_forms import argsort, sort
 from .operands import together

@@ -16,8 +16,8 @@ from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of
 from .exchange import share
+from .layouts import container_of
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, reshaped
 from .operands import is_number, together
 

@@ -16,10 +16,10 @@ from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, writes
-from .axis_reductions import container_of, redivided
 from .creation import arange, ones, tril, triu
 from .elementwise import nonzero
 from .exchange import share
+from .layouts import container_of, redivided
 from .manipulation import ravel
 
 

@@ -27,9 +27,9 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import folds
-from .axis_reductions import container_of
 from .concatenate import stack
 from .exchange import gathered, share
+from .layouts import container_of
 from .manipulation import dimension, divided_dimensions
 from .operands import together
 from .results import written

@@ -16,10 +16,10 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import statistics
-from .axis_reductions import laid_out_as
 from .exchange import share
 from .half_precision import is_half
 from .histogram import as_number, edges_of
+from .layouts import laid_out_as
 from .operands import beside, on_every_rank, together
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

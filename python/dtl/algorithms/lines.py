@@ -17,9 +17,9 @@ from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, laid_out_as, redivided, rows_over_ranks
 from .creation import full
 from .exchange import share
+from .layouts import container_of, laid_out_as, redivided, rows_over_ranks
 from .manipulation import dimension, expand_dims, reshape
 from .numpy_forms import undivided
 from .operands import beside

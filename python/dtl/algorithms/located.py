@@ -30,7 +30,7 @@ from ..containers.places import device
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.device_array import memory_of_array
-from .axis_reductions import container_of, redivided
+from .layouts import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -20,11 +20,11 @@ from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions, laid_out_as, redivided
 from .concatenate import concat
 from .creation import zeros
 from .elementwise import diff, where
 from .exchange import share
+from .layouts import container_of, dimensions, laid_out_as, redivided
 from .manipulation import dimension, divided_dimensions, divided_like, flip
 from .numpy_forms import undivided
 from .scan import cumsum

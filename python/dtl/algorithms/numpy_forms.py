@@ -17,11 +17,11 @@ from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.indexing import fields
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
-from .axis_reductions import dimensions, laid_out_as, redivided, rows_over_ranks
 from .concatenate import concat
 from .creation import full, zeros, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
+from .layouts import dimensions, laid_out_as, redivided, rows_over_ranks
 from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
 from .operands import beside, together
 from .ordered import searchsorted as places_in

@@ -15,11 +15,11 @@ from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, redivided
 from .concatenate import concat
 from .creation import arange, full, zeros
 from .elementwise import flatnonzero
 from .exchange import share
+from .layouts import container_of, redivided
 from .neighbours import convolve
 
 

@@ -44,10 +44,10 @@ from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, placed
-from .axis_reductions import container_of, dimensions, laid_out_as, rows_over_ranks
 from .exchange import share
 from .folds import exact, of_all, truths_of
 from .half_precision import as_half, reduced_in_float32
+from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
 from .located import spread_lines, takes
 from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
 from .results import written

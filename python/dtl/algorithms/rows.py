@@ -16,8 +16,8 @@ from ..containers.indexing.regions import move_all
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division
 from ..policies import Partition
-from .axis_reductions import container_of, redivided
 from .exchange import exchanged
+from .layouts import container_of, redivided
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -27,9 +27,9 @@ from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices
-from .axis_reductions import dimensions, redivided
 from .exchange import share
 from .half_precision import in_float32
+from .layouts import dimensions, redivided
 from .manipulation import ravel
 from .operator_ufuncs import UFUNCS
 from .reductions import check_fits, neutral

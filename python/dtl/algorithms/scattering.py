@@ -26,8 +26,8 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, writes
-from .axis_reductions import container_of
 from .exchange import exchanged, share
+from .layouts import container_of
 from .operator_ufuncs import UFUNCS
 from .rows import by_rows
 

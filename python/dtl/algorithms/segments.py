@@ -17,25 +17,16 @@ from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
-from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
+from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .operands import beside, on_every_rank
-from .reductions import neutral
+from .reductions import REDUCTIONS, neutral
 from .scattering import combine_sent
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: The ufuncs whose parts can be combined, each with the element that changes nothing.
-_NEUTRAL: dict[np.ufunc, Any] = {
-    np.add: 0,
-    np.multiply: 1,
-    np.logical_and: True,
-    np.logical_or: False,
-    np.bitwise_and: -1,
-    np.bitwise_or: 0,
-    np.bitwise_xor: 0,
-}
-_EXTREMES: dict[np.ufunc, str] = {np.minimum: "min", np.maximum: "max"}
+#: The reductions whose ufuncs combine parts.
+_NAMES: dict[Any, str] = {row.ufunc: name for name, row in REDUCTIONS.items() if row.ufunc}
 
 
 @algorithm
@@ -48,8 +39,8 @@ def reduceat(a: Any, ufunc: np.ufunc, indices: Any, axis: Any = 0, dtype: Any = 
         raise refusal(name, f"its first operand is of type {type(a).__name__}; it must be a container")
     refuse_closed(a)
     check_numbers(a, name)
-    if ufunc not in _NEUTRAL and ufunc not in _EXTREMES:
-        known = ", ".join(each.__name__ for each in (*_NEUTRAL, *_EXTREMES))
+    if ufunc not in _NAMES:
+        known = ", ".join(each.__name__ for each in _NAMES)
         raise refusal(name, f"parts of segments cannot be combined by it, as by {known}")
     (dim,) = dimensions(axis, a.ndim)
     begins = np.asarray(indices)
@@ -108,7 +99,7 @@ def _over_ranks(a: Any, ufunc: np.ufunc, begins: Array, kind: np.dtype[Any]) -> 
     low, high = (np.clip(each - first, 0, len(view)) for each in (begins, ends))
     mine = np.flatnonzero(low < high)
     made: Any = container_of(a, begins.shape, kind, BLOCK)
-    fill_part(made, np.full(1, _NEUTRAL[ufunc] if ufunc in _NEUTRAL else neutral(_EXTREMES[ufunc], kind)).astype(kind))
+    fill_part(made, np.full(1, neutral(_NAMES[ufunc], kind)).astype(kind))
     parts = np.empty(0, kind)
     if len(mine):
         pairs = np.stack([low[mine], high[mine]], axis=1).reshape(-1)  # of every other segment the result counts

@@ -24,9 +24,9 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .along import along
-from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .exchange import share
 from .half_precision import in_float32
+from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
 from .reducing import reduced

@@ -24,8 +24,8 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import located
-from .axis_reductions import container_of
 from .exchange import share
+from .layouts import container_of
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, ravel, reshape
 from .operands import together
 

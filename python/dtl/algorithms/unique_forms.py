@@ -12,10 +12,10 @@ from ..containers.base import check_container
 from ..containers.making import from_parts
 from ..containers.sequences import DistributedVector
 from ..runtime.agreement import local_step
-from .axis_reductions import redivided, rows_over_ranks
 from .concatenate import concat
 from .creation import full
 from .distinct import unique_all
+from .layouts import redivided, rows_over_ranks
 from .manipulation import dimension, moveaxis, ravel, reshape
 from .ordered import unique as distinct
 from .taking import take

@@ -14,9 +14,9 @@ from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from . import statistics
-from .axis_reductions import container_of, dimensions, redivided, rows_over_ranks
 from .creation import asarray
 from .exchange import share
+from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .manipulation import ravel
 from .numpy_forms import weights_along
 from .ordered import searchsorted

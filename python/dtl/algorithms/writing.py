@@ -26,9 +26,9 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import located
-from .axis_reductions import laid_out_as
 from .exchange import share
 from .fill import fill
+from .layouts import laid_out_as
 from .manipulation import dimension, ravel, reshape
 from .operands import together
 from .scan import cumsum

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import dimensions
 from ..algorithms.exchange import share
+from ..algorithms.layouts import dimensions
 from ..algorithms.manipulation import rolled
 from ..containers.base import check_container
 from ..containers.layout import division

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native.kinds import kind_of
-from ..algorithms.axis_reductions import container_of
+from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move

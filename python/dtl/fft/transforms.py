@@ -10,8 +10,8 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of, dimensions, redivided
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division, integers

@@ -16,9 +16,9 @@ from .._native.callsite import by_user
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from .._native.values import array_from
-from ..algorithms.axis_reductions import container_of, dimensions, redivided
 from ..algorithms.exchange import share
 from ..algorithms.half_precision import is_half, multiplied_in_float32
+from ..algorithms.layouts import container_of, dimensions, redivided
 from ..algorithms.rows import has_rows, transposed
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container

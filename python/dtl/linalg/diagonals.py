@@ -8,10 +8,10 @@ import numpy as np
 
 from .._native.arguments import diagonal_number, integer
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import container_of, dimensions
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of, dimensions
 from ..algorithms.manipulation import moveaxis
 from ..algorithms.operands import together
 from ..comm import reductions

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import kind_of
-from ..algorithms.axis_reductions import container_of
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of
 from ..algorithms.rows import by_rows
 from ..comm import reductions, vector_collectives
 from ..containers.base import DistributedContainer

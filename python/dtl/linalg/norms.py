@@ -10,8 +10,8 @@ import numpy as np
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms import folds, statistics
-from ..algorithms.axis_reductions import dimensions
 from ..algorithms.folds import REAL_SCALARS, fold
+from ..algorithms.layouts import dimensions
 from ..algorithms.manipulation import expand_dims, moveaxis
 from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError, InvalidTypeError

@@ -12,7 +12,7 @@ from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import array_from
-from ..algorithms.axis_reductions import container_of
+from ..algorithms.layouts import container_of
 from ..comm import collectives, objects
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of, redivided
 from ..algorithms.operands import together
 from ..algorithms.rows import by_rows
 from ..containers.base import DistributedContainer, check_container

@@ -16,8 +16,8 @@ import numpy as np
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of, redivided
 from ..algorithms.manipulation import broadcast_to
 from ..algorithms.operands import together
 from ..algorithms.rows import put_rows, transposed

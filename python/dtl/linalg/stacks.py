@@ -10,8 +10,8 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import container_of, redivided
 from ..algorithms.exchange import share
+from ..algorithms.layouts import container_of, redivided
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, Division

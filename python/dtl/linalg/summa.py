@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
-from ..algorithms.axis_reductions import container_of, redivided
+from ..algorithms.layouts import container_of, redivided
 from ..algorithms.reducing import combine
 from ..algorithms.reductions import reduction
 from ..comm import collectives, reductions, vector_collectives

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
-from ..algorithms.axis_reductions import dimensions, laid_out_as
+from ..algorithms.layouts import dimensions, laid_out_as
 from ..algorithms.manipulation import reshape
 from ..algorithms.numpy_forms import sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed

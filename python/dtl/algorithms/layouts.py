@@ -1,4 +1,4 @@
-"""Reductions along some dimensions: each rank reduces its part, and the ranks merge what they have in a container."""
+"""Containers for results, how their elements are divided among the ranks, and the dimensions that an axis names."""
 
 from __future__ import annotations
 
