@@ -130,11 +130,8 @@ def _by_numpy(f: Any, operands: list[Operand], like: Rows, op: str) -> Any:
         values, valid = _without_zeros(values, valid, len(like.local))
     if f.__name__ in ("power", "float_power") and all(_is_whole(each) for each in values):
         _check_power(values[1], like, op)
-    with np.errstate(all="ignore"):
-        try:
-            made = f(*values)
-        except TypeError as error:
-            raise InvalidTypeError(f"{op}: {error}") from None
+    with np.errstate(all="ignore"), arrows_errors(op):
+        made = f(*values)
     parts = [
         _named(like, column_of(np.asarray(each), valid)) for each in (made if isinstance(made, tuple) else (made,))
     ]

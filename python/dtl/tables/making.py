@@ -30,7 +30,9 @@ _DEPTH = 32
 
 
 def is_scalar(value: Any) -> bool:
-    """Say whether a value is one for all rows: also None, and a scalar of Arrow's."""
+    """Say whether a value is one for all rows: also None, what pandas has for it, and a scalar of Arrow's."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
     return value is None or isinstance(value, (*_SCALARS, arrow().Scalar))
 
 
@@ -79,6 +81,11 @@ def repeated(name: str, value: Any, rows: int) -> Any:
 def whole_column(name: str, values: Any) -> Any:
     """Return the values of an array that every rank has whole."""
     pa = arrow()
+    if isinstance(values, (Columns, DistributedContainer)) or isinstance(getattr(values, "rows", None), Rows):
+        raise InvalidTypeError(
+            f"the values of {name} are a {type(values).__name__}, of which each rank has a part; they must be an array "
+            "that is the same on every rank"
+        )
     with arrows_errors(f"the values of {name}"):
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             made = values

@@ -65,9 +65,11 @@ class Table(RowMethods, JoinMethods):
     @collective
     def __init__(self, ctx: Context, data: Any) -> None:
         check_context(ctx)
-        if isinstance(data, Table):
-            self._rows = data._rows
-            agree(ctx, "table", "a table")
+        if isinstance(data, (Table, Column)):
+            if data.context is not ctx:
+                raise InvalidArgumentError(f"the {type(data).__name__} is on another context")
+            self._rows = data.rows
+            agree(ctx, "table", f"{data.rows.names} of a table")
         elif isinstance(data, Columns):
             self._rows = rows_of_columns(ctx, "table", data)
         else:

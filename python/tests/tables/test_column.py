@@ -94,6 +94,9 @@ def test_operators_with_scalars_and_arrays(ctx: dtl.Context, name: str) -> None:
     assert values(column + None) == [None] * ROWS
     assert column.name == (column * 3).name == name
     assert str((table["i8"] + 1).dtype) == "int8"
+    if int(np.__version__.split(".")[0]) >= 2:  # before, NumPy takes a wider type
+        with pytest.raises(OverflowError, match="1000"):
+            table["i8"] + 1000
 
 
 def test_divisions_of_integers_by_zero_are_null(ctx: dtl.Context) -> None:
@@ -365,7 +368,7 @@ def test_isin_of_numbers(ctx: dtl.Context) -> None:
     assert values(table["i8"].isin([1.5, 5.0])) == [v == 5 for v in NUMBERS["i8"]]
     assert values(table["f64"].isin({2.0, None})) == [v in (2.0, None) for v in NUMBERS["f64"]]
     assert values(table["flag"].isin([True])) == [v is True for v in NUMBERS["flag"]]
-    for wrong in (["a"], "abc", 3, None):
+    for wrong in (["a"], "abc", 3, None, table["u16"], table, dtl.zeros(ctx, 3)):
         with pytest.raises(TypeError):
             table["i8"].isin(wrong)
 

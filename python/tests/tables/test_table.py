@@ -189,6 +189,19 @@ def test_unknown_columns(ctx: dtl.Context) -> None:
     assert (table["x"].name, str(table["x"].dtype), len(table["x"]), table["x"].shape) == ("x", "int64", 1, (1,))
 
 
+def test_what_has_parts_is_no_array_that_every_rank_has(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"a": [1, 2, 3]})
+    assert dtl.Table(ctx, table["a"]).columns == dtl.Table(ctx, table).columns == ["a"]
+    for value in (table, dtl.Columns()):
+        with pytest.raises(TypeError, match="each rank has a part"):
+            table["b"] = value
+        with pytest.raises(TypeError, match="each rank has a part"):
+            dtl.Table(ctx, {"b": value})
+    with pytest.raises(TypeError, match="each rank has a part"):
+        table[table]
+    assert table.columns == ["a"]
+
+
 def test_to_pandas_and_back(ctx: dtl.Context) -> None:
     pd = pytest.importorskip("pandas", reason="the frame is pandas'")
     frame = pd.DataFrame(
