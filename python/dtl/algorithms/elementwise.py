@@ -14,6 +14,7 @@ from .._native.callsite import by_user
 from .._native.keywords import memory_order
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
+from .._native.values import distinct_sorted
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
 from ..containers.interior import division_of, is_where_divided, tensor_class_of
@@ -506,7 +507,7 @@ def isin(
             wanted = others.local_view()
         else:
             started = slow_paths.clock() if slow_paths.listeners else 0
-            wanted = gathered(others.context, np.unique(others.local_view()))
+            wanted = gathered(others.context, distinct_sorted(others.local_view()))
             if started and others.context.size > 1:
                 slow_paths.tell(slow_paths.EVERYWHERE, "isin", wanted.nbytes, started)
     else:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
+from .._native.values import distinct_sorted
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..containers.interior import division_of
@@ -73,7 +74,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         if axis is None or arr.ndim == 1:
             return _delete_elements(ravel(arr) if arr.ndim > 1 else arr, given)
         given = on_every_rank(given, arr)
-    gone = np.flatnonzero(given) if mask else np.unique(_inside(given, -extent, extent - 1, extent))
+    gone = np.flatnonzero(given) if mask else distinct_sorted(_inside(given, -extent, extent - 1, extent))
     before = gone - np.arange(len(gone))  # how many of those that are kept stand before each
     share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}", anywhere=True)
     return rearranged(

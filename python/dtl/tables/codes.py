@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from .rows import arrow
 
@@ -81,7 +82,7 @@ def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
         places[present] = np.arange(len(present))
         return present, places[numbers]
     sample = numbers[:: max(len(numbers) // _SAMPLE, 1)]
-    if 2 * len(np.unique(sample)) > len(sample):  # most are distinct: a sort takes less time than a large hash table
+    if 2 * len(distinct_sorted(sample)) > len(sample):  # to sort takes less time than a large hash table
         order = np.argsort(numbers)
         found = numbers[order]
         first = np.ones(len(found), np.bool_)

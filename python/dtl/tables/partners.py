@@ -11,6 +11,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._native import slow_paths
+from .._native.values import distinct_sorted
 from ..comm.collectives import allgather
 from ..comm.reductions import allreduce
 from ..comm.vector_collectives import alltoallv
@@ -83,11 +84,12 @@ def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
     """Do what ``partners`` does, for a second table of any size."""
     with local_step(ctx, op):
         names = keys.column_names
-        wanted = np.unique(hashed(keys, names))
+        wanted = distinct_sorted(hashed(keys, names))
         hashes = hashed(second, names)
-        order = np.argsort(hashes, kind="stable")
-        offered, lengths = np.unique(hashes[order], return_counts=True)
-        begins = np.cumsum(lengths) - lengths
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        begins = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+        offered, lengths = hashes[begins], np.diff(begins, append=len(hashes))
     ranks = _interested(ctx, op, wanted, offered)
     with local_step(ctx, op):
         # For each pair of a row and a rank that wants it, in the order of the ranks, then of the rows.
@@ -126,7 +128,7 @@ def _interested(ctx: Context, op: str, wanted: Array, offered: Array) -> _Ranks:
     offers = alltoallv(ctx, offered, offering.tolist())
     with local_step(ctx, op):
         of_rank = np.repeat(np.arange(ctx.size, dtype=np.int32), matrix[:, 0, ctx.rank])
-        order = np.argsort(asked, kind="stable")
+        order = np.argsort(asked)
         asked = asked[order]
         low = np.searchsorted(asked, offers, "left")
         number = np.searchsorted(asked, offers, "right") - low
