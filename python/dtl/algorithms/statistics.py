@@ -12,8 +12,7 @@ from .._lazy import late
 from .._native.callsite import warn
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.scheduler import algorithm, computed_on_devices
-from ..runtime.short_calls import short
+from ..runtime.scheduler import algorithm, computed_on_devices, short
 from . import folds
 from .along import along
 from .folds import ELEMENT_SCALARS, MEAN_SCALARS, REAL_SCALARS, SUM_SCALARS, fold

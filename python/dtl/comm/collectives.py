@@ -8,7 +8,7 @@ from .._native.arguments import as_received, check_output, fitting_out, input_ar
 from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 from .operands import (
     broadcast_argument,
     check_in_place_root,

@@ -21,7 +21,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidTypeError
 from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
 from .staging import Twin, staged
 

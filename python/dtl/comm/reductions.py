@@ -13,8 +13,7 @@ from ..policies import Execution
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
-from ..runtime.scheduler import Deferrable, defer
-from ..runtime.short_calls import short
+from ..runtime.scheduler import Deferrable, defer, short
 from .operands import (
     SCALARS,
     as_passed,

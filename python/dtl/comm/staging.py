@@ -12,7 +12,6 @@ from .._native.arguments import is_on_device
 from .._native.error_marks import KNOWN_TO_RANKS, is_marked
 from .._native.library import bridge
 from ..exceptions import InvalidTypeError
-from ..runtime.device_array import memory_of_array
 from .requests import Request, then
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What few calls come to.
 from_dlpack = late(".runtime.device_array", "from_dlpack")
+memory_of_array = late(".runtime.device_array", "memory_of_array")
 Staging = late(".runtime.staging", "Staging")
 context_missing = late(".runtime.hints", "context_missing")
 linked = late(".comm.linked", "linked")

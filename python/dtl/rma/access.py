@@ -23,7 +23,7 @@ from ..comm.requests import Request, new_request
 from ..comm.tensors import is_tensor, memory_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import SUM, OpLike
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 from . import device_buffers
 from .window import Window, is_near, keep, note_request
 

@@ -10,7 +10,7 @@ from .._native.library import bridge
 from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 
 Self = TypeVar("Self", bound="Epochs")
 

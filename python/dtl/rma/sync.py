@@ -14,7 +14,7 @@ from ..exceptions import InvalidTypeError
 from ..ops import NO_OP, REPLACE, SUM
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 from .access import rma_fetch_and_op
 from .window import Window, lock_for_good
 

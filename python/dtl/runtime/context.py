@@ -21,7 +21,7 @@ from ..exceptions import (
     DTLError,
     InvalidArgumentError,
 )
-from ..runtime.short_calls import short
+from ..runtime.scheduler import short
 from . import abort, backends, detached, function_calls, hang_monitor
 from .agreement import collective
 from .devices import DeviceRanks, usual_or

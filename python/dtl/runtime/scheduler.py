@@ -168,6 +168,20 @@ class ShortAlgorithm:
         return call_in_turn(self._f, args, kwargs)
 
 
+def short(code: int, places: str, answer: str, fold: int = 0) -> Callable[[F], F]:
+    """Let a function be called only where its arguments need preparing; elsewhere C makes the call by itself.
+
+    Places has a word for each parameter, and answer says what comes back: see ``_bridge.ShortCall``. The function has
+    to come to the same for arguments that the short way takes.
+    """
+
+    def shortened(function: F) -> F:
+        prepare = ShortAlgorithm(function) if answer == "folded" else function
+        return cast("F", bridge.ShortCall(prepare, code, places, answer, fold))
+
+    return shortened
+
+
 def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], op: str = "") -> Any:
     """Make a call that blocks, after the asynchronous calls on its containers and apart from other threads.
 
