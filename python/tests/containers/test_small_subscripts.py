@@ -214,5 +214,5 @@ def test_an_interrupt_goes_to_the_program(alone: dtl.Context) -> None:
                 np.clip(x, 0.2, 0.8)
         finally:
             sys.setprofile(None)
-        assert "numpy" in come[0]
+        assert "numpy" in come[0] or come[0] == "<__array_function__ internals>"  # of NumPy 1.20
         np.testing.assert_array_equal(np.clip(x, 0.2, 0.8).to_numpy(), np.clip(np.arange(10.0), 0.2, 0.8))
