@@ -81,17 +81,23 @@ def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
         places = np.zeros(width, np.int64)
         places[present] = np.arange(len(present))
         return present, places[numbers]
-    sample = numbers[:: max(len(numbers) // _SAMPLE, 1)]
+    return _unique(numbers)
+
+
+def _unique(numbers: Array) -> tuple[Array, Array]:
+    """Return the distinct numbers in order, and the place of each among them. Every NaN is the same, and the last."""
+    bits = numbers.view(f"i{numbers.itemsize}")
+    sample = bits[:: max(len(bits) // _SAMPLE, 1)]
     if 2 * len(distinct_sorted(sample)) > len(sample):  # to sort takes less time than a large hash table
         order = np.argsort(numbers)
-        found = numbers[order]
+        found, bits = numbers[order], bits[order]
         first = np.ones(len(found), np.bool_)
-        first[1:] = found[1:] != found[:-1]
+        first[1:] = bits[1:] != bits[:-1]
         places = np.empty(len(found), np.int64)
         places[order] = np.cumsum(first) - 1
         return found[first], places
-    coded = arrow().array(numbers).dictionary_encode()
-    found = coded.dictionary.to_numpy()
+    coded = arrow().array(bits).dictionary_encode()
+    found = coded.dictionary.to_numpy().view(numbers.dtype)
     order = np.argsort(found)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
@@ -159,7 +165,6 @@ def integers_of(column: Any) -> Array:
 
 
 def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
-    pa = arrow()
     numbers = integers_of(column)
     known = numbers if missing is None else numbers[~missing]
     low, high = (int(known.min()), int(known.max())) if len(known) else (0, 0)
@@ -175,17 +180,26 @@ def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
         if missing is not None:
             of_row[missing] = width
         return Codes(of_row, width + (missing is not None), values)
-    coded = pa.array(numbers, mask=missing).dictionary_encode()
-    return _of_dictionary(coded, lambda found: typed(found.to_numpy(), kind, None), missing)
+    return _of_unique(numbers, kind, missing)
 
 
 def _of_floats(column: Any, missing: Array) -> Codes:
-    pa = arrow()
     kind = column.type
     numbers = integers_of(column) + np.zeros(1, f"f{kind.bit_width // 8}")  # of -0.0 becomes 0.0
     numbers[np.isnan(numbers)] = np.nan
-    coded = pa.array(numbers.view(f"i{kind.bit_width // 8}"), mask=missing).dictionary_encode()
-    return _of_dictionary(coded, lambda found: pa.array(found.to_numpy().view(numbers.dtype), kind), missing)
+    return _of_unique(numbers, kind, missing)
+
+
+def _of_unique(numbers: Array, kind: Any, missing: Array) -> Codes:
+    """Return the numbers of values of a type, given as NumPy's."""
+    found, places = _unique(numbers if missing is None else numbers[~missing])
+    width = len(found)
+    if missing is None:
+        return Codes(places, width, lambda wanted: [typed(found[wanted], kind, None)])
+    of_row = np.full(len(missing), width, np.int64)
+    of_row[~missing] = places
+    with_null = np.append(found, np.zeros(1, found.dtype))
+    return Codes(of_row, width + 1, lambda wanted: [typed(with_null[wanted], kind, wanted == width)])
 
 
 def _of_categories(name: str, column: Any, missing: Array) -> Codes:
@@ -213,7 +227,7 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
 
 
 def _of_hashes(column: Any, missing: Array) -> Codes:
-    return _of_dictionary(_one_array(column.dictionary_encode()), lambda found: found, missing)
+    return _of_dictionary(_one_array(column.dictionary_encode()), missing)
 
 
 def _one_array(column: Any) -> Any:
@@ -227,9 +241,9 @@ def _one_array(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), none, ordered=column.type.ordered)
 
 
-def _of_dictionary(coded: Any, values_of: Callable[[Any], Any], missing: Array) -> Codes:
+def _of_dictionary(coded: Any, missing: Array) -> Codes:
     """Return the numbers of values that Arrow has numbered in the order in which they come."""
-    found = values_of(coded.dictionary)
+    found = coded.dictionary
     order = arrow().compute.sort_indices(found).to_numpy()
     width = len(order)
     places = np.empty(width + 1, np.int64)
@@ -247,7 +261,7 @@ def _of_dictionary(coded: Any, values_of: Callable[[Any], Any], missing: Array) 
 
 
 def typed(numbers: Array, kind: Any, missing: Array) -> Any:
-    """Return integers as an array of a type: of integers, dates, times or booleans."""
+    """Return numbers of NumPy's as an array of a type: of numbers, dates, times or booleans."""
     pa = arrow()
     if pa.types.is_boolean(kind):
         return pa.array(numbers != 0, mask=missing)
