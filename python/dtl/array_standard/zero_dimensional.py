@@ -93,7 +93,7 @@ class ZeroDimensional(NDArrayOperatorsMixin):
             return np.array(self._value, dtype)
         return np.asarray(self._value, dtype)
 
-    def _as_scalar(self) -> Any:
+    def __dtl_scalar__(self) -> Any:
         """Return the value as a scalar of NumPy: what containers take it for as an operand."""
         return self._value[()]
 
@@ -214,7 +214,7 @@ _METHODS = (
 def values(given: Any) -> Any:
     """Return NumPy's scalars in place of the arrays without dimensions, also in lists, tuples and dictionaries."""
     if isinstance(given, ZeroDimensional):
-        return given._as_scalar()
+        return given.__dtl_scalar__()
     if given.__class__ in (list, tuple):
         return given.__class__(map(values, given))
     if given.__class__ is dict:

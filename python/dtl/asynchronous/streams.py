@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from _thread import allocate_lock
+from operator import methodcaller
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -16,7 +17,7 @@ from .._native import library
 from .._native.callsite import Site, own
 from .._native.objects import handle_of
 from ..exceptions import BackendError, InvalidArgumentError
-from ..futures.future import DONE, FAILED, Future, end, note_known, wait_until_over
+from ..futures.future import DONE, FAILED, Future, end, note_known, wait_until_over, when_over
 from ..runtime import scheduler
 from ..runtime.context import Context, give_up, kept_of, of_handle
 from ..runtime.environment import THREAD_MULTIPLE
@@ -35,14 +36,14 @@ _lock = threading.Lock()
 class Operation(Future):
     """The future of an asynchronous call."""
 
-    __slots__ = ("op", "place")
+    __slots__ = ("_op", "_place")
 
     _promise = False
 
     def __init__(self, op: str, place: str) -> None:
         super().__init__()
-        self.op = op
-        self.place = place
+        self._op = op
+        self._place = place
 
     def cancel(self) -> bool:
         """Say no: a call that was started cannot be cancelled."""
@@ -64,14 +65,7 @@ class Operation(Future):
         finally:
             scheduler.waiting.pop(me, None)
 
-    def wait_in_stream(self) -> None:
-        """Wait, in a stream's thread, for a call of another stream that was submitted earlier."""
-        over = allocate_lock()
-        over.acquire()
-        if self._when_over(lambda _: over.release()):
-            over.acquire()
-
-    def report(self) -> None:
+    def _report(self) -> None:
         """Print an error that the program never retrieved."""
         if not self._retrieved:
             self._retrieved = True
@@ -82,7 +76,15 @@ class Operation(Future):
             sys.stderr.write(f"dtl: {self!r}, and nobody asked it\n{''.join(lines)}")
 
     def _origin(self) -> str:
-        return f" of {self.op} at {self.place}" if self.place else f" of {self.op}"
+        return f" of {self._op} at {self._place}" if self._place else f" of {self._op}"
+
+
+def _wait_in_stream(operation: Operation) -> None:
+    """Wait, in a stream's thread, for a call of another stream that was submitted earlier."""
+    over = allocate_lock()
+    over.acquire()
+    if when_over(operation, lambda _: over.release()):
+        over.acquire()
 
 
 class Job:
@@ -90,15 +92,15 @@ class Job:
 
     def __init__(
         self,
-        future: Operation,
+        op: str,
         site: Site,
         roots: list[DistributedContainer],
         work: Callable[[Context], Any],
         after: Any = None,
     ) -> None:
-        self.future = future
+        self.future = Operation(op, site.place)
         self.number = 0  # among the deferred calls of the context
-        self._site = site
+        self._op, self._site = op, site
         self._roots = roots
         self._work = work
         self._after: list[Operation] = [] if after is None else [after]
@@ -120,14 +122,14 @@ class Job:
     def run(self, stream: Stream) -> None:
         """Wait for the earlier calls on the containers, make the call, and end the future."""
         for operation in self._after:
-            operation.wait_in_stream()
+            _wait_in_stream(operation)
         future, state, value, error = self.future, DONE, None, None
         with scheduler.stream_thread():
             try:
                 library.context_serve(handle_of(stream.context), stream.of.handle, self.number)
-                value = self._site.run(future.op, functools.partial(self._work, stream.context))
+                value = self._site.run(self._op, functools.partial(self._work, stream.context))
             except BaseException as raised:  # noqa: BLE001 - whoever asks gets it
-                state, error = FAILED, _with_call_site(raised, future)
+                state, error = FAILED, _with_call_site(raised, self._op, self._site.place)
                 _failed.add(future)
         self._work, self._after = _nothing, []
         self._end(stream)
@@ -158,13 +160,13 @@ def _nothing(_: Context) -> None:
     """Replace the work of a call that is over, so that nothing keeps its arguments alive."""
 
 
-def _with_call_site(error: BaseException, future: Operation) -> BaseException:
+def _with_call_site(error: BaseException, op: str, place: str) -> BaseException:
     """Return an error with a traceback that begins where the call was made, and a note of that."""
     trace = error.__traceback__
     while trace is not None and own(trace.tb_frame):
         trace = trace.tb_next
-    if future.place and hasattr(error, "add_note"):
-        error.add_note(f"{future.op} was called at {future.place}")
+    if place and hasattr(error, "add_note"):
+        error.add_note(f"{op} was called at {place}")
     return error.with_traceback(trace or error.__traceback__)
 
 
@@ -332,6 +334,9 @@ def streams_of(ctx: Context) -> Streams:
     return streams
 
 
+_report = methodcaller("_report")
+
+
 @atexit.register
 def _finish() -> None:
     """Finish the calls that are under way when the program ends, because other ranks may wait for them."""
@@ -339,4 +344,4 @@ def _finish() -> None:
         for streams in list(_open):
             streams.stop()
         for future in list(_failed):
-            future.report()
+            _report(future)

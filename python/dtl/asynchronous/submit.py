@@ -16,7 +16,7 @@ from ..policies import Execution
 from ..runtime.agreement import tell
 from ..runtime.context import Context
 from ..runtime.scheduler import DEPTH, AsyncCalls, calls_of, containers_in, in_stream, roots_of
-from .streams import Job, Operation, Stream, Streams, streams_of
+from .streams import Job, Stream, Streams, streams_of
 
 
 def submitted(op: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
@@ -67,7 +67,7 @@ def deferred(
             tell(error, op, (stream,))
             raise
 
-    job = Job(Operation(op, site.place), site, roots, told, after)
+    job = Job(op, site, roots, told, after)
     names = ", ".join(map(_described, containers))
     words = f"{op} of {names} in stream {calls_of(roots[0]).stream}"
     job.begin(stream)

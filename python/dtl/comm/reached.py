@@ -11,6 +11,7 @@ from .._native.kinds import carrier
 from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
+from ..runtime.devices import reaches_gpus
 from .linked import describe
 
 #: The calls, by what takes their place on the host.
@@ -25,7 +26,7 @@ def reached(name: str, call: dict[str, Any]) -> Any:
     if name not in _CODES:
         return NotImplemented
     ctx, value, out = call["ctx"], call.get("data", call.get("send_data")), call.get("out")
-    if not (_suits(value) and _suits(out) and isinstance(ctx, Context) and ctx.nccl_mode < 0 and ctx._reaches_gpus()):
+    if not (_suits(value) and _suits(out) and isinstance(ctx, Context) and ctx.nccl_mode < 0 and reaches_gpus(ctx)):
         return NotImplemented
     dest, source = (integer(peer, call.get(peer, ctx.rank)) for peer in ("dest", "source"))
     if name == "sendrecv" and ctx.rank in (dest, source):

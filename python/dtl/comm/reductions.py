@@ -13,7 +13,7 @@ from ..policies import Execution
 from ..runtime import scheduler
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
-from ..runtime.scheduler import Deferrable, defer, short
+from ..runtime.scheduler import Deferrable, defer, execution_of, short
 from .operands import (
     SCALARS,
     as_passed,
@@ -154,7 +154,7 @@ def reduce(ctx: Any, value: Any = None, op: Any = SUM, root: int = 0, *, out: An
 def _of_container(c: Deferrable, *ops: Any) -> Any:
     """Combine a container's elements by the operator that was passed in its second place, or by name."""
     op = ops[1] if ops[0] is None else ops[0]
-    if c._execution is Execution.ASYNC:
+    if execution_of(c) is Execution.ASYNC:
         return defer(Deferrable.__dtl_reduce__, (c, op), {}, depth=4, name="reduce")  # by way of staged
     if state.under_way:
         scheduler.wait_for(c)

@@ -74,8 +74,9 @@ class Request:
         before = self._give
         self._give = lambda result: give(before(result))
 
-    def _is_under_way(self) -> bool:
-        return self._active and self._held is not None
+    def _under_way(self) -> tuple[Context, int] | None:
+        """Return the context and the handle of an operation that is under way."""
+        return (self._ctx, handle_of(self._held)) if self._active and self._held is not None else None
 
     def _ask(self, code: int) -> Any:
         if self._held is None:
@@ -242,6 +243,17 @@ class PersistentRequest(Request):
     # Called before each start, to copy data that is not sent from where it lies.
     _before: Callable[[], Any] | None = None
 
+    def _make_ready(
+        self,
+        ctx: Context,
+        op: str,
+        held: bridge.PendingCall,
+        give: Callable[[Any], Any],
+        before: Callable[[], Any] | None,
+    ) -> None:
+        self._begin(ctx, op, held, give)
+        self._active, self._before = False, before
+
     def start(self) -> None:
         """Start the operation.
 
@@ -294,6 +306,7 @@ class PersistentRequest(Request):
 then = Request._then
 
 _begin = Request._begin
+_make_ready = PersistentRequest._make_ready
 
 
 def new_request(ctx: Context, op: str, held: Any, give: Callable[[Any], Any] = lambda result: None) -> Request:
@@ -314,9 +327,7 @@ def new_persistent_request(
     """Return the request of what the bridge is ready to start. Before each start, before is called."""
     detached.settle()
     request = PersistentRequest.__new__(PersistentRequest)
-    _begin(request, ctx, op, held, give)
-    request._active = False
-    request._before = before
+    _make_ready(request, ctx, op, held, give, before)
     return request
 
 
@@ -375,12 +386,13 @@ def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
     InvalidTypeError
         If an element of the list is not a request.
     """
-    active = [(i, r) for i, r in enumerate(_checked(requests)) if r._is_under_way()]
+    given = [(i, r, r._under_way()) for i, r in enumerate(_checked(requests))]
+    active = [(i, r, *where) for i, r, where in given if where is not None]
     if not active:
         return None, None
-    handles = np.array([handle_of(r._held) for _, r in active], np.int64)
-    place = _call(bridge.WAIT_ANY, active[0][1]._ctx, handles, None, 0, 0, 0, 0)
-    index, request = active[max(place, 0)]
+    handles = np.array([handle for *_, handle in active], np.int64)
+    place = _call(bridge.WAIT_ANY, active[0][2], handles, None, 0, 0, 0, 0)
+    index, request, *_ = active[max(place, 0)]
     return index, request.wait()
 
 

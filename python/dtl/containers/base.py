@@ -21,7 +21,7 @@ from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
 from .array_conversion import check_caller
 from .expressions import Fusable, leave
-from .interior import as_elements, is_laid_out_as
+from .interior import as_elements, forget_part, is_laid_out_as
 from .layout import Division
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     @property
     def views_out(self) -> int:
         """How many views of this rank's memory exist. While there are any, the structure cannot change."""
-        self._root()._forget_part()
+        forget_part(self._root())
         return library.container_views(self._handle)
 
     def owner(self, *index: int) -> int:

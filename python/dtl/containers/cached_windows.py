@@ -8,7 +8,7 @@ which windows belong to containers that none of them has any more, and close tho
 from __future__ import annotations
 
 import weakref
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Callable
 
 import numpy as np
@@ -27,13 +27,15 @@ kept: dict[int, list[CachedWindow]] = {}
 #: The window that pointers to a container's elements use; None before the first.
 window_of: Callable[[Any], Any] = attrgetter("_cached_window")
 
+_memory_of, _forget = attrgetter("_held"), methodcaller("_end")
+
 
 class CachedWindow(bridge.Handle):
     """A window that is locked by lock_all until it ends. It keeps the window's memory, but not its context."""
 
     def __init__(self, container: Any, window: Any) -> None:
         self._handle = handle_of(window)
-        self._memory = window._held
+        self._memory = _memory_of(window)
         self._container = weakref.ref(container)
         self.window = weakref.ref(window)
 
@@ -48,7 +50,7 @@ class CachedWindow(bridge.Handle):
         self.forget()
         window = self.window()
         if window is not None:
-            window._end()
+            _forget(window)
 
     def forget(self) -> None:
         """Let the memory go."""
@@ -58,6 +60,10 @@ class CachedWindow(bridge.Handle):
 def add(container: Any, window: Any) -> None:
     """Keep the window of a container. Only this module closes it from now on."""
     kept.setdefault(handle_of(container.context), []).append(CachedWindow(container, window))
+    _set_window(container, window)
+
+
+def _set_window(container: Any, window: Any) -> None:
     container._cached_window = window
 
 
@@ -93,7 +99,7 @@ def end(container: Any, op: str, words: str = "", *, idle: bool = True) -> None:
             raise BufferError(f"{op}: {are} out; delete {'it' if views == 1 else 'them'} first")
     agree(ctx, op, words)
     _end(ctx, next(cached for cached in kept[handle_of(ctx)] if cached.window() is window))
-    container._cached_window = None
+    _set_window(container, None)
 
 
 def _end(ctx: Context, cached: CachedWindow) -> None:

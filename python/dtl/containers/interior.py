@@ -47,6 +47,9 @@ noted_meaning: Callable[[Any], Any] = attrgetter("_meaning")
 #: The class of new containers made of the elements of one: its own, unless that owns none.
 owning_class_of: Callable[[Any], Any] = methodcaller("_owning_class")
 
+#: Lets go of what is known of the place of this rank's part, which is to change.
+forget_part: Callable[[Any], None] = methodcaller("_forget_part")
+
 #: DistributedTensor, for results of several dimensions.
 tensor_class_of: Callable[[Any], Any] = attrgetter("_tensor_class")
 
@@ -63,11 +66,6 @@ def move_to(c: Any, ctx: Any) -> None:
     """Give a container of another context of the same ranks, such as a stream's, to a context. Not collective."""
     library.container_settle(handle_of(c), handle_of(ctx))
     c._context = ctx
-
-
-def forget_part(c: Any) -> None:
-    """Let go of what is known of the place of this rank's part, which is to change."""
-    c._forget_part()
 
 
 def check_idle(c: Any, op: str) -> None:

@@ -86,6 +86,7 @@ def created(
     placement: Placement = Placement.HOST,
     blank: bool = False,
     words: str = "",
+    execution: Execution = Execution.SEQ,
 ) -> Made:
     """Return a container of a class, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
 
@@ -93,7 +94,7 @@ def created(
     the ranks agree on: the name of the call that makes the container, a space, and its arguments.
     """
     made: Any = kind.__new__(kind)
-    made._create(ctx, shape, np.dtype(dtype), divided, placement=placement, blank=blank, words=words)
+    made._create(ctx, shape, np.dtype(dtype), divided, execution, placement, blank, words)
     new: Made = made
     return new
 

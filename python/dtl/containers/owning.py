@@ -27,7 +27,7 @@ from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
 from .interior import as_carried, carrier_of, context_of, end_write, fill_part
 from .layout import BLOCK, Division, division, execution_policy
-from .making import adopt, adopt_native, from_parts
+from .making import adopt, adopt_native, created, from_parts
 from .places import copies
 
 Owning = TypeVar("Owning", bound="OwningContainer")
@@ -225,13 +225,12 @@ class OwningContainer(DistributedContainer):
             header[: 2 + given.ndim] = (number_of, given.ndim, *given.shape)
         agree(ctx, op, f"root {number}, {divided}")
         header = collectives.broadcast(ctx, header, number)
-        made = cls.__new__(cls)
         shape = tuple(header[2 : 2 + header[1]].tolist())
         if header[0] > 0:
             dtype = np.dtype(library.dtype_name(int(header[0])))
         else:  # the core has no number of it
             dtype = objects.broadcast_object(ctx, None if given is None else given.dtype, number)
-        made._create(ctx, shape, dtype, divided, execution, placement)
+        made = created(cls, ctx, shape, dtype, divided, placement, execution=execution)
         elements = None if given is None else as_carried(made, given)
         bridge.distribute(made, elements, number)
         return made

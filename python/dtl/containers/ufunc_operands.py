@@ -75,7 +75,7 @@ def _redefines(kind: Any) -> bool:
 
 def scalar_of(value: Any) -> Any:
     """Return NumPy's scalar in place of an array without dimensions of ``dtl.array_api``, which every rank has."""
-    return value._as_scalar() if hasattr(value, "_as_scalar") else value
+    return value.__dtl_scalar__() if hasattr(value, "__dtl_scalar__") else value
 
 
 def operand(name: str, value: Any, moved: bool = False) -> Any:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from concurrent import futures
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, cast
 
@@ -442,3 +443,7 @@ def _end(future: futures.Future[Any], end: Callable[[Any], None], outcome: Any) 
         end(outcome)
     except BaseException:
         logging.getLogger("concurrent.futures").exception("ending %r", future)
+
+
+#: Whether the process of an executor is the only rank.
+is_alone: Callable[[Any], bool] = attrgetter("_alone")

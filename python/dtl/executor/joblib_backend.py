@@ -8,7 +8,7 @@ from concurrent import futures
 from typing import Any, Callable
 
 from ..exceptions import BackendUnavailableError, InvalidArgumentError, InvalidTypeError
-from .executor import Executor, entered
+from .executor import Executor, entered, is_alone
 
 
 def register_joblib() -> None:
@@ -81,7 +81,7 @@ def _backend() -> Any:
             if n_jobs == 0:
                 raise ValueError("n_jobs == 0 in Parallel has no meaning")
             workers = self._executor.num_workers
-            if self._executor._alone or n_jobs == 1:
+            if is_alone(self._executor) or n_jobs == 1:
                 return 1
             most = n_jobs if n_jobs is not None and n_jobs > 0 else workers + 1 + (-1 if n_jobs is None else n_jobs)
             return max(2, min(most, workers))

@@ -12,17 +12,17 @@ class _Queue(local):
     """The callbacks that a thread has yet to run."""
 
     def __init__(self) -> None:
-        self.pending: deque[tuple[Any, list[Callable[[Any], Any]]]] = deque()
+        self.pending: deque[tuple[Any, list[Callable[[Any], Any]], Callable[[], None]]] = deque()
         self.running = False
 
 
 _queue = _Queue()
 
 
-def run(future: Any, calls: list[Callable[[Any], Any]]) -> None:
-    """Run the callbacks of a future that is over: now, or after those that the calling thread is running."""
+def run(future: Any, calls: list[Callable[[Any], Any]], then: Callable[[], None]) -> None:
+    """Run the callbacks of a future that is over, and then one more: now, or after those that the thread is running."""
     calls.reverse()
-    _queue.pending.append((future, calls))
+    _queue.pending.append((future, calls, then))
     if not _queue.running:
         run_pending()
 
@@ -35,12 +35,12 @@ def run_pending() -> None:
     before, _queue.running = _queue.running, True
     try:
         while pending:
-            future, calls = pending[0]
+            future, calls, then = pending[0]
             if calls:
                 _run(calls.pop(), future)
             else:
                 pending.popleft()
-                future._called_back()
+                then()
     finally:
         _queue.running = before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from _thread import allocate_lock
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Generator
 
 from ..exceptions import BufferError, InvalidArgumentError, InvalidHandleError, InvalidTypeError
@@ -187,7 +187,7 @@ class Future:
             calls, self._calls = self._calls, None
             self._calling_back = calls is not None
         if calls is not None:
-            callbacks.run(self, calls)
+            callbacks.run(self, calls, self._called_back)
         return True
 
     def _called_back(self) -> None:
@@ -319,13 +319,6 @@ class Future:
         if not self._when_over(go_on):
             go_on(self)
         return made
-
-    def _follow(self, other: Future) -> None:
-        """End as another future has ended."""
-        state = state_of(other)
-        if state == FAILED:
-            note_known(other)
-        self._end(state, result_of(other), error_of(other))
 
     def set(self, value: Any = None) -> None:
         """Set the result.
@@ -483,8 +476,13 @@ error_of: Callable[[Any], Any] = attrgetter("_error")
 #: Ends a future, unless it is over, from (future, state, value, error). Says whether it did.
 end = Future._end
 
-#: Ends a future as another one has ended, from (future, other).
-follow = Future._follow
+
+def follow(future: Future, other: Future) -> None:
+    """End a future as another one has ended."""
+    state = state_of(other)
+    if state == FAILED:
+        note_known(other)
+    end(future, state, result_of(other), error_of(other))
 
 
 def when_over(future: Future, call: Callable[[Any], Any]) -> bool:
@@ -492,9 +490,8 @@ def when_over(future: Future, call: Callable[[Any], Any]) -> bool:
     return future._when_over(call)
 
 
-def wait_until_over(future: Future) -> None:
-    """Wait until a future is over, also if the program lets go of it meanwhile."""
-    future._await(None)
+#: Waits until a future is over, also if the program lets go of it meanwhile.
+wait_until_over: Callable[[Any], bool] = methodcaller("_await", None)
 
 
 def note_known(future: Future) -> None:

@@ -12,7 +12,7 @@ from .._native.named_tuples import replaced
 from ..comm.objects import allgather_object
 from ..containers.interior import division_of
 from ..containers.layout import Division
-from ..containers.making import from_parts
+from ..containers.making import divide, from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
@@ -246,15 +246,10 @@ def completed(
                 each.mask = None
         del vec
         for vec in (*named_vectors(made).values(), *made.masks.values()):
-            _divide(vec, divided)
+            if division_of(vec) != divided:
+                divide(vec, divided)
         agree(ctx, op)
     except BaseException:
         made.close()
         raise
     return made
-
-
-def _divide(vec: DistributedVector, divided: Division) -> None:
-    """Divide a vector as the caller wants it. Collective."""
-    if division_of(vec) != divided:
-        vec._divide(divided)

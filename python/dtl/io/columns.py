@@ -458,8 +458,8 @@ class Columns:
         if not isinstance(other, Columns):
             raise InvalidTypeError(f"other must be Columns, not {type(other).__name__}")
         there = on if other_on is None else other_on
-        mine, others = self._vector(on), other._vector(there)
-        kinds = self._kind(on), other._kind(there)
+        mine, others = self._vector(on), _vector_named(other, there)
+        kinds = self._kind(on), meaning_of(others).kind(others.dtype)
         if kinds[0] != kinds[1]:
             raise InvalidTypeError(f"column {on!r} is of {kinds[0]}, and {there!r} of {kinds[1]}")
         if kinds[0] != "text":
@@ -528,7 +528,7 @@ class Columns:
             raise InvalidTypeError(f"other must be Columns, not {type(other).__name__}")
         shared = on if other_on is None else None
         for table, name in ((self, on), (other, on if other_on is None else other_on)):
-            table._vector(name)
+            _vector_named(table, name)
         mine, others = merged_names(self, other, shared, _suffixes(suffixes))
         theirs = named_vectors(other)[on if shared else str(other_on)]
         share(
@@ -675,3 +675,6 @@ def _names(what: str, names: Any) -> list[str]:
         if not isinstance(name, str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
     return found
+
+
+_vector_named = Columns._vector

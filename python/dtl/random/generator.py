@@ -82,14 +82,13 @@ class Generator(Distributions):
     @collective
     def __init__(self, ctx: Context, seed: Any = None) -> None:
         check_context(ctx)
-        self._context = ctx
         if seed is None:
             own = np.random.SeedSequence().generate_state(4, np.uint32)
             seed = collectives.broadcast(ctx, own, 0).tolist()
         check_seed(seed)
-        self._seed = seed if isinstance(seed, np.random.SeedSequence) else by_numpy(np.random.SeedSequence, seed)
-        agree(ctx, "Generator", f"seed {self._seed.entropy}, spawn_key {self._seed.spawn_key}")
-        self._begin()
+        sequence = seed if isinstance(seed, np.random.SeedSequence) else by_numpy(np.random.SeedSequence, seed)
+        agree(ctx, "Generator", f"seed {sequence.entropy}, spawn_key {sequence.spawn_key}")
+        self._begin(ctx, sequence)
 
     @property
     def context(self) -> Context:
@@ -133,8 +132,7 @@ class Generator(Distributions):
 
     def _child(self, seed: np.random.SeedSequence) -> Generator:
         made = Generator.__new__(Generator)
-        made._context, made._seed = self._context, seed
-        made._begin()
+        made._begin(self._context, seed)
         return made
 
     @blocking

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from operator import attrgetter
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -57,7 +58,8 @@ class Source:
     _context: Context
     _seed: np.random.SeedSequence
 
-    def _begin(self) -> None:
+    def _begin(self, ctx: Context, seed: np.random.SeedSequence) -> None:
+        self._context, self._seed = ctx, seed
         self._streams = streams.Streams(self._context, self._seed)
         self._calls = 0
 
@@ -350,8 +352,10 @@ next_call = Source._next
 #: Has the ranks agree on a call, from (source, name, call, shape, given).
 agree_on = Source._agree
 
+_streams_of: Callable[[Source], streams.Streams] = attrgetter("_streams")
+
 
 def stream_of(source: Source, call: int) -> np.random.Generator:
     """Return NumPy's generator of the stream of a call, the same on every rank."""
-    generator: np.random.Generator = source._streams.at(call)
+    generator: np.random.Generator = _streams_of(source).at(call)
     return generator

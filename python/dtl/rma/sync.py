@@ -16,7 +16,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from ..runtime.scheduler import short
 from .access import rma_fetch_and_op
-from .window import Window, lock_for_good
+from .window import Window, lock_for_good, name_in_errors
 
 
 class Lock:
@@ -55,7 +55,7 @@ class Lock:
         check_context(ctx)
         agree(ctx, "lock", "")
         self._window = Window(ctx, size=0)
-        self._window._kind = "lock"
+        name_in_errors(self._window, "lock")
 
     def acquire(self) -> None:
         """Wait until the lock is free, and take it. Not collective.

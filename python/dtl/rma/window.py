@@ -291,10 +291,17 @@ is_near: Callable[[Any], bool] = attrgetter("_near")
 #: Keeps what an access uses until it is over, from (win, target, array).
 keep = Window._keep
 
+_requests_of = attrgetter("_requests")
+
 
 def note_request(win: Window, request: Any) -> None:
     """Note a request of an access, for which close can wait."""
-    win._requests.add(request)
+    _requests_of(win).add(request)
+
+
+def name_in_errors(win: Window, kind: str) -> None:
+    """Have errors call a window by what it is part of, such as lock."""
+    win._kind = kind
 
 
 def lock_for_good(win: Window, kind: str, cached: bool = False) -> None:
@@ -305,7 +312,7 @@ def lock_for_good(win: Window, kind: str, cached: bool = False) -> None:
     win._cached = cached
     win.lock_all()
     _call(bridge.WIN_DETACH, win, None, None, 0, 0, 0, 0)
-    win._kind = kind
+    name_in_errors(win, kind)
 
 
 def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None, DeviceArray | None, int]:

@@ -94,8 +94,9 @@ def name_call(error: Exception, op: str) -> None:
     """Let the error of a collective call that is a part of another one name that one, which the program has made."""
     if not isinstance(error, DTLError) or not is_marked(error, KNOWN_TO_RANKS):
         return
-    if error._cause and error.op not in ("", op, "collective call"):
-        error.args, error.op = (f"{op}: {error._cause}",), op
+    cause = error._cause
+    if cause and error.op not in ("", op, "collective call"):
+        error.args, error.op = (f"{op}: {cause}",), op
 
 
 def _ranks(arguments: Iterable[Any]) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from .._native import library
 from .._native.arguments import integer
@@ -229,3 +230,7 @@ class DeviceRanks(bridge.Ranks):
             made.close()  # type: ignore[attr-defined]  # a context has it
             raise
         return made
+
+
+#: Whether the messages of a context's ranks may be from and to memory of GPUs. It is asked once; not collective.
+reaches_gpus: Callable[[Any], bool] = methodcaller("_reaches_gpus")

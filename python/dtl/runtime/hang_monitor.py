@@ -11,6 +11,7 @@ import contextlib
 import sys
 import time
 from _thread import get_ident
+from operator import methodcaller
 from types import TracebackType
 from typing import Iterator
 
@@ -127,10 +128,13 @@ def _watch(main: int) -> None:
                     library.context_answer(context, f"at {outside(frames_of_threads().get(thread))}")
 
 
+_origin_of = methodcaller("_origin")
+
+
 def _waits_for(thread: int) -> str:
     """Return which asynchronous call a thread waits for, in words."""
     future = scheduler.waiting.get(thread)
-    return "in no call that waits" if future is None else f"waiting for{future._origin()[3:]}"
+    return "in no call that waits" if future is None else f"waiting for{_origin_of(future)[3:]}"
 
 
 def interrupted(where: TracebackType | None) -> None:

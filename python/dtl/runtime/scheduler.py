@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from _thread import _local as local  # threading's, which few programs need otherwise
 from contextlib import contextmanager
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from types import TracebackType
 from typing import Any, Callable, ClassVar, Iterator, TypeVar, cast
 
@@ -36,6 +36,7 @@ waiting: dict[int, Any] = {}
 placed: list[Callable[..., Any]] = []
 
 _thread = local()
+_wait_until_over = methodcaller("_await", None)
 
 
 def count(calls: int) -> None:
@@ -69,7 +70,7 @@ def wait_for(*values: Any) -> None:
     for root in roots_of(containers_in(values)):
         last = calls_of(root).last
         if last is not None and not last.done:
-            last._await(None)
+            _wait_until_over(last)
 
 
 def take_turn(op: str, args: Any, kwargs: Any) -> int:
@@ -322,6 +323,9 @@ class Deferrable(bridge.Container, Owner):
 
 #: Returns the container that owns the elements: itself, unless it is a span.
 root_of: Callable[[Any], Any] = methodcaller("_root")
+
+#: The execution policy.
+execution_of: Callable[[Any], Execution] = attrgetter("_execution")
 
 #: How many levels of tuples, lists and dictionaries are searched for containers.
 DEPTH = 4

@@ -76,7 +76,7 @@ class Table(RowMethods, JoinMethods):
             if not isinstance(data, Mapping):
                 whole = table_of(arrow(), data)
                 data = dict(zip(whole.column_names, whole.columns))
-            columns = {name: value._rows for name, value in data.items() if isinstance(value, Column)}
+            columns = {name: value.rows for name, value in data.items() if isinstance(value, Column)}
             self._rows = rows_of_dict(ctx, "table", data, columns)
 
     @classmethod

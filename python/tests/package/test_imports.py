@@ -99,7 +99,7 @@ EDGES = edges()
 LARGEST_CIRCLE = 0
 
 #: How many reads of other objects' private names there are. It only gets smaller.
-PRIVATE_READS = 112
+PRIVATE_READS = 80
 
 
 def named(text: str) -> set[str]:
