@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import decimal
 import zlib
@@ -46,6 +47,8 @@ def scalar(name: str, value: Any) -> Any:
             return value
         if isinstance(value, np.generic) and value.dtype.kind in "mM":
             return pa.array(in_units_of_arrow(name, np.asarray([value])))[0]
+        if isinstance(value, int) and 2**63 <= value < 2**64:
+            return pa.scalar(value, pa.uint64())
         return pa.scalar(value.item() if isinstance(value, np.str_) else value)
 
 
@@ -112,7 +115,11 @@ def _of_list(name: str, values: list[Any]) -> Any:
     if len(times) == 1 and times <= {np.datetime64, np.timedelta64}:
         missing = next(iter(times))("NaT")
         return _of_numpy(name, np.array([missing if each is None else each for each in values]))
-    return arrow().array(_checked(name, values, _DEPTH))
+    pa, checked = arrow(), _checked(name, values, _DEPTH)
+    try:
+        return pa.array(checked)
+    except builtins.OverflowError:  # pyarrow takes Python's integers for int64
+        return pa.array(checked, pa.uint64())
 
 
 def _checked(name: str, values: Any, left: int) -> Any:

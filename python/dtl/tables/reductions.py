@@ -316,6 +316,10 @@ def distinct(rows: Rows, op: str) -> int:
     with local_step(ctx, op), arrows_errors(f"{op} of {rows.names[0]!r}"):
         pa = arrow()
         column = decoded(rows.local.column(0))
+        if pa.types.is_floating(column.type):
+            found = _chosen(column) + 0.0  # which makes 0.0 of -0.0
+            found[np.isnan(found)] = np.nan  # of all NaNs
+            column = pa.array(found)
         values = combined(pa.compute.unique(_for_arrow(column))).drop_null()
         mine = pa.table([values], names=rows.names)
         where = ranks_of(hashed(mine, rows.names), ctx.size)

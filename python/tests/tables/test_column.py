@@ -414,6 +414,15 @@ def test_vectors(ctx: dtl.Context, order: str) -> None:
         divided(ctx, WHOLE)["i8"].to_vector()
 
 
+def test_zeros_of_both_signs_and_large_integers(ctx: dtl.Context) -> None:
+    large = [2**63, 2**64 - 1, 0, 1]
+    table = dtl.Table(ctx, {"x": [0.0, -0.0, NAN, -NAN], "n": large, "same": 2**63})
+    assert (table["x"].nunique(), table["n"].nunique()) == (2, 4)
+    assert str(table["n"].dtype) == str(table["same"].dtype) == "uint64"
+    assert values(table["n"]) == large
+    assert values(table["n"].isin([2**64 - 1, 1])) == [False, True, False, True]
+
+
 def test_described(ctx: dtl.Context) -> None:
     found = dtl.broadcast_object(ctx, divided(ctx, WHOLE)[["i8", "flag", "u16"]].describe().to_arrow())
     assert found.column_names == ["statistic", "i8", "u16"]
