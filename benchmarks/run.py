@@ -2,7 +2,7 @@
 
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
 named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; and one named .venv-dask, which
-holds Dask, the columns of Dask.
+holds Dask, the columns of Dask. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ _SECTIONS = (
     Section("Maps on two ranks", "maps.py", 2, True),
     Section("Files on two ranks", "files.py", 2, True),
     Section("A first hour", "first_hour.py", 0, False),
+    Section("Tables", "tables.py", 0, False),
     Section("Leaks", "leaks.py", 0, False),
 )
 
