@@ -44,7 +44,7 @@ class Drawn:
                 arrays[which] = array.dictionary_encode() if name == "kind" else array
         cuts = [0, *sorted(draw.randint(0, self.rows) for _ in range(ctx.size - 1)), self.rows]
         mine = pa.table(arrays).slice(cuts[ctx.rank], cuts[ctx.rank + 1] - cuts[ctx.rank])
-        if len(mine) > 1 and draw.random() < 0.5:
+        if draw.random() < 0.5 and len(mine) > 1:  # the ranks draw alike
             mine = pa.concat_tables([mine.slice(0, 1), mine.slice(1)])
         self.table = dtl.Table.from_arrow(ctx, mine)
 
