@@ -31,6 +31,12 @@ class Aggregate(NamedTuple):
     quantile: float = 0.5
 
     @property
+    def words(self) -> str:
+        """What ranks have to ask for alike."""
+        what = f"the function {self.name}" if self.function else self.name
+        return f"{what}{f' {self.quantile}' * (self.name == 'quantile')} of {self.column!r}"
+
+    @property
     def of_parts(self) -> bool:
         """Whether each rank makes a part of it."""
         return self.function is None and self.name in OF_PARTS

@@ -158,7 +158,7 @@ def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any
             raise unknown_column(column, rows.names)
         wanted[name] = aggregate(column, each)
         check(wanted[name], rows.schema.field(column).type)
-    return wanted, ", ".join(f"{name!r}: {each.name} of {each.column!r}" for name, each in wanted.items())
+    return wanted, ", ".join(f"{name!r}: {each.words}" for name, each in wanted.items())
 
 
 def _check_names(keys: list[str], names: list[str]) -> None:
@@ -213,7 +213,7 @@ class ColumnGroupBy:
         wanted = aggregate(self._name, how)
         check(wanted, self._rows.schema.field(self._name).type)
         op = "transform"
-        words = f"{wanted.name} of {self._name!r}"
+        words = wanted.words
         local, owners, columns = _computed(self._rows, op, self._keys, self._dropna, {"": wanted}, words)
         told = owners.told(arrow().table(columns))
         with local_step(self._context, op):

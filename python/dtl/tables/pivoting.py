@@ -46,7 +46,8 @@ def _keys(rows: Rows, index: Any, columns: Any) -> tuple[list[str], list[str]]:
 
 def _made(rows: Rows, op: str, down: list[str], across: list[str], wanted: dict[str, Aggregate], fill: Any) -> Rows:
     """Return the table of aggregates. Collective."""
-    cells = aggregated(rows, op, down + across, True, wanted, f"{len(down)} of them down")
+    words = f"{len(down)} of them down, {fill!r} for no row: {', '.join(each.words for each in wanted.values())}"
+    cells = aggregated(rows, op, down + across, True, wanted, words)
     distinct = aggregated(cells, op, across, True, {"\0": Aggregate(across[0], "size")})
     heads = gathered_everywhere(rows.context, op, distinct.local.select(across))
     with local_step(rows.context, op), arrows_errors(op):

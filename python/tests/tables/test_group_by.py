@@ -152,7 +152,9 @@ def test_bad_input(ctx: dtl.Context, case: str) -> None:
 
 
 @pytest.mark.mpi(min_size=2)
-def test_ranks_that_ask_for_different_things(ctx: dtl.Context) -> None:
+@pytest.mark.parametrize("pair", [("sum", "mean"), ("quantile(0.5)", "quantile(0.25)"), ("sum", sum)], ids=str)
+def test_ranks_that_ask_for_different_things(ctx: dtl.Context, pair: Any) -> None:
     groups = dtl.Table(ctx, {"key": [1, 2], "x": [1, 2]}).group_by("key")
-    with pytest.raises(dtl.CollectiveMismatchError):
-        groups.agg({"x": "sum" if ctx.is_root else "mean"})
+    for call in (lambda how: groups.agg({"x": how}), groups["x"].transform):
+        with pytest.raises(dtl.CollectiveMismatchError):
+            call(pair[not ctx.is_root])
