@@ -15,10 +15,10 @@ from .._native.values import spread
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.broadcasting import spread_over
+from ..containers.indexing.container_keys import rows_first
 from ..containers.indexing.masks import in_global_order
 from ..containers.indexing.regions import move_all
 from ..containers.indexing.subscript import Gathered, Points, read, truth_value
-from ..containers.indexing.two_steps import rows_first
 from ..containers.indices import check_inside, from_start
 from ..containers.interior import as_elements, division_of, end_write, is_laid_out_as
 from ..containers.ufunc_operands import operand, refusal, tried_by_numpy

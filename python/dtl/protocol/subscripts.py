@@ -15,8 +15,8 @@ from .._native.library import bridge, state
 from .._native.values import spread
 from ..containers import cached_windows, expressions
 from ..containers.base import DistributedContainer
-from ..containers.indexing import assignment, beside_slices, fields, masks, two_steps
-from ..containers.indexing.beside_slices import Mixed
+from ..containers.indexing import assignment, container_keys, fields, masks, mixed_keys
+from ..containers.indexing.mixed_keys import Mixed
 from ..containers.indexing.regions import NEW_AXIS, Region, move
 from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
 from ..containers.interior import (
@@ -111,9 +111,9 @@ class Subscripts:
         if truth is not None:
             made: Any = self[None]
             return made if truth else made[:0]
-        split = two_steps.rows_first(key)
+        split = container_keys.rows_first(key)
         if split is not None:
-            return two_steps.select(self, *split)
+            return container_keys.select(self, *split)
         chosen = read(self, key)
         if isinstance(chosen, Points):
             taken = _as_numpy(as_elements(self, bridge.take(self, chosen.indices)))
@@ -135,9 +135,9 @@ class Subscripts:
         truth = truth_value(key)
         if truth is not None:
             key = ... if truth else np.zeros(self.shape, np.bool_)
-        split = two_steps.rows_first(key)
+        split = container_keys.rows_first(key)
         if split is not None:
-            two_steps.assign(self, *split, value)
+            container_keys.assign(self, *split, value)
             return
         chosen = read(self, key)
         value = assignment.given(self, chosen, value)
@@ -337,7 +337,7 @@ class Subscripts:
         if isinstance(chosen, Region):
             return self._select_region(chosen)
         if isinstance(chosen, Mixed):
-            return beside_slices.select(self, chosen)
+            return mixed_keys.select(self, chosen)
         if isinstance(chosen, Mask):
             return self._select_mask(chosen)
         if isinstance(chosen, Gathered):

@@ -17,8 +17,8 @@ from ..interior import as_carried, set_part
 from ..making import new_like
 from ..places.copies import to_host
 from ..places.place import place_of
-from . import beside_slices, masks
-from .beside_slices import Mixed
+from . import masks, mixed_keys
+from .mixed_keys import Mixed
 from .regions import Region, assign, move
 from .subscript import Gathered, Mask, Points, Selection, Where
 
@@ -71,13 +71,13 @@ def assign_selected(to: DistributedContainer, chosen: Selection, value: Any) -> 
         if isinstance(chosen, Region):
             move(to, value, chosen.destination())
         elif isinstance(chosen, Mixed):
-            beside_slices.assign_container(to, chosen, value)
+            mixed_keys.assign_container(to, chosen, value)
         else:
             _scatter(to, chosen.indices.reshape(-1), value)
     elif isinstance(chosen, Region):
         assign(to, chosen, value)
     elif isinstance(chosen, Mixed):
-        beside_slices.assign(to, chosen, value)
+        mixed_keys.assign(to, chosen, value)
     else:
         bridge.give(to, chosen.indices, as_carried(to, value))
 

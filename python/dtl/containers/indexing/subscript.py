@@ -15,9 +15,9 @@ from ...exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..base import DistributedContainer
 from ..indices import check_inside, from_start
 from ..places.copies import check_placements
-from .beside_slices import Mixed, arranged
+from .container_keys import with_arrays
+from .mixed_keys import Mixed, arranged
 from .regions import NEW_AXIS, Axis, Region, moved_to
-from .two_steps import with_arrays
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
