@@ -69,9 +69,12 @@ def _check_number(bins: Any) -> None:
 
 def _edges(name: str, given: Any) -> Array:
     try:
-        edges = np.array(listed(given), np.float64)
+        edges = np.array(listed(given))
     except (TypeError, ValueError):
-        raise InvalidTypeError(f"{name} must be a number of bins or a list of edges, not {given!r}") from None
+        edges = np.array(None)
+    if edges.dtype.kind not in "iuf":
+        raise InvalidTypeError(f"{name} must be a number of bins or a list of edges, not {given!r}")
+    edges = edges.astype(np.float64 if edges.dtype.kind == "f" else np.int64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
         raise InvalidArgumentError(f"{name} must be two or more numbers in ascending order, not {given!r}")
     return edges
@@ -150,7 +153,9 @@ def _ranges(edges: Array, closed: bool, lowest: bool) -> list[str]:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """Return a number with some digits behind the point, or as many that are not zero."""
+    """Return a number with some digits behind the point, or as many that are not zero; an integer as it is."""
+    if isinstance(value, int):
+        return value
     if not np.isfinite(value) or value == 0:
         return value
     fraction, whole = np.modf(value)
