@@ -217,12 +217,12 @@ class Column(Operators, ColumnRowMethods):
         return Column.of(elementwise.chosen(self._rows, *given))
 
     @property
-    def str(self) -> Texts:
+    def str(self) -> Texts[Column]:
         """Functions of each text, such as ``column.str.upper()``. Not collective."""
         return Texts(self._rows, Column.of)
 
     @property
-    def dt(self) -> Times:
+    def dt(self) -> Times[Column]:
         """Functions of each date or time, such as ``column.dt.year``. Not collective."""
         return Times(self._rows, Column.of)
 

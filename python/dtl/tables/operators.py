@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from ..exceptions import InvalidTypeError
 from .elementwise import computed
 from .rows import Rows
 
-if TYPE_CHECKING:
-    from .column import Column
-
+#: Column, which this module does not import: column.py imports it.
+C = TypeVar("C", bound="Operators")
 
 #: Functions of NumPy's on a whole column, as methods and with NumPy's defaults.
 _METHODS: dict[Any, tuple[str, dict[str, Any]]] = {
@@ -48,8 +47,8 @@ class Operators:
         made = computed(f, given, op)
         return tuple(kind.of(each) for each in made) if isinstance(made, tuple) else kind.of(made)
 
-    def _operator(self, f: Any, inputs: tuple[Any, ...], op: str) -> Column:
-        made: Column = self._operated(f, inputs, op)
+    def _operator(self: C, f: Any, inputs: tuple[Any, ...], op: str) -> C:
+        made: C = self._operated(f, inputs, op)
         return made
 
     def __array_ufunc__(self, f: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -64,93 +63,93 @@ class Operators:
         name, defaults = _METHODS[f]
         return getattr(self, name)(*args[1:], **{**defaults, **kwargs})
 
-    def __add__(self, other: Any) -> Column:
+    def __add__(self: C, other: Any) -> C:
         return self._operator(np.add, (self, other), "+")
 
-    def __radd__(self, other: Any) -> Column:
+    def __radd__(self: C, other: Any) -> C:
         return self._operator(np.add, (other, self), "+")
 
-    def __sub__(self, other: Any) -> Column:
+    def __sub__(self: C, other: Any) -> C:
         return self._operator(np.subtract, (self, other), "-")
 
-    def __rsub__(self, other: Any) -> Column:
+    def __rsub__(self: C, other: Any) -> C:
         return self._operator(np.subtract, (other, self), "-")
 
-    def __mul__(self, other: Any) -> Column:
+    def __mul__(self: C, other: Any) -> C:
         return self._operator(np.multiply, (self, other), "*")
 
-    def __rmul__(self, other: Any) -> Column:
+    def __rmul__(self: C, other: Any) -> C:
         return self._operator(np.multiply, (other, self), "*")
 
-    def __truediv__(self, other: Any) -> Column:
+    def __truediv__(self: C, other: Any) -> C:
         return self._operator(np.true_divide, (self, other), "/")
 
-    def __rtruediv__(self, other: Any) -> Column:
+    def __rtruediv__(self: C, other: Any) -> C:
         return self._operator(np.true_divide, (other, self), "/")
 
-    def __floordiv__(self, other: Any) -> Column:
+    def __floordiv__(self: C, other: Any) -> C:
         return self._operator(np.floor_divide, (self, other), "//")
 
-    def __rfloordiv__(self, other: Any) -> Column:
+    def __rfloordiv__(self: C, other: Any) -> C:
         return self._operator(np.floor_divide, (other, self), "//")
 
-    def __mod__(self, other: Any) -> Column:
+    def __mod__(self: C, other: Any) -> C:
         return self._operator(np.remainder, (self, other), "%")
 
-    def __rmod__(self, other: Any) -> Column:
+    def __rmod__(self: C, other: Any) -> C:
         return self._operator(np.remainder, (other, self), "%")
 
-    def __pow__(self, other: Any) -> Column:
+    def __pow__(self: C, other: Any) -> C:
         return self._operator(np.power, (self, other), "**")
 
-    def __rpow__(self, other: Any) -> Column:
+    def __rpow__(self: C, other: Any) -> C:
         return self._operator(np.power, (other, self), "**")
 
-    def __and__(self, other: Any) -> Column:
+    def __and__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_and, (self, other), "&")
 
-    def __rand__(self, other: Any) -> Column:
+    def __rand__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_and, (other, self), "&")
 
-    def __or__(self, other: Any) -> Column:
+    def __or__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_or, (self, other), "|")
 
-    def __ror__(self, other: Any) -> Column:
+    def __ror__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_or, (other, self), "|")
 
-    def __xor__(self, other: Any) -> Column:
+    def __xor__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_xor, (self, other), "^")
 
-    def __rxor__(self, other: Any) -> Column:
+    def __rxor__(self: C, other: Any) -> C:
         return self._operator(np.bitwise_xor, (other, self), "^")
 
-    def __eq__(self, other: Any) -> Column:  # type: ignore[override]
+    def __eq__(self: C, other: Any) -> C:  # type: ignore[override]
         return self._operator(np.equal, (self, other), "==")
 
-    def __ne__(self, other: Any) -> Column:  # type: ignore[override]
+    def __ne__(self: C, other: Any) -> C:  # type: ignore[override]
         return self._operator(np.not_equal, (self, other), "!=")
 
-    def __lt__(self, other: Any) -> Column:
+    def __lt__(self: C, other: Any) -> C:
         return self._operator(np.less, (self, other), "<")
 
-    def __le__(self, other: Any) -> Column:
+    def __le__(self: C, other: Any) -> C:
         return self._operator(np.less_equal, (self, other), "<=")
 
-    def __gt__(self, other: Any) -> Column:
+    def __gt__(self: C, other: Any) -> C:
         return self._operator(np.greater, (self, other), ">")
 
-    def __ge__(self, other: Any) -> Column:
+    def __ge__(self: C, other: Any) -> C:
         return self._operator(np.greater_equal, (self, other), ">=")
 
-    def __neg__(self) -> Column:
+    def __neg__(self: C) -> C:
         return self._operator(np.negative, (self,), "-")
 
-    def __abs__(self) -> Column:
+    def __abs__(self: C) -> C:
         return self._operator(np.absolute, (self,), "abs")
 
-    def __invert__(self) -> Column:
+    def __invert__(self: C) -> C:
         return self._operator(np.invert, (self,), "~")
 
-    def abs(self) -> Column:
+    def abs(self: C) -> C:
         """Return the absolute values. Not collective."""
         return self.__abs__()

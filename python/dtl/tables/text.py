@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable, Generic, TypeVar
 
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidTypeError
@@ -10,11 +10,11 @@ from .arrow_types import is_text
 from .elementwise import by_distinct
 from .rows import Rows, arrow, arrows_errors
 
-if TYPE_CHECKING:
-    from .column import Column
+#: Column, which this module does not import: column.py imports it.
+C = TypeVar("C")
 
 
-class Texts:
+class Texts(Generic[C]):
     """Functions of each text of a column, as ``table["name"].str``: pyarrow's, and named as pandas names them.
 
     None is collective. The result is null where the text is. Of categories, each is computed once.
@@ -30,10 +30,10 @@ class Texts:
 
     __slots__ = ("_made", "_rows")
 
-    def __init__(self, rows: Rows, made: Callable[[Rows], Column]) -> None:
+    def __init__(self, rows: Rows, made: Callable[[Rows], C]) -> None:
         self._rows, self._made = rows, made
 
-    def _mapped(self, f: Callable[[Any], Any], kind: Any) -> Column:
+    def _mapped(self, f: Callable[[Any], Any], kind: Any) -> C:
         held = self._rows.schema.types[0]
         if not is_text(held):
             raise InvalidTypeError(f"str is of columns of text; {self._rows.names[0]!r} is of {held}")
@@ -43,54 +43,54 @@ class Texts:
             table = arrow().table([made], names=self._rows.names)
         return self._made(self._rows.like(table))
 
-    def _text(self, name: str, *args: Any, **kwargs: Any) -> Column:
+    def _text(self, name: str, *args: Any, **kwargs: Any) -> C:
         pa = arrow()
         return self._mapped(lambda column: getattr(pa.compute, name)(column, *args, **kwargs), pa.string())
 
-    def _truth(self, name: str, pattern: Any, **kwargs: Any) -> Column:
+    def _truth(self, name: str, pattern: Any, **kwargs: Any) -> C:
         pa = arrow()
         checked = _checked("pat", pattern)
         return self._mapped(lambda column: getattr(pa.compute, name)(column, checked, **kwargs), pa.bool_())
 
-    def lower(self) -> Column:
+    def lower(self) -> C:
         """Return the texts in lower case."""
         return self._text("utf8_lower")
 
-    def upper(self) -> Column:
+    def upper(self) -> C:
         """Return the texts in upper case."""
         return self._text("utf8_upper")
 
-    def capitalize(self) -> Column:
+    def capitalize(self) -> C:
         """Return the texts with the first character in upper case, and the others in lower case."""
         return self._text("utf8_capitalize")
 
-    def title(self) -> Column:
+    def title(self) -> C:
         """Return the texts with each word's first character in upper case."""
         return self._text("utf8_title")
 
-    def strip(self, to_strip: str | None = None) -> Column:
+    def strip(self, to_strip: str | None = None) -> C:
         """Return the texts without some characters, by default white space, at both ends."""
         return self._stripped("trim", to_strip)
 
-    def lstrip(self, to_strip: str | None = None) -> Column:
+    def lstrip(self, to_strip: str | None = None) -> C:
         """Return the texts without some characters, by default white space, at the beginning."""
         return self._stripped("ltrim", to_strip)
 
-    def rstrip(self, to_strip: str | None = None) -> Column:
+    def rstrip(self, to_strip: str | None = None) -> C:
         """Return the texts without some characters, by default white space, at the end."""
         return self._stripped("rtrim", to_strip)
 
-    def _stripped(self, name: str, characters: Any) -> Column:
+    def _stripped(self, name: str, characters: Any) -> C:
         if characters is None:
             return self._text(f"utf8_{name}_whitespace")
         return self._text(f"utf8_{name}", _checked("to_strip", characters))
 
-    def len(self) -> Column:
+    def len(self) -> C:
         """Return the numbers of characters."""
         pa = arrow()
         return self._mapped(pa.compute.utf8_length, pa.int32())
 
-    def contains(self, pat: str, *, case: bool = True, regex: bool = True) -> Column:
+    def contains(self, pat: str, *, case: bool = True, regex: bool = True) -> C:
         """Return whether a pattern is found in a text.
 
         Parameters
@@ -110,26 +110,26 @@ class Texts:
         name = "match_substring_regex" if flag("regex", regex) else "match_substring"
         return self._truth(name, pat, ignore_case=not flag("case", case))
 
-    def startswith(self, pat: str) -> Column:
+    def startswith(self, pat: str) -> C:
         """Return whether a text begins with another."""
         return self._truth("starts_with", pat)
 
-    def endswith(self, pat: str) -> Column:
+    def endswith(self, pat: str) -> C:
         """Return whether a text ends with another."""
         return self._truth("ends_with", pat)
 
-    def find(self, sub: str) -> Column:
+    def find(self, sub: str) -> C:
         """Return at which byte of UTF-8 a text is first found; -1 where it is not."""
         pa, checked = arrow(), _checked("sub", sub)
         return self._mapped(lambda column: pa.compute.find_substring(column, checked), pa.int32())
 
-    def count(self, pat: str, *, regex: bool = True) -> Column:
+    def count(self, pat: str, *, regex: bool = True) -> C:
         """Return how often a pattern is found in a text, without overlaps."""
         pa, checked = arrow(), _checked("pat", pat)
         f = pa.compute.count_substring_regex if flag("regex", regex) else pa.compute.count_substring
         return self._mapped(lambda column: f(column, checked), pa.int32())
 
-    def replace(self, pat: str, repl: str, *, n: int = -1, regex: bool = False) -> Column:
+    def replace(self, pat: str, repl: str, *, n: int = -1, regex: bool = False) -> C:
         r"""Return the texts with one text in the places of another.
 
         Parameters
@@ -146,12 +146,12 @@ class Texts:
         given = _checked("pat", pat), _checked("repl", repl)
         return self._text(name, *given, max_replacements=most if most >= 0 else None)
 
-    def slice(self, start: int = 0, stop: int | None = None, step: int = 1) -> Column:
+    def slice(self, start: int = 0, stop: int | None = None, step: int = 1) -> C:
         """Return a slice of each text, as of a str of Python's."""
         last = None if stop is None else integer("stop", stop)
         return self._text("utf8_slice_codeunits", integer("start", start), last, integer("step", step))
 
-    def split(self, pat: str | None = None, n: int = -1) -> Column:
+    def split(self, pat: str | None = None, n: int = -1) -> C:
         """Return lists of the parts of texts between separators: :meth:`get` takes one of them.
 
         Parameters
@@ -169,7 +169,7 @@ class Texts:
         checked = _checked("pat", pat)
         return self._mapped(lambda column: pa.compute.split_pattern(column, checked, **options), kind)
 
-    def get(self, i: int) -> Column:
+    def get(self, i: int) -> C:
         """Return one part of each list, as of :meth:`split`, or a character of each text; null of shorter ones.
 
         Parameters
@@ -180,8 +180,13 @@ class Texts:
         pa, place = arrow(), integer("i", i)
         kind = self._rows.schema.types[0]
         if not pa.types.is_list(kind):
-            made = self.slice(place, place + 1 if place != -1 else None)
-            return made.where(made != "")
+            end = place + 1 if place != -1 else None
+
+            def character(column: Any) -> Any:
+                found = pa.compute.utf8_slice_codeunits(column, place, end)
+                return pa.compute.if_else(pa.compute.equal(found, ""), None, found)
+
+            return self._mapped(character, pa.string())
         column = self._rows.local.column(0)
         length = pa.compute.list_value_length(column)
         at = place if place >= 0 else pa.compute.add(length, place)

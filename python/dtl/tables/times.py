@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable, Generic, TypeVar
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
@@ -11,8 +11,9 @@ from ..runtime.context import Context
 from .arrow_types import is_time
 from .rows import Rows, arrow, arrows_errors
 
-if TYPE_CHECKING:
-    from .column import Column
+#: Column, which this module does not import: column.py imports it.
+C = TypeVar("C")
+
 
 #: The units of ``floor`` and the like, as pandas and NumPy write them, and as pyarrow does.
 _UNITS = {
@@ -31,7 +32,7 @@ _UNITS = {
 }
 
 
-class Times:
+class Times(Generic[C]):
     """Functions of each time of a column, as ``table["at"].dt``: pyarrow's, and named as pandas names them.
 
     Times with a zone are what clocks show there. The result is null where the time is. None is collective but
@@ -48,7 +49,7 @@ class Times:
 
     __slots__ = ("_made", "_rows")
 
-    def __init__(self, rows: Rows, made: Callable[[Rows], Column]) -> None:
+    def __init__(self, rows: Rows, made: Callable[[Rows], C]) -> None:
         self._rows, self._made = rows, made
 
     @property
@@ -56,7 +57,7 @@ class Times:
         """The ranks, which hear of a call that fails here."""
         return self._rows.context
 
-    def _mapped(self, what: str, f: Callable[[Any], Any]) -> Column:
+    def _mapped(self, what: str, f: Callable[[Any], Any]) -> C:
         kind, name = self._rows.schema.types[0], self._rows.names[0]
         if not is_time(kind):
             raise InvalidTypeError(f"dt is of columns of dates and times; {name!r} is of {kind}")
@@ -64,47 +65,47 @@ class Times:
             made = f(self._rows.local.column(0))
         return self._made(self._rows.like(arrow().table([made], names=[name])))
 
-    def _part(self, what: str, function: str = "", **options: Any) -> Column:
+    def _part(self, what: str, function: str = "", **options: Any) -> C:
         pa = arrow()
         return self._mapped(what, lambda column: getattr(pa.compute, function or what)(column, **options))
 
     @property
-    def year(self) -> Column:
+    def year(self) -> C:
         """The years."""
         return self._part("year")
 
     @property
-    def quarter(self) -> Column:
+    def quarter(self) -> C:
         """The quarters of the year, from 1 to 4."""
         return self._part("quarter")
 
     @property
-    def month(self) -> Column:
+    def month(self) -> C:
         """The months, from 1 to 12."""
         return self._part("month")
 
     @property
-    def day(self) -> Column:
+    def day(self) -> C:
         """The days of the month, from 1 on."""
         return self._part("day")
 
     @property
-    def hour(self) -> Column:
+    def hour(self) -> C:
         """The hours."""
         return self._part("hour")
 
     @property
-    def minute(self) -> Column:
+    def minute(self) -> C:
         """The minutes."""
         return self._part("minute")
 
     @property
-    def second(self) -> Column:
+    def second(self) -> C:
         """The seconds."""
         return self._part("second")
 
     @property
-    def microsecond(self) -> Column:
+    def microsecond(self) -> C:
         """The microseconds of the second."""
         pa = arrow()
 
@@ -115,27 +116,27 @@ class Times:
         return self._mapped("microsecond", whole)
 
     @property
-    def nanosecond(self) -> Column:
+    def nanosecond(self) -> C:
         """The nanoseconds of the microsecond."""
         return self._part("nanosecond")
 
     @property
-    def weekday(self) -> Column:
+    def weekday(self) -> C:
         """The days of the week: Monday is 0."""
         return self._part("weekday", "day_of_week")
 
     @property
-    def day_of_year(self) -> Column:
+    def day_of_year(self) -> C:
         """The days of the year, from 1 on."""
         return self._part("day_of_year")
 
     @property
-    def week(self) -> Column:
+    def week(self) -> C:
         """The weeks of the year, of ISO 8601."""
         return self._part("week", "iso_week")
 
     @property
-    def date(self) -> Column:
+    def date(self) -> C:
         """The dates."""
         pa = arrow()
 
@@ -146,7 +147,7 @@ class Times:
 
         return self._mapped("date", days)
 
-    def floor(self, freq: str) -> Column:
+    def floor(self, freq: str) -> C:
         """Return the times at or before these that are multiples of a span.
 
         Parameters
@@ -157,25 +158,25 @@ class Times:
         """
         return self._rounded("floor", freq)
 
-    def ceil(self, freq: str) -> Column:
+    def ceil(self, freq: str) -> C:
         """Return the times at or after these that are multiples of a span. As :meth:`floor`."""
         return self._rounded("ceil", freq)
 
-    def round(self, freq: str) -> Column:
+    def round(self, freq: str) -> C:
         """Return the times next to these that are multiples of a span. As :meth:`floor`."""
         return self._rounded("round", freq)
 
-    def _rounded(self, what: str, freq: Any) -> Column:
+    def _rounded(self, what: str, freq: Any) -> C:
         number, unit = span_of(freq)
         return self._part(what, f"{what}_temporal", multiple=number, unit=unit)
 
-    def strftime(self, format: str = "%Y-%m-%dT%H:%M:%S") -> Column:
+    def strftime(self, format: str = "%Y-%m-%dT%H:%M:%S") -> C:
         """Return the times as text. ``%S`` has the fractions of seconds that the column's unit has."""
         if not isinstance(format, str):
             raise InvalidTypeError(f"format must be text, not {format!r}")
         return self._part("strftime", format=format)
 
-    def total_seconds(self) -> Column:
+    def total_seconds(self) -> C:
         """Return spans of time in seconds, as float64."""
         pa = arrow()
 
@@ -193,7 +194,7 @@ class Times:
         zone: str | None = getattr(self._rows.schema.types[0], "tz", None)
         return zone
 
-    def tz_convert(self, tz: str) -> Column:
+    def tz_convert(self, tz: str) -> C:
         """Return the same times in another zone. Those of the column must have one.
 
         Raises
@@ -210,7 +211,7 @@ class Times:
         return self._mapped("tz_convert", lambda column: column.cast(wanted))
 
     @collective
-    def tz_localize(self, tz: str | None, *, ambiguous: str = "raise", nonexistent: str = "raise") -> Column:
+    def tz_localize(self, tz: str | None, *, ambiguous: str = "raise", nonexistent: str = "raise") -> C:
         """Return times that clocks show in a zone; with None, times without a zone that clocks show. Collective.
 
         Parameters
