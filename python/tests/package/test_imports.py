@@ -64,9 +64,9 @@ def module_of(parts: list[str]) -> str | None:
     return next((known for known in (name, f"{name}.__init__".lstrip(".")) if known in FILES), None)
 
 
-def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, int]]:
-    """Yield what a module imports of dtl while it runs, also in functions, with the lines."""
-    if isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.dump(tree.test):
+def imports(tree: ast.AST, module: str, types: bool = False) -> Iterator[tuple[str, int]]:
+    """Yield what a module imports of dtl while it runs, also in functions, or for types alone, with the lines."""
+    if not types and isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.dump(tree.test):
         for node in tree.orelse:
             yield from imports(node, module)
         return
@@ -82,13 +82,13 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, int]]:
             yield from ((found, tree.lineno) for found in list(of_dtl)[:2] if found)
         return
     for node in ast.iter_child_nodes(tree):
-        yield from imports(node, module)
+        yield from imports(node, module, types)
 
 
-def edges() -> dict[str, set[str]]:
+def edges(types: bool = False) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for module, path in FILES.items():
-        of = {name for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")), module)}
+        of = {name for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")), module, types)}
         found[module] = of - {module}
     return found
 
@@ -180,6 +180,7 @@ def test_there_are_imports() -> None:
     assert "runtime.live" in EDGES["runtime.environment"]  # in a function
     assert "containers.base" not in EDGES["containers.types"]  # for type checkers alone
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+    assert "containers.base" in edges(types=True)["containers.types"]
 
 
 def test_every_package_has_its_place() -> None:
@@ -198,6 +199,10 @@ def test_imports_follow_the_order() -> None:
 
 def test_no_circle_of_imports() -> None:
     assert circle(EDGES) == []
+
+
+def test_no_circle_of_imports_for_types() -> None:
+    assert circle(edges(types=True)) == []
 
 
 def test_calls_by_name_are_seen() -> None:
