@@ -39,7 +39,11 @@ VALUES: dict[Any, list[Any]] = {
 
 def table_of(ctx: dtl.Context, rows: list[dict[str, Any]], schema: Any, ends: list[int]) -> dtl.Table:
     """Return a table of rows that every rank has, of which each rank has those up to its end."""
-    whole = pa.Table.from_pylist(rows, schema=pa.schema([(f.name, _plain(f.type)) for f in schema])).cast(schema)
+    made = {}
+    for field in schema:
+        values = pa.array([row[field.name] for row in rows], _plain(field.type))
+        made[field.name] = values.dictionary_encode() if pa.types.is_dictionary(field.type) else values
+    whole = pa.table(made)
     begin, end = [0, *ends][ctx.rank], ends[ctx.rank]
     return dtl.Table.from_arrow(ctx, whole.slice(begin, end - begin))
 
