@@ -199,8 +199,9 @@ class Column(Operators, ColumnRowMethods):
         made: Column = (self >= left) & (self <= right)
         return made
 
+    @collective
     def where(self, condition: Any, other: Any = None) -> Column:
-        """Return the values where a condition is true, and those of other elsewhere, which is null by default.
+        """Return the values where a condition is true, and those of other elsewhere, null by default. Collective.
 
         Parameters
         ----------
@@ -209,9 +210,10 @@ class Column(Operators, ColumnRowMethods):
         other
             A scalar or a column of the same table.
 
-        Notes
-        -----
-        Not collective.
+        Raises
+        ------
+        InvalidTypeError, InvalidArgumentError
+            If the column cannot have a value of other. On every rank.
         """
         given = [each.rows if isinstance(each, Column) else each for each in (condition, other)]
         return Column.of(elementwise.chosen(self._rows, *given))

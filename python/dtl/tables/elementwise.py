@@ -410,17 +410,19 @@ def missing(rows: Rows) -> Rows:
 
 
 def chosen(rows: Rows, condition: Any, other: Any) -> Rows:
-    """Return values where a condition is true, and those of a column or a scalar elsewhere. Not collective."""
-    pa = arrow()
-    asked, beside = _operand(rows, condition, "where"), _operand(rows, other, "where")
-    if not pa.types.is_boolean(asked.kind) or not asked.is_column:
-        raise InvalidTypeError(f"the condition of where is of {asked.kind}; it is a column of bool")
-    values = decoded(rows.local.column(0))
-    with arrows_errors("where"):
+    """Return values where a condition is true, and those of a column or a scalar elsewhere. Collective."""
+    pa, op = arrow(), "where"
+    with local_step(rows.context, op), arrows_errors(op):
+        asked, beside = _operand(rows, condition, op), _operand(rows, other, op)
+        if not pa.types.is_boolean(asked.kind) or not asked.is_column:
+            raise InvalidTypeError(f"the condition of where is of {asked.kind}; it is a column of bool")
+        values = decoded(rows.local.column(0))
         given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
             given = given.cast(values.type)
-        return _named(rows, pa.compute.if_else(asked.values.fill_null(False), values, given))
+        made = _named(rows, pa.compute.if_else(asked.values.fill_null(False), values, given))
+    agree(rows.context, op, "a column" if beside.is_column else repr(other))
+    return made
 
 
 def one_of(rows: Rows, values: Any) -> Rows:

@@ -446,3 +446,11 @@ def test_columns_of_other_rows_are_refused(ctx: dtl.Context) -> None:
     for other in (1j, object(), {1: 2}, dtl.zeros(ctx, ROWS)):
         with pytest.raises(TypeError):
             table["i8"] + other
+
+
+@pytest.mark.parametrize("order", ["even", "last"])
+def test_where_raises_on_every_rank(ctx: dtl.Context, order: str) -> None:
+    table = divided(ctx, pa.table({"i": [1, 2, 3, 4], "u": pa.array([1, 2, 3, 2**64 - 1], pa.uint64())}), order)
+    with pytest.raises(ValueError, match="18446744073709551615"):
+        table["i"].where(table["i"] > 2, table["u"])
+    assert values(table["i"].where(table["i"] > 2, table["i"] * 10)) == [10, 20, 3, 4]
