@@ -90,15 +90,23 @@ def cast(rows: Rows, op: str, kinds: Any) -> Rows:
     with local_step(ctx, op):
         if isinstance(kinds, Mapping):
             column_names(rows, "astype", list(kinds))
-            wanted = {name: type_of(kind) for name, kind in kinds.items()}
         else:
-            wanted = dict.fromkeys(rows.names, type_of(kinds))
+            kinds = dict.fromkeys(rows.names, kinds)
+        wanted = {name: _wanted(rows.schema.field(name).type, kind) for name, kind in kinds.items()}
         made = dict(zip(rows.names, rows.local.columns))
         for name, kind in wanted.items():
             made[name] = converted_to(name, made[name], kind)
         table = arrow().table(made)
     agree(ctx, op, f"{wanted}")
     return rows.like(table)
+
+
+def _wanted(kind: Any, given: Any) -> Any:
+    """Return the type that is asked for; "category" is of values of the column's type."""
+    pa, is_category = arrow(), isinstance(given, str) and given == "category"
+    if not is_category or pa.types.is_null(kind):
+        return type_of(given)
+    return kind if pa.types.is_dictionary(kind) else pa.dictionary(pa.int32(), kind)
 
 
 def filled(rows: Rows, op: str, value: Any) -> Rows:

@@ -206,8 +206,9 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     pa = arrow()
     whole = _one_array(column.unify_dictionaries())
     texts, indices = whole.dictionary, whole.indices
-    if pa.types.is_floating(texts.type) or pa.types.is_nested(texts.type):
-        return _of_column(name, pa.chunked_array([texts.take(indices)]))
+    if pa.types.is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
+        made = _of_column(name, pa.chunked_array([texts.take(indices)]))
+        return Codes(made.of_row, made.width, lambda wanted: [each.dictionary_encode() for each in made.values(wanted)])
     of_row = (indices.fill_null(0) if missing is not None else indices).to_numpy().astype(np.int64)
     order = None if column.type.ordered else pa.compute.sort_indices(texts).to_numpy()
     if order is not None and len(of_row):

@@ -90,7 +90,10 @@ def _operand(like: Rows, given: Any, op: str) -> Operand:
             raise InvalidArgumentError(
                 f"{op}: the columns have {list(like.counts)} and {list(given.counts)} rows on the ranks"
             )
-        return Operand(given.local.column(0), given.schema.types[0], given, True)
+        kind, column = given.schema.types[0], given.local.column(0)
+        if arrow().types.is_dictionary(kind) and not kind.ordered and not is_text(kind.value_type):
+            return Operand(decoded(column), kind.value_type, given, True)
+        return Operand(column, kind, given, True)
     if is_scalar(given):
         one = scalar("the operand", given) if not isinstance(given, (bool, int, float)) else None
         kind = arrow().float64() if one is None else one.type
@@ -241,6 +244,12 @@ def _texts(name: str, left: Operand, right: Operand, words: str) -> Any:
         return pa.compute.binary_join_element_wise(decoded(left.values), decoded(right.values), "")
     if name not in COMPARISONS:
         raise InvalidTypeError(f"{words} is not defined")
+    return _compared(name, left, right)
+
+
+def _compared(name: str, left: Operand, right: Operand) -> Any:
+    """Return a comparison of values, made once for each category."""
+    pa = arrow()
     compare = getattr(pa.compute, name)
     if not right.is_column:
         return by_distinct(left.values, lambda distinct: compare(distinct, right.values), pa.bool_())
@@ -254,11 +263,15 @@ def _in_order(name: str, left: Operand, right: Operand, like: Rows, op: str, wor
     pa = arrow()
     column, other = (left, right) if _has_order(left) else (right, left)
     orders = name not in ("equal", "not_equal")
-    with local_step(like.context, op):
+    with local_step(like.context, op), arrows_errors(words):
+        if other.values is None and is_number(plain_type(column.kind)):
+            kind = plain_type(column.kind)
+            other = other._replace(values=pa.scalar(other.given).cast(kind), kind=kind)
+            left, right = (column, other) if _has_order(left) else (other, column)
         if not is_text(plain_type(other.kind)) and plain_type(other.kind) != plain_type(column.kind):
             raise InvalidTypeError(f"{words} is not defined")
         if not orders:
-            made = _texts(name, left, right, words)
+            made = _compared(name, left, right)
         elif other.is_column and not _has_order(other):
             raise InvalidTypeError(f"{words}: only the first has an order")
         else:

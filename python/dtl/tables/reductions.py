@@ -30,11 +30,14 @@ def reduced(rows: Rows, op: str, skipna: Any, ddof: Any = 1) -> Any:
     ctx, name = rows.context, rows.names[0]
     with local_step(ctx, op):
         skips, freedom = bool(flag("skipna", skipna)), integer("ddof", ddof)
-        kind = plain_type(rows.schema.types[0])
-        start, finish = _way(op, kind, rows.schema.types[0])
+        held = rows.schema.types[0]
+        in_order = arrow().types.is_dictionary(held) and held.ordered
+        start, finish = _way(op, plain_type(held), held)
     agree(ctx, op, f"of {name!r}, skipna {skips}, ddof {freedom}")
     with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
         column = rows.local.column(0)
+        if not (in_order and op in ("min", "max")):
+            column = decoded(column)
         mine = column.null_count, len(column) - column.null_count, start(column)
     found = allgather_object(ctx, mine)
     if not skips and any(nulls for nulls, _, _ in found):

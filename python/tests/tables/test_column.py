@@ -454,3 +454,40 @@ def test_where_raises_on_every_rank(ctx: dtl.Context, order: str) -> None:
     with pytest.raises(ValueError, match="18446744073709551615"):
         table["i"].where(table["i"] > 2, table["u"])
     assert values(table["i"].where(table["i"] > 2, table["i"] * 10)) == [10, 20, 3, 4]
+
+
+@pytest.mark.parametrize("order", ["even", "last"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [3, 1, None, 1],
+        [0.5, 1.5, None, 0.5],
+        [True, False, None, True],
+        [datetime.date(2024, 1, 2), datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 1)],
+    ],
+    ids=["int", "float", "bool", "date"],
+)
+def test_categories_of_other_values_than_text(ctx: dtl.Context, given: list[Any], order: str) -> None:
+    plain = divided(ctx, pa.table({"a": given, "row": range(4)}), order)
+    table = plain.astype({"a": "category"})
+    kind = table["a"].dtype
+    assert (kind.value_type, kind.ordered) == (plain["a"].dtype, False)
+    assert table.astype({"a": "category"})["a"].dtype == kind
+    known = [value for value in given if value is not None]
+    assert values(table["a"]) == given
+    assert values(table["a"] == given[0]) == [None if value is None else value == given[0] for value in given]
+    assert values(given[0] != table["a"]) == [None if value is None else value != given[0] for value in given]
+    assert (table["a"].min(), table["a"].max()) == (min(known), max(known))
+    assert values(table.group_by("a").size()["a"]) == sorted(set(known))
+    assert values(table["a"].unique()) == list(dict.fromkeys(given))
+
+
+def test_categories_of_numbers_in_an_order_of_their_own(ctx: dtl.Context) -> None:
+    coded = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2, None, 1], pa.int32()), pa.array([2.5, 0.5, 1.5]), ordered=True
+    )
+    table = dtl.Table(ctx, pa.table({"a": coded}))
+    assert values(table["a"] == 1.5) == [False, True, None, False]
+    assert values(table["a"] > 2.5) == [False, True, None, True]
+    assert (table["a"].min(), table["a"].max()) == (2.5, 1.5)
+    assert values(table.group_by("a").size()["a"]) == [2.5, 0.5, 1.5]
