@@ -13,8 +13,8 @@ from .rows import arrow
 #: The units of times, the finest last.
 _UNITS = ("s", "ms", "us", "ns")
 
-#: The digits of a decimal of 128 bits.
-_DIGITS = 38
+#: The digits of a decimal of 128 bits, and those of a number of uint64.
+_DIGITS, _UINT64 = 38, 20
 
 
 def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
@@ -52,6 +52,14 @@ def _plain(one: Any, other: Any) -> Any:
     return None
 
 
+def _numbers(one: Any, other: Any) -> Any:
+    types = arrow().types
+    made = np.promote_types(one.to_pandas_dtype(), other.to_pandas_dtype())
+    if types.is_integer(one) and types.is_integer(other) and made.kind == "f":  # of uint64 and int64
+        return arrow().decimal128(_UINT64, 0)
+    return arrow().from_numpy_dtype(made)
+
+
 def _decimals(one: Any, other: Any) -> Any:
     scale = max(one.scale, other.scale)
     digits = scale + max(one.precision - one.scale, other.precision - other.scale)
@@ -73,10 +81,7 @@ def _finer(one: Any, other: Any) -> str:
 
 #: Of which types there is a common one, and which.
 _RULES: list[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = [
-    (
-        lambda types, kind: types.is_integer(kind) or types.is_floating(kind),
-        lambda a, b: arrow().from_numpy_dtype(np.promote_types(a.to_pandas_dtype(), b.to_pandas_dtype())),
-    ),
+    (lambda types, kind: types.is_integer(kind) or types.is_floating(kind), _numbers),
     (lambda types, kind: types.is_decimal(kind), _decimals),
     (lambda types, kind: types.is_timestamp(kind), _timestamps),
     (lambda types, kind: types.is_duration(kind), lambda a, b: arrow().duration(_finer(a, b))),

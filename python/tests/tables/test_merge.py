@@ -108,6 +108,7 @@ def test_pandas(ctx: dtl.Context, how: str) -> None:
         (pa.array([1, 2], pa.int8()), pa.array([2, 300], pa.int64()), "int8", [(1, 0)]),
         (pa.array([1, 2], pa.uint32()), pa.array([-1, 2], pa.int32()), "uint32", [(1, 1)]),
         (pa.array([1, 2]), pa.array([2.0, 2.5]), "int64", [(1, 0)]),
+        (pa.array([2**63, 5], pa.uint64()), pa.array([-1, 5], pa.int64()), "uint64", [(1, 1)]),
         (pa.array([0.0, float("nan"), None]), pa.array([-0.0, None, float("nan")]), "double", [(0, 0), (1, 2), (2, 1)]),
         (pa.array(["x", "y"]), pa.array(["y", "z"]).dictionary_encode(), "string", [(1, 0)]),
         (
