@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import within_groups
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .codes import numbered
 from .folds import Groups
+from .group_methods import GroupMethods
 from .group_values import called, of_function
 from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
@@ -23,7 +24,7 @@ from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names,
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class TableGroupBy:
+class TableGroupBy(GroupMethods):
     """The groups of a table's rows that have equal keys, as ``Table.group_by`` returns them.
 
     It keeps the table, and computes nothing until it is asked for an aggregate.
@@ -125,8 +126,27 @@ class TableGroupBy:
         wanted = {"size": Aggregate(self._keys[0], "size")}
         return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
-    def __getitem__(self, name: str) -> ColumnGroupBy:
-        """Return the groups of one column's values, of which new columns are made."""
+    def _aggregate(self, how: Any) -> Any:
+        return self.agg(how)
+
+    def __iter__(self) -> NoReturn:
+        raise InvalidTypeError(
+            "groups are not iterated over, because their rows are on several ranks: agg takes functions of the values "
+            "of each group"
+        )
+
+    @overload
+    def __getitem__(self, name: str) -> ColumnGroupBy: ...
+    @overload
+    def __getitem__(self, name: list[str]) -> TableGroupBy: ...
+    def __getitem__(self, name: Any) -> Any:
+        """Return the groups of one column's values, or of a list of columns."""
+        if isinstance(name, list):
+            kept = [
+                *self._keys,
+                *(each for each in column_names(self._rows, "the list", name) if each not in self._keys),
+            ]
+            return TableGroupBy(self._rows.like(self._rows.local.select(kept)), self._keys, self._dropna)
         if not isinstance(name, str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
         if name not in self._rows.names:
@@ -167,7 +187,7 @@ def _check_names(keys: list[str], names: list[str]) -> None:
             raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
 
 
-class ColumnGroupBy:
+class ColumnGroupBy(GroupMethods):
     """The groups of a column's values: ``groups["x"]`` of a table's groups.
 
     Each method returns a column of as many rows as the table has, on their ranks: ``t["m"] = t.group_by("k")["x"].…``.
@@ -187,6 +207,18 @@ class ColumnGroupBy:
 
     def __repr__(self) -> str:
         return f"<dtl.ColumnGroupBy of {self._name} by {', '.join(self._keys)}>"
+
+    @collective
+    def agg(self, how: Any) -> Any:
+        """Return a table with the keys, and an aggregate or a list of aggregates of the column. Collective.
+
+        As :meth:`TableGroupBy.agg` of the column alone.
+        """
+        wanted, words = aggregates_of(self._rows, self._keys, {self._name: how}, {})
+        return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
+
+    def _aggregate(self, how: Any) -> Any:
+        return self.agg(how)
 
     @collective
     def transform(self, how: Any) -> Any:

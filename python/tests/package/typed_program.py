@@ -259,6 +259,8 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table["x"], dtl.Column)
     assert_type(table[["x"]], dtl.Table)
     assert_type(table.group_by("word"), dtl.TableGroupBy)
+    assert_type(table.group_by("word")[["x"]], dtl.TableGroupBy)
+    assert_type(table.group_by("word")["x"], dtl.ColumnGroupBy)
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
     assert_type(table["x"].unique(), dtl.Column)

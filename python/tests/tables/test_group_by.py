@@ -158,3 +158,26 @@ def test_ranks_that_ask_for_different_things(ctx: dtl.Context, pair: Any) -> Non
     for call in (lambda how: groups.agg({"x": how}), groups["x"].transform):
         with pytest.raises(dtl.CollectiveMismatchError):
             call(pair[not ctx.is_root])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "prod", "mean", "median", "min", "max", "var", "std", "count", "nunique", "first", "last", "any", "all"],
+)
+def test_methods_of_groups(ctx: dtl.Context, name: str) -> None:
+    table = dtl.Table(ctx, {"k": ["b", "a", None, "b"], "x": [3, None, 1, 5], "y": [1.5, 2.0, 0.0, -1.0], "z": [1] * 4})
+    whole = table.drop("z").group_by("k").agg(name).to_arrow()
+    groups = table.group_by("k")
+    for found in (groups[["x", "y"]], table.drop("z").group_by("k")):
+        made = getattr(found, name)().to_arrow()
+        assert made == whole
+    for column in ("x", "y"):
+        made = getattr(groups[column], name)().to_arrow()
+        assert made == (whole.select(["k", column]) if ctx.is_root else None)
+    made = groups["x"].agg([name, "size"]).to_arrow()
+    assert not ctx.is_root or made.column_names == ["k", f"x_{name}", "x_size"]
+
+
+def test_groups_are_not_iterated_over(ctx: dtl.Context) -> None:
+    with pytest.raises(TypeError, match="agg"):
+        list(dtl.Table(ctx, {"k": ["b", "a"]}).group_by("k"))
