@@ -59,6 +59,10 @@ def plain(ctx: dtl.Context, found: Any) -> Any:
         return pa.Table.from_pandas(found, preserve_index=False).to_pydict()
     elif isinstance(found, pd.Series):
         found = pa.array(found).to_pylist()
+    elif isinstance(found, dtl.DistributedTensor):
+        found = dtl.broadcast_object(ctx, found[...].gather_to()).tolist()
+    elif isinstance(found, np.ndarray):
+        found = found.tolist()
     return found
 
 
