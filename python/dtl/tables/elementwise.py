@@ -489,6 +489,8 @@ def filled(rows: Rows, op: str, name: str, value: Any) -> Any:
         plain = plain_type(kind)
         if plain_type(fill.type) != plain and is_text(plain) != is_text(plain_type(fill.type)):
             raise InvalidTypeError(f"the column {name!r} of {kind} has no value of {fill.type}")
+        if is_decimal(plain) and pa.types.is_integer(fill.type) and not isinstance(value, Rows):
+            fill = _as_decimal(fill.as_py())
         fill = decoded(fill).cast(plain)
         made = _filled(column, fill, name)
     agree(rows.context, op, "a column" if isinstance(value, Rows) else f"{name!r} with {value!r}")

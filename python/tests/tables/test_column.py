@@ -337,6 +337,7 @@ def test_decimals(ctx: dtl.Context) -> None:
     assert (a.sum(), a.mean(), a.min(), a.max(), a.nunique()) == (
         Decimal("9.25"), Decimal("2.31"), Decimal("-2.25"), Decimal("9.99"), 4,
     )  # fmt: skip
+    assert values(a.fillna(0)) == [Decimal("0.00") if v is None else v for v in given]
     assert a.std() == pytest.approx(np.std([float(v) for v in given if v is not None], ddof=1))
     wide = divided(ctx, pa.table({"x": pa.array([Decimal("9" * 36 + ".99")] * 3, pa.decimal128(38, 2))}))["x"]
     with pytest.raises(OverflowError, match="38"):
