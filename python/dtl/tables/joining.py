@@ -337,7 +337,14 @@ def _one_type(name: str, one: Any, other: Any) -> Any:
     if one == other:
         return one
     made = common(one, other)
-    return key_type((name, name), one, other) if made is None else made
+    if made is not None:
+        return made
+    try:
+        return key_type((name, name), one, other)
+    except InvalidTypeError:
+        raise InvalidTypeError(
+            f"the column {name!r} is of {one} in one table and of {other} in another; astype makes them alike"
+        ) from None
 
 
 def _with_types(local: Any, kinds: dict[str, Any]) -> Any:

@@ -200,5 +200,5 @@ def test_concat(ctx: dtl.Context) -> None:
     compare(ctx, made, [[1.0, "x", None], [2.0, None, None], [3.0, "y", None], [2.5, None, True], [4, None, True],
                         [1.0, "x", None]])  # fmt: skip
     assert max(made.rows.counts) - min(made.rows.counts) <= 1
-    with pytest.raises(dtl.InvalidTypeError, match="'a'"):
+    with pytest.raises(dtl.InvalidTypeError, match="the column 'a' is of int64 in one table and of string"):
         one.concat(dtl.Table(ctx, {"a": ["x"]}))
