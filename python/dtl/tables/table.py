@@ -366,9 +366,10 @@ class Table(RowMethods, JoinMethods):
         if isinstance(key, list) and not (key and all(isinstance(each, (bool, np.bool_)) for each in key)):
             return Table.of(rows.like(rows.local.select(_some(column_names(rows, "the list", key)))))
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            raise InvalidTypeError(
-                f"{key!r} is no name of a column; the row of that number is table[{key}:{int(key) + 1}]"
-            )
+            end = "" if key == -1 else int(key) + 1
+            raise InvalidTypeError(f"{key!r} is no name of a column; the row of that number is table[{key}:{end}]")
+        if isinstance(key, tuple):
+            raise InvalidTypeError(f"{key!r} is a tuple; several columns are table[{list(key)!r}]")
         return self._filter(key)
 
     @collective

@@ -185,6 +185,10 @@ def test_unknown_columns(ctx: dtl.Context) -> None:
         table[["x", "x"]]
     with pytest.raises(TypeError):
         table[3]  # type: ignore[call-overload,unused-ignore]
+    with pytest.raises(TypeError, match=r"table\[-1:\]"):
+        table[-1]
+    with pytest.raises(TypeError, match=r"table\[\['x', 'price'\]\]"):
+        table["x", "price"]
     assert table[["x", "price"]].columns == ["x", "price"]
     assert (table["x"].name, str(table["x"].dtype), len(table["x"]), table["x"].shape) == ("x", "int64", 1, (1,))
 
