@@ -119,9 +119,18 @@ class Texts(Generic[C]):
         return self._truth("ends_with", pat)
 
     def find(self, sub: str) -> C:
-        """Return at which byte of UTF-8 a text is first found; -1 where it is not."""
-        pa, checked = arrow(), _checked("sub", sub)
-        return self._mapped(lambda column: pa.compute.find_substring(column, checked), pa.int32())
+        """Return the place at which a text is first found, as of a str of Python's; -1 where it is not."""
+        pa, wanted = arrow(), _checked("sub", sub)
+
+        def places(column: Any) -> Any:
+            found = pa.compute.find_substring(column, wanted)  # counts bytes
+            characters = pa.compute.utf8_length(column)
+            if pa.compute.all(pa.compute.equal(pa.compute.binary_length(column), characters)).as_py() is False:
+                texts = column.to_pylist()
+                found = pa.array([None if text is None else text.find(wanted) for text in texts], found.type)
+            return found
+
+        return self._mapped(places, pa.int32())
 
     def count(self, pat: str, *, regex: bool = True) -> C:
         """Return how often a pattern is found in a text, without overlaps."""
