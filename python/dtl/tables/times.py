@@ -32,6 +32,14 @@ _UNITS = {
 }
 
 
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
 class Times(Generic[C]):
     """Functions of each time of a column, as ``table["at"].dt``: pyarrow's, and named as pandas names them.
 
@@ -124,6 +132,33 @@ class Times(Generic[C]):
     def weekday(self) -> C:
         """The days of the week: Monday is 0."""
         return self._part("weekday", "day_of_week")
+
+    @property
+    def dayofweek(self) -> C:
+        """The days of the week, as :attr:`weekday`."""
+        return self.weekday
+
+    @property
+    def dayofyear(self) -> C:
+        """The days of the year, as :attr:`day_of_year`."""
+        return self.day_of_year
+
+    def day_name(self) -> C:
+        """Return the days of the week as text, in English."""
+        return self._named("day_name", "day_of_week", _DAYS)
+
+    def month_name(self) -> C:
+        """Return the months as text, in English."""
+        return self._named("month_name", "month", ("", *_MONTHS))
+
+    def _named(self, what: str, part: str, names: tuple[str, ...]) -> C:
+        pa = arrow()
+
+        def named(column: Any) -> Any:
+            places = getattr(pa.compute, part)(column)
+            return pa.compute.take(pa.array(names), places)
+
+        return self._mapped(what, named)
 
     @property
     def day_of_year(self) -> C:
