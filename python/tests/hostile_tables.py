@@ -163,6 +163,8 @@ def local(ctx: dtl.Context) -> Rows:
     return {
         "Column.between": (v.between, {"left": 0, "right": 1.5}),
         "Column.isin": (v.isin, {"values": [1.0, 2.0]}),
+        "Column.round": (v.round, {"decimals": 1}),
+        "Column.clip": (v.clip, {"lower": 1.5, "upper": 3}),
         "Column.rename": (v.rename, {"name": "w"}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
         "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),

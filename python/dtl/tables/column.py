@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 from typing import Any, NoReturn
 
-from .._native.arguments import flag
+import numpy as np
+
+from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from ..runtime.context import Context
@@ -198,6 +200,22 @@ class Column(Operators, ColumnRowMethods):
         """Return where values are at least left and at most right. Collective as the comparisons are."""
         made: Column = (self >= left) & (self <= right)
         return made
+
+    def round(self, decimals: int = 0) -> Column:
+        """Return numbers rounded to some decimals; halves to the even neighbour, as NumPy's. Not collective."""
+        inputs = (self._rows, integer("decimals", decimals))
+        return Column.of(elementwise.computed(np.round, inputs, "round"))
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Column:
+        """Return numbers that are at least lower and at most upper, in the places of those outside. Not collective.
+
+        Parameters
+        ----------
+        lower, upper
+            Numbers, or columns of the same table; None for no bound.
+        """
+        made: Any = self if lower is None else np.maximum(self, lower)
+        return made if upper is None else np.minimum(made, upper)  # type: ignore[no-any-return]
 
     @collective
     def where(self, condition: Any, other: Any = None) -> Column:

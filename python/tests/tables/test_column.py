@@ -149,6 +149,18 @@ def test_functions_of_numpy(ctx: dtl.Context) -> None:
             wrong()
 
 
+@pytest.mark.parametrize("name", ["i8", "f64"])
+def test_numbers_rounded_and_bounded(ctx: dtl.Context, name: str) -> None:
+    column = divided(ctx, WHOLE)[name]
+    assert alike(values(column.round(1)), by_numpy(lambda a: np.round(a, 1), name))
+    assert alike(values(column.round(-1)), by_numpy(lambda a: np.round(a, -1), name))
+    assert alike(values(column.clip(0, 2)), by_numpy(lambda a: np.minimum(np.maximum(a, 0), 2), name))
+    assert alike(values(column.clip(upper=2)), by_numpy(lambda a: np.minimum(a, 2), name))
+    assert alike(values(column.clip(column)), by_numpy(lambda a: a, name))
+    with pytest.raises(TypeError, match="decimals"):
+        column.round(1.5)  # type: ignore[arg-type]
+
+
 REDUCTIONS = ["sum", "prod", "mean", "min", "max", "var", "std", "count", "any", "all", "median"]
 
 
