@@ -65,7 +65,7 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
     ----------
     arrays
         A list or tuple of containers, the same on every rank, whose shapes differ only in the dimension axis. Some of
-        them may be arrays that are the same on every rank.
+        them may be arrays that are the same on every rank. Or of tables, as for :meth:`Table.concat`.
     axis
         The dimension; None concatenates the elements in C order, among which scalars may be.
 
@@ -93,6 +93,8 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
     ...     print(dtl.concat([a, b]).gather_to(), np.concatenate([b, b]).gather_to())
     [0. 1. 2. 1. 1.] [1. 1. 1. 1.]
     """
+    if isinstance(arrays, (list, tuple)) and arrays and hasattr(arrays[0], "__dtl_concat__"):
+        return arrays[0].__dtl_concat__(arrays[1:], axis)
     given = _containers("concat", arrays, numbers=axis is None)
     if axis is None:
         given, axis = [reshaped(c, (c.global_size,)) for c in given], 0

@@ -140,3 +140,9 @@ class JoinMethods:
             found += list(listed(each)) if isinstance(each, (list, tuple)) else [each]
         made: T = as_table(joining.concatenated([self.rows, *(_rows_of("others", each) for each in found)]))
         return made
+
+    def __dtl_concat__(self, others: Any, axis: Any) -> Any:
+        """Do what ``dtl.concat`` does with tables."""
+        if axis != 0:
+            raise InvalidArgumentError(f"tables are concatenated along axis 0, not {axis!r}; assign adds columns")
+        return self.concat(*others)
