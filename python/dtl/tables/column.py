@@ -30,13 +30,6 @@ class Column(Operators, ColumnRowMethods):
     of times and decimals, which are collective, because a result that is too large raises. A result is null where an
     operand is. Reductions are collective, and skip what is null.
 
-    Attributes
-    ----------
-    name : str
-        Its name in the table.
-    dtype : pyarrow.DataType
-        The type of its values.
-
     Examples
     --------
     >>> import dtl, numpy as np
