@@ -350,51 +350,76 @@ def combine(made: DistributedContainer, dim: int, parts: Any, kept: list[Array],
     ctx = made.context
     view = made.local_view()
     mine = made.local_indices(dim)
-    low = int(mine[0]) if len(mine) else 0
+    low, along = (int(mine[0]) if len(mine) else 0), kept[dim]
     spans = [(int(i[0]) if len(i) else 0, len(i)) for i in kept]
-    table = collectives.allgather(ctx, np.array([low, len(mine), *np.reshape(spans, -1)], np.int64))
-    along = kept[dim]
-    chosen = [np.flatnonzero((along >= row[0]) & (along < row[0] + row[1])) for row in table]
-    sent = [_packed([along[entries], *(part.take(entries, axis=dim) for part in parts)]) for entries in chosen]
-    numbers = np.asarray(collectives.alltoall(ctx, np.array([len(entries) for entries in chosen], np.int64)))
-    shapes = [[*row[3::2].tolist()] for row in table]
-    for shape, number in zip(shapes, numbers.tolist()):
-        shape[dim] = number
-    dtypes = [np.dtype(np.int64), *(part.dtype for part in parts)]
-    lengths = np.array([sum(_lengths([shape[dim : dim + 1], *[shape] * len(parts)], dtypes)) for shape in shapes])
-    got = vector_collectives.alltoallv(ctx, np.concatenate(sent), np.array([len(each) for each in sent]), lengths)
+    is_range = len(along) == 0 or int(along[-1]) - int(along[0]) + 1 == len(along)
+    numbers = [low, len(mine), int(is_range), *(number for span in spans for number in span)]
+    table = collectives.allgather(ctx, np.array(numbers, np.int64)).tolist()
+    before = (slice(None),) * dim
+    if all(row[2] for row in table):  # then every rank knows who sends what
+        begin, extent = spans[dim]
+        chosen: list[Any] = [_common(begin, extent, row[0], row[1], begin) for row in table]
+        places = [_common(low, len(mine), row[3 + 2 * dim], row[4 + 2 * dim], low) for row in table]
+        sent = [_packed([part[(*before, entries)] for part in parts]) for entries in chosen]
+        lengths = [place.stop - place.start for place in places]
+        has_indices = False
+    else:
+        chosen = [np.flatnonzero((along >= row[0]) & (along < row[0] + row[1])) for row in table]
+        sent = [_packed([along[entries], *(part.take(entries, axis=dim) for part in parts)]) for entries in chosen]
+        told = collectives.alltoall(ctx, np.array([len(entries) for entries in chosen], np.int64))
+        lengths = np.asarray(told).tolist()
+        has_indices = True
+    forms = []
+    for row, length in zip(table, lengths):
+        shape = row[4::2]
+        shape[dim] = length
+        indices: list[Any] = [((length,), np.dtype(np.int64))] if has_indices else []
+        forms.append([*indices, *((tuple(shape), part.dtype) for part in parts)])
+    sizes = [_size(form) for form in forms]
+    got = vector_collectives.alltoallv(ctx, np.concatenate(sent), [len(each) for each in sent], sizes)
     merged: dict[Any, Any] = {}
-    for row, shape, piece in zip(table, shapes, np.split(got, np.cumsum(lengths)[:-1])):
-        where, *arrays = _unpacked(piece, [shape[dim : dim + 1], *[shape] * len(parts)], dtypes)
-        key = (where.tobytes(), row[2:].tobytes())
-        merged[key] = (where - low, row[2:], by.merge(merged[key][2], arrays) if key in merged else arrays)
+    at = 0
+    for number, (row, form, size) in enumerate(zip(table, forms, sizes)):
+        arrays = _unpacked(got[at : at + size], form)
+        at += size
+        where: Any = arrays.pop(0) - low if has_indices else places[number]
+        key = (where.tobytes() if has_indices else (where.start, where.stop), *row[3:])
+        merged[key] = (where, row[3:], by.merge(merged[key][2], arrays) if key in merged else arrays)
     for where, extents, found in merged.values():
-        place: list[Any] = [slice(int(start), int(start + extent)) for start, extent in extents.reshape(-1, 2)]
+        place = [slice(start, start + extent) for start, extent in zip(extents[::2], extents[1::2])]
         place[dim] = where
         view[tuple(place)] = by.finish(found, count)
 
 
-def _lengths(shapes: Any, dtypes: Any) -> list[int]:
-    """Return how many bytes arrays take in a message: a multiple of eight each."""
-    return [-(-math.prod(shape) * dtype.itemsize // 8) * 8 for shape, dtype in zip(shapes, dtypes)]
+def _common(begin: int, extent: int, other: int, others_extent: int, origin: int) -> slice:
+    """Return what two ranges have in common, counted from an origin."""
+    first = max(begin, other)
+    return slice(first - origin, max(min(begin + extent, other + others_extent), first) - origin)
+
+
+def _size(form: Any) -> int:
+    """Return how many bytes arrays of shapes and dtypes take in a message: a multiple of eight each."""
+    return sum(-(-math.prod(shape) * dtype.itemsize // 8) * 8 for shape, dtype in form)
 
 
 def _packed(arrays: list[Array]) -> Array:
     """Return arrays as the bytes of one message."""
-    ends = np.cumsum([0, *_lengths([each.shape for each in arrays], [each.dtype for each in arrays])])
-    made = np.zeros(ends[-1], np.uint8)
-    for at, each in zip(ends, arrays):
+    made = np.empty(_size([(each.shape, each.dtype) for each in arrays]), np.uint8)
+    at = 0
+    for each in arrays:
         made[at : at + each.nbytes].view(each.dtype)[...] = each.reshape(-1)
+        at += -(-each.nbytes // 8) * 8
     return made
 
 
-def _unpacked(message: Array, shapes: Any, dtypes: Any) -> list[Array]:
-    """Return the arrays of a message."""
-    ends = np.cumsum([0, *_lengths(shapes, dtypes)])
-    return [
-        message[at : at + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
-        for at, shape, dtype in zip(ends, shapes, dtypes)
-    ]
+def _unpacked(message: Array, form: Any) -> list[Array]:
+    """Return the arrays of a message, of shapes and dtypes."""
+    found, at = [], 0
+    for shape, dtype in form:
+        nbytes = math.prod(shape) * dtype.itemsize
+        found.append(message[at : at + nbytes].view(dtype).reshape(shape))
+        at += -(-nbytes // 8) * 8
+    return found
 
 
 def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
