@@ -135,7 +135,7 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
     if not is_laid_out_as(a, b):
         share(a, name, also=(b,), anywhere=True)
         b = moved_to(name, b, a)
-    a, b = a.astype(one, copy=False), b.astype(one, copy=False)
+    a, b = (c if c.dtype == one else c.astype(one) for c in (a, b))
     exact = int(bool(reproducible) and kind_of(one).is_inexact)
     value = bridge.dot(a, handle_of(b), conjugate, exact)
     if kind_of(one).is_integer:
