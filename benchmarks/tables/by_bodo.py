@@ -14,6 +14,7 @@ from typing import Any, Callable
 os.environ.setdefault("BODO_NUM_WORKERS", "2")  # read when it is imported
 
 import bodo.pandas as pd
+import numpy as np
 from asked import Library, ask
 from bodo.pandas.utils import wrap_plan
 
@@ -36,7 +37,7 @@ def _table(name: str) -> Any:
 
 def _checked(frame: Any) -> tuple[int, float]:
     numbers = [name for name, kind in frame.dtypes.items() if str(kind).lower().startswith(("int", "float", "double"))]
-    return len(frame), float(sum(frame[name].to_numpy().sum() for name in numbers))
+    return len(frame), float(sum(np.nansum(frame[name].to_numpy()) for name in numbers))
 
 
 def _by(t: Any, keys: list[str], **named: Any) -> Any:
