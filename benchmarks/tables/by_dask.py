@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any, Callable
 
@@ -13,6 +14,7 @@ from dask.distributed import Client, wait
 
 _FOLDER = Path(sys.argv[1])
 _WORKERS = 2
+_MOST_LOOKS = 1000
 
 
 def _read(name: str, **how: Any) -> Any:
@@ -27,7 +29,20 @@ def _kept(frame: Any) -> Any:
 
 def _checked(frame: Any) -> tuple[int, float]:
     numbers = frame.select_dtypes("number")
-    return len(frame), float(numbers.sum().compute().sum()) if len(numbers.columns) else 0.0
+    found = len(frame), float(numbers.sum().compute().sum()) if len(numbers.columns) else 0.0
+    names = set(map(str, frame.__dask_keys__()))
+    del frame, numbers
+    _wait_until_gone(names)
+    return found
+
+
+def _wait_until_gone(names: set[str]) -> None:
+    """Wait until the workers have no part of an answer: else they would have it when they are asked again."""
+    for _ in range(_MOST_LOOKS):
+        if not names & set(map(str, Client.current().who_has())):
+            return
+        time.sleep(0.01)
+    raise TimeoutError("the workers still have an answer that nobody uses")
 
 
 def _by(t: Any, keys: list[str], **named: Any) -> Any:
