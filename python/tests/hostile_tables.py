@@ -14,10 +14,10 @@ import dtl
 #: Calls without an argument that may be wrong, and those of Python's protocols, which have tests of their own.
 WITHOUT = {
     "Column.__init__", "Column.__iter__", "Column.categories", "Column.__len__", "Column.count", "Column.dropna",
-    "Column.isna", "Column.notna", "Column.nunique", "Column.of", "Column.to_vector", "Operators.abs",
+    "Column.isna", "Column.notna", "Column.nunique", "Column.to_vector", "Operators.abs",
     "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
-    "Table.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
+    "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
     "ColumnRowMethods.cummax", "Resampler.__init__", "Rolling.__init__", "Rolling.sum", "Rolling.mean",
     "Rolling.min", "Rolling.max",

@@ -7,7 +7,7 @@ from typing import Any, Iterator, KeysView, Literal, NoReturn, TypeVar, cast, ov
 
 import numpy as np
 
-from .._native.arguments import flag, listed
+from .._native.arguments import flag
 from .._native.kinds import fitting, kind_of
 from ..algorithms.elementwise import nonzero
 from ..algorithms.exchange import share
@@ -24,6 +24,7 @@ from ..runtime.context import Context
 from .interchange import columns_of, gathered, local_table
 from .meaning import add_column, meaning_of, named_vectors
 from .merging import coalesced, join_known, merged_names, take_rows
+from .names import names_in
 
 Self = TypeVar("Self", bound="Columns")
 
@@ -330,7 +331,7 @@ class Columns:
         ...     print(columns.drop_missing()["price"].gather_to())
         [3 5]
         """
-        chosen = list(self._vectors) if names is None else _names("names", names)
+        chosen = list(self._vectors) if names is None else names_in("names", names)
         vectors = [self._vector(name) for name in chosen]
         if not vectors:
             raise InvalidArgumentError("there are no columns to look at" if names is None else "names names no column")
@@ -382,7 +383,7 @@ class Columns:
         ...     print(columns.sort_by(["what", "price"], reverse=[False, True])["price"].gather_to())
         [5 2 3]
         """
-        names = _names("by", by)
+        names = names_in("by", by)
         if not names:
             raise InvalidArgumentError("by names no column to sort by")
         down = [flag("reverse", each) for each in (reverse if isinstance(reverse, (list, tuple)) else [reverse])]
@@ -652,29 +653,15 @@ def strings_of(strings: Any) -> bool | tuple[str, ...]:
     """Return which columns of text become vectors of str: all, or those of some names."""
     if strings is None or isinstance(strings, (bool, np.bool_)):
         return bool(strings)
-    return tuple(_names("strings", strings))
+    return tuple(names_in("strings", strings))
 
 
 def _suffixes(suffixes: Any) -> tuple[str, str]:
     """Return what names are made different by."""
-    found = tuple(_names("suffixes", suffixes))
+    found = tuple(names_in("suffixes", suffixes))
     if len(found) != 2:
         raise InvalidArgumentError(f"suffixes {suffixes!r} are not two")
     return found[0], found[1]
-
-
-def _names(what: str, names: Any) -> list[str]:
-    """Return the names of columns, given as one or as a list."""
-    if isinstance(names, bytes):
-        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}")
-    try:
-        found = [names] if isinstance(names, str) else list(listed(names))
-    except TypeError:
-        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}") from None
-    for name in found:
-        if not isinstance(name, str):
-            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
-    return found
 
 
 _vector_named = Columns._vector

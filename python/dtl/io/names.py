@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
+from .._native.arguments import listed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 
 #: The bytes that a name in a file system may have, and those that a name in an archive of NumPy's may have.
@@ -84,3 +85,17 @@ def paths_of_names(names: Iterable[Any], groups: bool, folders: bool) -> list[st
 
 def _a(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
+
+
+def names_in(what: str, names: Any) -> list[str]:
+    """Return the names of columns, given as one or as a list."""
+    if isinstance(names, bytes):
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}")
+    try:
+        found = [names] if isinstance(names, str) else list(listed(names))
+    except TypeError:
+        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}") from None
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
+    return found

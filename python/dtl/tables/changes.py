@@ -9,11 +9,12 @@ import numpy as np
 
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..io.names import names_in
 from ..runtime.agreement import agree, local_step
 from . import elementwise
 from .arrow_types import converted_to, type_of
 from .making import parts_and_whole, repeated, settled, words_of
-from .rows import Rows, arrow, column_names, names_in, unknown_column
+from .rows import Rows, arrow, column_names, unknown_column
 
 
 def assigned(rows: Rows, op: str, given: Mapping[str, Any], columns: Mapping[str, Rows]) -> Rows:

@@ -10,7 +10,6 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from ..runtime.context import Context
 from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .gathering import gathered
@@ -42,34 +41,10 @@ class Column(Operators, ColumnRowMethods):
     """
 
     __module__ = "dtl"
-    __slots__ = ("_rows",)
+    __slots__ = ()
 
     def __init__(self, *_: Any) -> None:
         raise InvalidTypeError("a column is made by a table: dtl.Table(ctx, {name: values})[name]")
-
-    _rows: Rows
-
-    @classmethod
-    def of(cls, rows: Rows) -> Column:
-        """Return a column of rows with one column. For the modules of this package; programs take ``table[name]``."""
-        made = cls.__new__(cls)
-        made._rows = rows
-        return made
-
-    @property
-    def context(self) -> Context:
-        """The context whose ranks have the values."""
-        return self._rows.context
-
-    @property
-    def _context(self) -> Context:
-        """The ranks, which hear of a call that fails here."""
-        return self._rows.context
-
-    @property
-    def rows(self) -> Rows:
-        """The values as Arrow's, for the modules of this package."""
-        return self._rows
 
     @property
     def name(self) -> builtins.str:

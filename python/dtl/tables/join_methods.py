@@ -8,7 +8,7 @@ from .._native.arguments import listed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from . import joining
-from .rows import Rows, as_table
+from .rows import HasRows, Rows, as_table
 
 T = TypeVar("T", bound="JoinMethods")
 
@@ -19,15 +19,10 @@ def _rows_of(what: str, value: Any) -> Rows:
     return value.rows
 
 
-class JoinMethods:
+class JoinMethods(HasRows):
     """Methods of tables that take another table."""
 
     __slots__ = ()
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as Arrow's."""
-        raise NotImplementedError
 
     @collective
     def merge(

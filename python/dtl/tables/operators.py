@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import InvalidTypeError
 from .elementwise import computed
-from .rows import Rows
+from .rows import HasRows
 
 #: Column, which this module does not import: column.py imports it.
 C = TypeVar("C", bound="Operators")
@@ -29,16 +29,11 @@ _METHODS: dict[Any, tuple[str, dict[str, Any]]] = {
 }
 
 
-class Operators:
+class Operators(HasRows):
     """What has the operators of a column; a column is made of the results."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def rows(self) -> Rows:
-        """The values as Arrow's."""
-        raise NotImplementedError
 
     def _operated(self, f: Any, inputs: tuple[Any, ...], op: str) -> Any:
         """Return a function of NumPy's of columns and other operands, as columns."""

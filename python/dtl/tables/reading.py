@@ -16,6 +16,7 @@ from .._native.arguments import listed as items_of
 from ..comm.objects import allgather_object
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
 from ..io.formats import needs
+from ..io.names import names_in
 from ..io.patterns import files_of, natural_order
 from ..io.remote import store_of, suffix_of
 from ..io.steps import as_file_error, from_root, is_remote
@@ -23,7 +24,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normal, normalized
 from .making import scalar, settled, whole_column
-from .rows import Rows, arrow, arrows_errors, names_in, unknown_column
+from .rows import Rows, arrow, arrows_errors, unknown_column
 
 #: What Hive names a folder by whose value is null.
 _NULL = "__HIVE_DEFAULT_PARTITION__"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import FileError, InvalidArgumentError
+from ..io.names import names_in
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
 from ..io.steps import file_step
@@ -16,7 +17,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import converted, normal, normalized
 from .making import settled
-from .rows import Rows, arrow, block_counts, names_in, unknown_column
+from .rows import Rows, arrow, block_counts, unknown_column
 
 
 def read_arrow(ctx: Context, op: str, path: str, columns: Any) -> Rows:

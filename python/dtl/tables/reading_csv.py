@@ -23,6 +23,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..io.csv_lines import CsvFile, rows_of_rank
 from ..io.csv_types import NULLS
+from ..io.names import names_in
 from ..io.patterns import table_files
 from ..io.remote import open_binary
 from ..io.same_files import check_same_files
@@ -32,7 +33,7 @@ from ..runtime.context import Context
 from .arrow_types import converted, converted_to, is_number, type_of
 from .exchange import balanced
 from .making import settled
-from .rows import Rows, arrow, arrows_errors, block_counts, names_in, unknown_column
+from .rows import Rows, arrow, arrows_errors, block_counts, unknown_column
 
 #: The bytes that are parsed at a time, and from which on integers may have lost digits as float64.
 _BLOCK, _EXACT = 32 << 20, float(2**53)

@@ -10,6 +10,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import FileError, InvalidArgumentError
 from ..io.file_bytes import bytes_of_file
 from ..io.formats import needs
+from ..io.names import names_in
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
 from ..io.steps import as_file_error, file_step, from_root
@@ -17,7 +18,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized
 from .making import settled
-from .rows import Rows, arrow, names_in, unknown_column
+from .rows import Rows, arrow, unknown_column
 
 #: The bytes in which the end of a line is looked for, and which a piece has that is parsed.
 _LOOK, _BLOCK = 1 << 16, 32 << 20

@@ -10,20 +10,15 @@ from . import bins as bins_of
 from . import distinct_rows, matrices, ordering, pivoting, sequences
 from .resampling import Resampler
 from .rolling import Rolling
-from .rows import Rows, arrow, as_column, as_table
+from .rows import HasRows, arrow, as_column, as_table
 
 T = TypeVar("T", bound="RowMethods")
 
 
-class RowMethods:
+class RowMethods(HasRows):
     """Methods of tables by the order of rows, and by rows that are equal."""
 
     __slots__ = ()
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as Arrow's."""
-        raise NotImplementedError
 
     @collective
     def sort_values(self: T, by: Any, *, ascending: Any = True, na_position: str = "last") -> T:
@@ -351,15 +346,10 @@ class RowMethods:
 C = TypeVar("C", bound="ColumnRowMethods")
 
 
-class ColumnRowMethods:
+class ColumnRowMethods(HasRows):
     """Methods of columns by the order of values, and by values that are equal."""
 
     __slots__ = ()
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as Arrow's."""
-        raise NotImplementedError
 
     @collective
     def sort_values(self: C, *, ascending: bool = True, na_position: str = "last") -> C:

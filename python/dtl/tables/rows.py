@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import difflib
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
-from .._native.arguments import listed
 from .._native.threads import get_num_threads
 from ..comm.collectives import allgather
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError, OverflowError
 from ..io.interchange import pyarrow_with_capsules
+from ..io.names import names_in
 from ..runtime.context import Context
 
 #: How alike two names are, of which one is taken for a slip of the other.
@@ -92,6 +92,39 @@ class Rows:
         return sum(self.counts[: self.context.rank])
 
 
+Held = TypeVar("Held", bound="HasRows")
+
+
+class HasRows:
+    """What tables and columns have in common, and their methods build on."""
+
+    __slots__ = ("_rows",)
+
+    _rows: Rows
+
+    @classmethod
+    def of(cls: type[Held], rows: Rows) -> Held:
+        """Return a table or column of rows, without communication. For the modules of this package."""
+        made = cls.__new__(cls)
+        made._rows = rows
+        return made
+
+    @property
+    def context(self) -> Context:
+        """The context whose ranks have the rows."""
+        return self._rows.context
+
+    @property
+    def _context(self) -> Context:
+        """The ranks, which hear of a call that fails here."""
+        return self._rows.context
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as Arrow's, for the modules of this package."""
+        return self._rows
+
+
 def counted(context: Context, rows: int) -> tuple[int, ...]:
     """Return how many rows each rank has. Collective."""
     return tuple(allgather(context, np.array([rows], np.int64)).ravel().tolist())
@@ -128,20 +161,6 @@ def column_names(rows: Rows, what: str, names: Any) -> list[str]:
             raise unknown_column(name, rows.names)
         if found.count(name) > 1:
             raise InvalidArgumentError(f"{what} names the column {name!r} twice")
-    return found
-
-
-def names_in(what: str, names: Any) -> list[str]:
-    """Return names, given as one or as a list."""
-    if isinstance(names, bytes):
-        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}")
-    try:
-        found = [names] if isinstance(names, str) else list(listed(names))
-    except TypeError:
-        raise InvalidTypeError(f"{what} must be a name or a list of names, not {names!r}") from None
-    for name in found:
-        if not isinstance(name, str):
-            raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
     return found
 
 

@@ -58,9 +58,7 @@ class Table(RowMethods, JoinMethods):
     """
 
     __module__ = "dtl"
-    __slots__ = ("__weakref__", "_rows")
-
-    _rows: Rows
+    __slots__ = ("__weakref__",)
 
     @collective
     def __init__(self, ctx: Context, data: Any) -> None:
@@ -78,13 +76,6 @@ class Table(RowMethods, JoinMethods):
                 data = dict(zip(whole.column_names, whole.columns))
             columns = {name: value.rows for name, value in data.items() if isinstance(value, Column)}
             self._rows = rows_of_dict(ctx, "table", data, columns)
-
-    @classmethod
-    def of(cls, rows: Rows) -> Table:
-        """Return a table of rows, without communication. For the modules of this package."""
-        made = cls.__new__(cls)
-        made._rows = rows
-        return made
 
     @classmethod
     @collective
@@ -307,21 +298,6 @@ class Table(RowMethods, JoinMethods):
         """
         check_context(ctx)
         return cls.of(reading_batches.read_arrow(ctx, "read_arrow", path_of(path), columns))
-
-    @property
-    def context(self) -> Context:
-        """The context whose ranks have the rows."""
-        return self._rows.context
-
-    @property
-    def _context(self) -> Context:
-        """The ranks, which hear of a call that fails here."""
-        return self._rows.context
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as Arrow's, for the modules of this package."""
-        return self._rows
 
     def __len__(self) -> int:
         return self._rows.total
