@@ -44,6 +44,9 @@ var recipes = []recipe{
 var users = regexp.MustCompile(`_test\.go$|^python/tests/(\w+/)?(test_|.*on_a_device|\w+_on_devices|hostile_refusals|large|leak_calls|numpy_calls|oracle|garbage|attack/(calls|pairs|walk))|` +
 	`^(benchmarks|examples|findings)/|^docs/.*\.(md|ipynb)$`)
 
+// docsMade is the folder in which make docs writes a page for each public name.
+const docsMade = "docs/reference/api"
+
 // holders returns the files that have the sample of a recipe, without users.
 func holders(source fs.FS, sample *regexp.Regexp) (names []string, err error) {
 	err = fs.WalkDir(source, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -51,7 +54,7 @@ func holders(source fs.FS, sample *regexp.Regexp) (names []string, err error) {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if name != "." && (built(entry.Name()) || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
+			if name == docsMade || name != "." && (built(entry.Name()) || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
 				return fs.SkipDir
 			}
 			return nil
