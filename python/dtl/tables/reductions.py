@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -97,14 +98,15 @@ def _wide(kind: Any) -> np.dtype[Any]:
     return np.dtype(np.uint64 if types.is_unsigned_integer(kind) else np.int64)
 
 
-def _sum(kind: Any) -> Any:
+def _folded(kind: Any, ufunc: Any) -> Any:
+    """Return how a sum or a product is made: null is the ufunc's neutral element."""
     dtype = _wide(kind)
 
     def start(column: Any) -> Any:
         with np.errstate(all="ignore"):
-            return _chosen(column, 0).sum(dtype=dtype)
+            return ufunc.reduce(_chosen(column, ufunc.identity), dtype=dtype)
 
-    return start, lambda parts, count, ddof: np.array(parts, dtype).sum(dtype=dtype)
+    return start, lambda parts, count, ddof: ufunc.reduce(np.array(parts, dtype), dtype=dtype)
 
 
 def _for_arrow(column: Any) -> Any:
@@ -113,16 +115,6 @@ def _for_arrow(column: Any) -> Any:
     if pa.types.is_float16(column.type):
         return column.cast(pa.float32())
     return column.cast(pa.float64()) if pa.types.is_null(column.type) else column
-
-
-def _prod(kind: Any) -> Any:
-    dtype = _wide(kind)
-
-    def start(column: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return _chosen(column, 1).prod(dtype=dtype)
-
-    return start, lambda parts, count, ddof: np.array(parts, dtype).prod(dtype=dtype)
 
 
 def _mean(kind: Any) -> Any:
@@ -268,8 +260,8 @@ def _are_true(column: Any) -> tuple[bool, bool]:
 
 
 _NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "sum": _sum,
-    "prod": _prod,
+    "sum": functools.partial(_folded, ufunc=np.add),
+    "prod": functools.partial(_folded, ufunc=np.multiply),
     "mean": _mean,
     "var": _var,
     "std": lambda kind: _var(kind, True),
