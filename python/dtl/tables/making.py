@@ -22,6 +22,7 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized, normalized_column
+from .frames import is_frame, table_of_frame
 from .rows import Rows, arrow, arrows_errors, block_counts, counted
 
 _SCALARS = (str, bytes, bool, int, float, np.generic, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
@@ -265,10 +266,11 @@ def table_of(pa: Any, table: Any) -> Any:
         return table
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
+    if is_frame(table):
+        return table_of_frame(table)
     if hasattr(table, "__arrow_c_stream__") and not isinstance(table, type):
-        return pa.table(table)
-    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):  # older than 2.2
-        return pa.Table.from_pandas(table)
+        with arrows_errors("the table"):
+            return pa.table(table)
     raise InvalidTypeError(
         f"a {type(table).__name__} is no table: it has no method __arrow_c_stream__, as Arrow's have"
     )

@@ -105,7 +105,8 @@ class Table(RowMethods, JoinMethods):
         Every error is raised on every rank, even if it occurs on one rank only.
 
         Nothing is copied that Arrow need not copy: rows stay on the rank that passes them. NaNs of pandas become null,
-        because pandas tells Arrow so.
+        because pandas tells Arrow so. Levels of pandas' index that have a name are the first columns, as after
+        ``reset_index``; an index without a name is left out.
 
         Examples
         --------
