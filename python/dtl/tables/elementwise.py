@@ -47,6 +47,12 @@ def combined(column: Any) -> Any:
     return column
 
 
+def as_chunked(values: Any) -> Any:
+    """Return an array of Arrow's as the column of a table is held."""
+    pa = arrow()
+    return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values], values.type)
+
+
 def numpy_of(column: Any) -> tuple[Any, Any]:
     """Return the values of a column of numbers, and where they are not null; None if they all are."""
     pa, array = arrow(), combined(column)
@@ -433,7 +439,12 @@ def chosen(rows: Rows, condition: Any, other: Any) -> Rows:
         given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
             given = given.cast(values.type)
-        made = _named(rows, pa.compute.if_else(asked.values.fill_null(False), values, given))
+        where = asked.values.fill_null(False)
+        if pa.types.is_boolean(values.type):  # of which pyarrow 14 takes others where chunks begin within a byte
+            where, values, given = (
+                combined(each) if hasattr(each, "chunks") else each for each in (where, values, given)
+            )
+        made = _named(rows, as_chunked(pa.compute.if_else(where, values, given)))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made
 

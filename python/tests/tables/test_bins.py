@@ -12,7 +12,8 @@ import dtl
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 pd = pytest.importorskip("pandas", "1.5", reason="the names of bins are pandas'")
 
-DRAWN = np.random.default_rng(4).random(40) * 30 - 10
+#: So many that no quantile asked for is one of them, beside which NumPy's versions round in several ways.
+DRAWN = np.random.default_rng(4).random(42) * 30 - 10
 WHOLE = np.arange(17) * 5 % 17 + 1
 
 

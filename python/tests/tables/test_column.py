@@ -504,3 +504,15 @@ def test_categories_of_numbers_in_an_order_of_their_own(ctx: dtl.Context) -> Non
     assert values(table["a"] > 2.5) == [False, True, None, True]
     assert (table["a"].min(), table["a"].max()) == (2.5, 1.5)
     assert values(table.group_by("a").size()["a"]) == [2.5, 0.5, 1.5]
+
+
+def test_where_of_truths_in_chunks(ctx: dtl.Context) -> None:
+    """Chunks that begin within a byte, of which pyarrow 14 takes other bits."""
+    truths = [True, False, False, None, True, True, None, False]
+    given = {"c": truths, "x": truths[3:] + truths[:3], "y": truths[5:] + truths[:5]}
+    whole = pa.table(given)
+    mine = pa.concat_tables([whole.slice(0, 1), whole.slice(1)])
+    table = dtl.Table.from_arrow(ctx, mine if ctx.is_root else None)
+    wanted = [x if c else y for c, x, y in zip(given["c"], given["x"], given["y"])]
+    assert values(table["x"].where(table["c"], table["y"])) == wanted
+    assert values(table["x"].where(table["c"], True)) == [x if c else True for c, x in zip(given["c"], given["x"])]
