@@ -67,7 +67,7 @@ def read_table(ctx: dtl.Context, folder: str) -> dtl.Columns:
             archive.extract("flights.csv", unpacked)
     ctx.barrier()
     path = os.path.join(unpacked, "flights.csv")
-    columns = dtl.read_csv(ctx, path, ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"])
+    columns = dtl.Columns.read_csv(ctx, path, ["dep_delay", "carrier", "hour", "tailnum", "origin", "dest"])
     if ctx.is_root:
         os.remove(path)
         os.rmdir(unpacked)

@@ -6,8 +6,7 @@ import dtl
 
 with dtl.Context() as ctx:
     sales = dtl.read_parquet(ctx, sys.argv[1])
-    groups = dtl.group_by(sales["city"])
-    numbers = [groups.agg(sales["price"], op)[1].gather_to(root=0) for op in ("count", "mean", "std")]
+    groups = sales.group_by("city").agg({"price": ["count", "mean", "std"]}).to_arrow(root=0)
     if ctx.is_root:
-        for city, row in zip(sales.categories["city"], zip(*numbers)):
-            print("{:10} {:8} {:10.6f} {:10.6f}".format(city, *row))
+        for row in groups.to_pylist():
+            print("{city:10} {price_count:8} {price_mean:10.6f} {price_std:10.6f}".format(**row))

@@ -231,9 +231,6 @@ from .io.checkpoint import restore as restore
 from .io.columns import Columns as Columns
 from .io.files import load as load
 from .io.files import save as save
-from .io.read import read_arrow as read_arrow
-from .io.read import read_csv as read_csv
-from .io.read import read_parquet as read_parquet
 from .launching.ranks import Ranks as Ranks
 from .launching.ranks import launch as launch
 from .linalg.contractions import einsum as einsum
@@ -321,6 +318,11 @@ from .runtime.nccl import DTL_NCCL_OP_REDUCE as DTL_NCCL_OP_REDUCE
 from .runtime.nccl import DTL_NCCL_OP_SCAN as DTL_NCCL_OP_SCAN
 from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 from .tables.column import Column as Column
+from .tables.functions import from_arrow as from_arrow
+from .tables.functions import read_arrow as read_arrow
+from .tables.functions import read_csv as read_csv
+from .tables.functions import read_json as read_json
+from .tables.functions import read_parquet as read_parquet
 from .tables.grouping import ColumnGroupBy as ColumnGroupBy
 from .tables.grouping import TableGroupBy as TableGroupBy
 from .tables.resampling import Resampler as Resampler

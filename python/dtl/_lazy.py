@@ -18,6 +18,10 @@ from typing import Any, Callable, Iterable
 explain: dict[str, Callable[[str, str, Iterable[str]], str]] = {}
 
 
+#: What reads a file as a table for ``load``: of the package ``tables``, which ``protocol`` adds.
+tables: dict[str, Callable[..., Any]] = {}
+
+
 def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any], list[str]]:
     """Return a function that imports a name of a package when it is asked for, and the names that there are.
 
@@ -47,6 +51,7 @@ def say_public(function: Any, module: str) -> None:
 
     So do pickles and help. A public class says so in its body, because its objects may come before its name.
     """
+    function = getattr(function, "__func__", function)  # of a class method that is a function, too
     while callable(function) and not isinstance(function, type) and function.__module__.count(".") > 1:
         with contextlib.suppress(AttributeError):  # a ShortCall has what the function behind it has
             function.__module__ = module

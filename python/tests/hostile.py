@@ -65,7 +65,7 @@ class Stage:
         with contextlib.suppress(dtl.BackendUnavailableError):  # without pyarrow, all calls of them fail
             for path in (self.table, self.parquet, f"{self.folder}/v.arrow"):
                 dtl.save({"v": self.v}, path)
-            self.columns = dtl.read_csv(ctx, self.table)
+            self.columns = dtl.Columns.read_csv(ctx, self.table)
             self.arrow = importlib.import_module("pyarrow").table({"v": [1, 2]})
         dtl.checkpoint(f"{self.folder}/all", {"step": 1}, ctx=ctx)
         self.closed = self.vector()
@@ -354,14 +354,14 @@ def collective(s: Stage) -> dict[str, Call]:
             closing(on(dtl.load, ctx)),
             {
                 "path": s.file,
-                **dict.fromkeys(("format", "name", "dtype", "shape", "grid", "progress")),
+                **dict.fromkeys(("format", "name", "dtype", "shape", "grid", "rows", "progress")),
                 "offset": 0,
                 **division,
             },
         ),
         "Executor.__init__": Call(functools.partial(_executed, ctx), {"root": 0}),
-        "read_csv": Call(
-            closing(on(dtl.read_csv, ctx)),
+        "ReadColumns.read_csv": Call(
+            closing(on(dtl.Columns.read_csv, ctx)),
             {
                 "path": s.table,
                 "columns": None,
@@ -385,12 +385,12 @@ def collective(s: Stage) -> dict[str, Call]:
         "Columns.filled": Call(closing(s.columns.filled), {"name": "v", "value": 0}),
         "Columns.drop_missing": Call(closing(s.columns.drop_missing), {"names": "v"}),
         "Columns.sort_by": Call(closing(s.columns.sort_by), {"by": "v", "reverse": False}),
-        "read_parquet": Call(
-            closing(on(dtl.read_parquet, ctx)),
+        "ReadColumns.read_parquet": Call(
+            closing(on(dtl.Columns.read_parquet, ctx)),
             {"path": s.parquet, "columns": None, "strings": None, "progress": None, **division},
         ),
-        "read_arrow": Call(
-            closing(on(dtl.read_arrow, ctx)),
+        "ReadColumns.read_arrow": Call(
+            closing(on(dtl.Columns.read_arrow, ctx)),
             {"path": f"{s.folder}/v.arrow", "columns": None, "strings": None, "progress": None, **division},
         ),
         "save": Call(
@@ -706,6 +706,7 @@ ALIASES = {
     "DistributedContainer.swapaxes": "swapaxes",
     "DistributedContainer.transpose": "permute_dims",
     "DistributedContainer.flatten": "ravel",
+    **{name: f"ReadMethods.{name}" for name in ("from_arrow", "read_arrow", "read_csv", "read_json", "read_parquet")},
     "RoleManager.destroy": "RoleManager.initialize",
     "Neighbours.__init__": "Graph.__init__",
 }

@@ -66,7 +66,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Column.to_arrow": (v.to_arrow, {"root": 0}),
         "Column.to_pandas": (v.to_pandas, {"root": 0}),
         "Table.__init__": (functools.partial(dtl.Table, ctx), {"data": whole}),
-        "Table.from_arrow": (functools.partial(dtl.Table.from_arrow, ctx), {"table": t}),
+        "ReadMethods.from_arrow": (functools.partial(dtl.from_arrow, ctx), {"table": t}),
         "Table.__getitem__": (t._filter, {"mask": [True, False, True]}),
         "Table.__setitem__": (lambda value: t.assign(m=0).__setitem__("m", value), {"value": [3, 2, 1]}),
         "Table.assign": (t.assign, {"m": [3, 2, 1]}),
@@ -76,12 +76,12 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Table.head": (t.head, {"n": 2}),
         "Table.info": (t.info, {"root": 0}),
         "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
-        "Table.read_arrow": (
-            functools.partial(dtl.Table.read_arrow, ctx),
+        "ReadMethods.read_arrow": (
+            functools.partial(dtl.read_arrow, ctx),
             {"path": f"{folder}/v.arrow", "columns": ["v"]},
         ),
-        "Table.read_csv": (
-            functools.partial(dtl.Table.read_csv, ctx),
+        "ReadMethods.read_csv": (
+            functools.partial(dtl.read_csv, ctx),
             {
                 "path": f"{folder}/v.csv",
                 "sep": ",",
@@ -98,18 +98,19 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
                 "encoding": "utf-8",
             },
         ),
-        "Table.read_json": (
-            functools.partial(dtl.Table.read_json, ctx),
+        "ReadMethods.read_json": (
+            functools.partial(dtl.read_json, ctx),
             {"path": f"{folder}/v.json", "columns": ["v"]},
         ),
-        "Table.read_parquet": (
-            functools.partial(dtl.Table.read_parquet, ctx),
+        "ReadMethods.read_parquet": (
+            functools.partial(dtl.read_parquet, ctx),
             {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)]},
         ),
         "Table.save": (
             functools.partial(t.save, f"{folder}/t.parquet"),
             {"format": "parquet", "compression": None},
         ),
+        "Table.to_columns": (t.to_columns, {"strings": ["text"], "partition": "block", "block_size": None}),
         "Table.show": (t.show, {"root": 0}),
         "Table.tail": (t.tail, {"n": 2}),
         "Table.to_arrow": (t.to_arrow, {"root": 0}),

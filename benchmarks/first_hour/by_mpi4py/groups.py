@@ -17,7 +17,7 @@ codes = np.concatenate([chunk.indices.to_numpy() for chunk in table["city"].chun
 city = place[codes]
 count = comm.allreduce(np.bincount(city, minlength=len(cities)))
 mean = comm.allreduce(np.bincount(city, price, len(cities))) / count
-std = np.sqrt(comm.allreduce(np.bincount(city, (price - mean[city]) ** 2, len(cities))) / count)
+std = np.sqrt(comm.allreduce(np.bincount(city, (price - mean[city]) ** 2, len(cities))) / (count - 1))
 if comm.rank == 0:
     for row in zip(cities, count, mean, std):
         print("{:10} {:8} {:10.6f} {:10.6f}".format(*row))

@@ -29,6 +29,7 @@ from .meaning import (
     time_of,
     values_type,
 )
+from .names import names_in
 
 Table = TypeVar("Table", bound=Any)
 
@@ -187,6 +188,13 @@ class Column:
             out[row : row + len(part)] = part.fill_null("").to_numpy(zero_copy_only=False)
             row += len(part)
         return out
+
+
+def strings_of(strings: Any) -> bool | tuple[str, ...]:
+    """Return which columns of text become vectors of str: all, or those of some names."""
+    if strings is None or isinstance(strings, (bool, np.bool_)):
+        return bool(strings)
+    return tuple(names_in("strings", strings))
 
 
 def check_strings(strings: Strings, names: list[str]) -> None:

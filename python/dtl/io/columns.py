@@ -21,18 +21,20 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundErro
 from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
+from .arrow import strings_of
 from .interchange import columns_of, gathered, local_table
 from .meaning import add_column, meaning_of, named_vectors
 from .merging import coalesced, join_known, merged_names, take_rows
 from .names import names_in
+from .read import ReadColumns
 
 Self = TypeVar("Self", bound="Columns")
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class Columns:
-    r"""Vectors by their names, all divided in the same way. read_csv, read_parquet and read_arrow return it.
+class Columns(ReadColumns):
+    r"""Vectors by their names, all divided in the same way: a table for computations with vectors.
 
     It is used like a read-only mapping: ``columns["price"]``, ``list(columns)``, ``{**columns, "more": vector}``. As a
     context manager, it closes the vectors. Libraries that support Arrow's PyCapsule interface accept it as a table of
@@ -60,7 +62,7 @@ class Columns:
     ...     path = os.path.join(folder, "prices.csv")
     ...     with open(path, "w") as file:
     ...         _ = file.write("what,price\napple,3\nplum,\napple,5\n")
-    ...     with dtl.read_csv(ctx, path) as columns:
+    ...     with dtl.Columns.read_csv(ctx, path) as columns:
     ...         print(columns["what"].gather_to(), columns.categories["what"])
     ...         print(columns.filled("price", 0).gather_to(), columns.masks["price"].gather_to())
     ...         print(columns.drop_missing("price")["price"].mean())
@@ -131,7 +133,7 @@ class Columns:
             This rank's rows, which follow those of the ranks before it: a table of pyarrow, pandas, polars or any other
             library with the method ``__arrow_c_stream__``. None means no rows, for example if one rank has all of them.
         strings
-            Which columns of text become vectors of str, as for :func:`read_parquet`.
+            Which columns of text become vectors of str, as for :meth:`Columns.read_parquet`.
         partition, block_size
             How the vectors are divided, as for a :class:`DistributedVector`.
 
@@ -647,13 +649,6 @@ class Columns:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.close()
-
-
-def strings_of(strings: Any) -> bool | tuple[str, ...]:
-    """Return which columns of text become vectors of str: all, or those of some names."""
-    if strings is None or isinstance(strings, (bool, np.bool_)):
-        return bool(strings)
-    return tuple(names_in("strings", strings))
 
 
 def _suffixes(suffixes: Any) -> tuple[str, str]:

@@ -18,9 +18,8 @@ from ..exceptions import FileError, InvalidTypeError
 from ..ops import MAX
 from ..runtime.agreement import agree
 from ..runtime.context import Context
-from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
+from .arrow import Column, Strings, Table, check_strings, completed, given_back, pyarrow
 from .blocks import evenly, of_root
-from .columns import Columns
 from .csv_rows import NO_EFFECT, Effect, count_rows, effect, first_row, next_row
 from .csv_types import BOM, NotOfTypeError, Parser
 from .file_bytes import Range, bytes_of_file
@@ -325,8 +324,9 @@ def read_lines(
     columns: tuple[str, ...] | None,
     dtypes: dict[str, Any],
     divided: Division,
+    made: Table,
     strings: Strings = False,
-) -> Columns:
+) -> Table:
     """Return the columns of a CSV file, or of several, one after the other. Collective."""
     with file_step(ctx, op, "read", path):
         pa = pyarrow("CSV")
@@ -349,7 +349,7 @@ def read_lines(
     with file_step(ctx, op, "read", path):
         for file in files:
             file.data.check()
-    return completed(ctx, op, read, {}, divided, Columns())
+    return completed(ctx, op, read, {}, divided, made)
 
 
 def write_lines(ctx: Context, op: str, path: str, written: Written, further: Further | None) -> None:
@@ -422,9 +422,9 @@ class Csv(Format):
     named, unnamed, tabular = True, False, True
     loads = ("name",)
 
-    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division) -> Columns:
-        """Return the columns of a file. Collective."""
-        return read_lines(ctx, op, path, ",", columns, {}, divided)
+    def read_columns(self, ctx: Context, op: str, path: str, columns: Any, divided: Division, made: Table) -> Table:
+        """Return the columns of a file, given as empty ones. Collective."""
+        return read_lines(ctx, op, path, ",", columns, {}, divided, made)
 
     def check_further(self, path: str, written: Written) -> None:
         """Refuse columns that have not the names of those in a folder. Not collective."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import tables as _tables
 from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
 from .._native.kinds import kind_of
@@ -23,7 +24,7 @@ from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers, division_of
-from ..containers.layout import Division, division, integers
+from ..containers.layout import BLOCK, Division, division, integers
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -73,9 +74,10 @@ def load(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
+    rows: slice | None = None,
     progress: bool | None = None,
 ) -> Any:
-    """Return a container with the elements of a file, of which each rank reads its part. Collective.
+    """Return a container with the elements of a file, or a table, of which each rank reads its part. Collective.
 
     Parameters
     ----------
@@ -90,9 +92,9 @@ def load(
         ``.npy``; ``.npz``; ``.bin``, ``.raw`` or ``.dat``; ``.h5``, ``.hdf5`` or ``.hdf``; ``.zarr``; ``.parquet`` or
         ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
     name
-        In formats with several arrays, the array or column to load, such as "group/x" in HDF5; None for all of them. If
+        In formats with several arrays, the array to load, such as "group/x" in HDF5; None for all of them. If
         a container cannot hold one of them, such as text, HDF5 files are read without it, with a warning, and Zarr
-        stores are refused.
+        stores are refused. Of a table, the column that becomes a vector; None for the table.
     dtype
         The dtype of the container; None for that of the file. Elements are cast by NumPy's rule "same_kind". For raw
         files, it is the dtype of the elements in the file, and must be given.
@@ -105,16 +107,20 @@ def load(
         file, or whether NumPy did.
     placement
         Where the elements are to be, as for a :class:`DistributedTensor`. What goes to a GPU is read in pieces.
+    rows
+        Of a table only: a slice of its rows, such as ``slice(100, 200)``. Groups of rows that it does not need are not
+        read, and CSV has the types of these rows. None for all rows.
     progress
         Show a progress bar of tqdm on rank 0 if the call takes more than 2 seconds. None shows it if standard error is
         a terminal and tqdm is installed.
 
     Returns
     -------
-    DistributedVector, DistributedTensor or dict
+    DistributedVector, DistributedTensor, dict or Table
         A vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
         dictionary of these; but for a Zarr store that is a single array, that array. Arrays that containers cannot
-        hold are not in the dictionary, and rank 0 warns of each.
+        hold are not in the dictionary, and rank 0 warns of each. For a table and no name, a :class:`Table`, whose rows
+        lie one rank's after the other's: it has no other partition and placement.
 
     Raises
     ------
@@ -126,8 +132,8 @@ def load(
     InvalidArgumentError
         If the format is unknown, containers cannot hold the dtype, or the elements cannot be divided in this way.
     InvalidTypeError
-        If the elements cannot be cast to dtype, or if a column has text, times or missing values. Read such columns
-        with :func:`read_csv`, :func:`read_parquet` or :func:`read_arrow`.
+        If the elements cannot be cast to dtype, or if the column of that name has text, times or missing values, which
+        a table holds.
     BackendUnavailableError
         If the package that reads the format, or fsspec for a URL, is missing; the text names it.
     CollectiveMismatchError
@@ -167,41 +173,51 @@ def load(
     check_options(options, of.loads, f"the format {of.name}")
     if options.offset < 0 or any(extent < 0 for extent in extents or ()):
         raise InvalidArgumentError(f"offset {options.offset} or shape {extents} is negative")
-    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}")
+    _check_rows(rows, of, name, divided, where)
+    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}, rows {rows}")
     with shown(ctx, "load", progress):
+        if of.tabular and name is None:
+            return _tables["load"](ctx, of.name, text, rows)
         if of.tabular:
-            columns = of.read_columns(ctx, "load", text, None if name is None else (name,), divided)
-            return _numbers(columns, text, name, where)
+            return _numbers(of.read_columns(ctx, "load", text, (name,), divided, Columns()), text, name, where)
         return read_file(ctx, "load", text, of, divided, options, where)
 
 
-def _numbers(columns: Columns, path: str, name: str | None, placement: Placement) -> Any:
-    """Return the vectors of a table, or one of them, where numbers are all that it has. Collective."""
+def _check_rows(rows: Any, of: Format, name: str | None, divided: Division, placement: Placement) -> None:
+    """Refuse rows of what is no table, and tables that are divided or placed as containers are."""
+    if rows is not None and not isinstance(rows, slice):
+        raise InvalidTypeError(f"rows must be a slice, such as slice(100, 200), not {rows!r}")
+    whole = of.tabular and name is None
+    if rows is not None and not whole:
+        raise InvalidArgumentError(f"rows {rows} are for a whole table, not for {name or of.name!r}")
+    if whole and (divided != BLOCK or placement is not Placement.HOST):
+        raise InvalidArgumentError(
+            f"a table has its rows one rank's after the other's on the host, not divided by {divided} on "
+            f"{placement.name}: with name=, load returns a column as a vector, which may be"
+        )
+
+
+def _numbers(columns: Columns, path: str, name: Any, placement: Placement) -> Any:
+    """Return the vector of a column, where numbers are all that it has. Collective."""
     for problem, where in (("text", columns.categories), ("missing values", columns.masks), ("times", columns.times)):
         if where:
             columns.close()
             raise InvalidTypeError(
-                f"the column {next(iter(where))!r} of {path!r} has {problem}; read_csv, read_parquet and read_arrow "
-                "return it"
+                f"the column {next(iter(where))!r} of {path!r} has {problem}, which a vector has not: load without "
+                "name= returns the table"
             )
-    vectors = dict(columns) if placement is Placement.HOST else _placed(dict(columns), placement)
-    return vectors if name is None else vectors[name]
+    return columns[name] if placement is Placement.HOST else _placed(columns[name], placement)
 
 
-def _placed(vectors: dict[str, Any], placement: Placement) -> dict[str, Any]:
-    """Return vectors with the elements of those on the host, which it closes. Collective."""
-    made: dict[str, Any] = {}
-    try:
-        for name, vec in vectors.items():
-            made[name] = created(DistributedVector, vec.context, vec.shape, vec.dtype, division_of(vec), placement)
-            move_all(made[name], vec)
-    except BaseException:
-        for vec in made.values():
-            vec.close()
-        raise
-    finally:
-        for vec in vectors.values():
-            vec.close()
+def _placed(vec: DistributedVector, placement: Placement) -> DistributedVector:
+    """Return a vector with the elements of one on the host, which it closes. Collective."""
+    with vec:
+        made = created(DistributedVector, vec.context, vec.shape, vec.dtype, division_of(vec), placement)
+        try:
+            move_all(made, vec)
+        except BaseException:
+            made.close()
+            raise
     return made
 
 
@@ -401,9 +417,9 @@ def save(
     c
         A container, the same on every rank, divided in any way. For a format with several arrays, also a mapping of
         names to containers; in HDF5 and Zarr "group/x" is in a group, and "/x" is "x". For a table format, vectors of
-        one size, or the result of ``read_csv`` or ``read_parquet`` with its text and missing values. A column of such a
-        result keeps its texts or times, also in another mapping: ``{**columns, "more": vector}``. Formats that are no
-        tables refuse it.
+        one size, a :class:`Table`, as :meth:`Table.save` writes it, or :class:`Columns` with their text and missing
+        values. A column of these keeps its texts or times, also in another mapping: ``{**columns, "more": vector}``.
+        Formats that are no tables refuse it.
     path
         The file, in a folder that all ranks can write to; or a URL that fsspec supports. A file for a URL is written on
         the machine of rank 0 first, and sent when it is complete.
@@ -467,6 +483,9 @@ def save(
     ...     np.load(os.path.join(folder, "numbers.npy")).tolist()
     [0, 1, 2, 3]
     """
+    if hasattr(c, "__dtl_save__"):
+        c.__dtl_save__(path, format, compression, chunks, append)
+        return
     named = isinstance(c, (Mapping, Columns))
     arrays = dict(named_vectors(c) if isinstance(c, Columns) else c) if named else {"": c}
     known = next((value for value in arrays.values() if isinstance(value, DistributedContainer)), None)

@@ -139,8 +139,8 @@ class Format:
         """Return what this rank writes to."""
         raise NotImplementedError
 
-    def read_columns(self, ctx: Any, op: str, path: str, columns: Any, divided: Any) -> Any:
-        """Return the columns of a table. Collective."""
+    def read_columns(self, ctx: Any, op: str, path: str, columns: Any, divided: Any, made: Any) -> Any:
+        """Return the columns of a table, given as empty ones. Collective."""
         raise NotImplementedError
 
     def check_further(self, path: str, written: Any) -> None:

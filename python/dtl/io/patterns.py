@@ -60,7 +60,7 @@ def parts_of(path: str) -> list[str]:
             continue
         if os.path.isdir(file):
             raise FileError(
-                f"{path!r} has the folder {name!r}: dtl.Table.read_parquet reads folders that are named by values; the "
+                f"{path!r} has the folder {name!r}: dtl.read_parquet reads folders that are named by values; the "
                 f"pattern {os.path.join(path, '*', '*')!r} reads the files, without the columns that folders stand for"
             )
         if suffix and suffix_of(name) not in (suffix, ""):

@@ -18,10 +18,9 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree
 from ..runtime.context import Context
-from .arrow import Column, Strings, check_strings, completed, given_back, pyarrow
+from .arrow import Column, Strings, Table, check_strings, completed, given_back, pyarrow
 from .arrow_layout import batch_rows
 from .blocks import of_root, windows_of
-from .columns import Columns
 from .flat import LocalFile, check_unchanged
 from .flat import opened as opened_file
 from .formats import Array, Format, Further, Options
@@ -192,9 +191,10 @@ def read_rows(
     opened: Callable[[str], Any],
     columns: tuple[str, ...] | None,
     divided: Division,
+    made: Table,
     strings: Strings = False,
-) -> Columns:
-    """Return the columns of a file that says how many rows it has. Each rank reads a range of them. Collective."""
+) -> Table:
+    """Return the columns, given as empty ones, of a file that says how many rows it has. Collective."""
     with file_step(ctx, op, "read", path):
         files = table_files(path)
         file = opened(path) if files is None else JoinedTable(opened, files, columns)
@@ -202,11 +202,11 @@ def read_rows(
         kinds = {name: file.schema.field(name).type for name in names}
         total = int(file.starts[-1])
         check_strings(strings, names)
-        made = [Column(name, kind, 0, file.pa, strings) for name, kind in kinds.items()]
+        empty = [Column(name, kind, 0, file.pa, strings) for name, kind in kinds.items()]
         schema = f"{total} rows, {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
     check_same_files(ctx, op, path, list(file.states))
-    vectors = {each.name: created(DistributedVector, ctx, (total,), each.dtype, BLOCK) for each in made}
+    vectors = {each.name: created(DistributedVector, ctx, (total,), each.dtype, BLOCK) for each in empty}
     try:
         with file_step(ctx, op, "read", path):
             read = [Column(name, kind, 0, file.pa, strings, vectors[name].local_view()) for name, kind in kinds.items()]
@@ -221,7 +221,7 @@ def read_rows(
                 for each in read:  # one after the other: a reader holds as much of each column as a group has
                     with as_file_error(f"read the column {each.name!r} of", path):
                         _add_rows(file, number, each, lo, hi)
-        return completed(ctx, op, read, vectors, divided, Columns())
+        return completed(ctx, op, read, vectors, divided, made)
     except BaseException:
         for vec in vectors.values():
             vec.close()
@@ -364,11 +364,11 @@ class Parquet(Format):
             raise InvalidArgumentError(f"compression {options.compression!r} is none of {known[2:]} and False")
 
     def read_columns(
-        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, strings: Strings = False
-    ) -> Columns:
-        """Return the columns of a file. Collective."""
+        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, made: Table, strings: Strings = False
+    ) -> Table:
+        """Return the columns of a file, given as empty ones. Collective."""
         with given_back():
-            return read_rows(ctx, op, path, ParquetFile, columns, divided, strings)
+            return read_rows(ctx, op, path, ParquetFile, columns, divided, made, strings)
 
     def check_further(self, path: str, written: Written) -> None:
         """Refuse columns that are not those of the files of a folder, as the format has them. Not collective."""
@@ -406,10 +406,10 @@ class Arrow(Format):
             raise InvalidArgumentError(f"compression {options.compression!r} is none of 'lz4', 'zstd' and False")
 
     def read_columns(
-        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, strings: Strings = False
-    ) -> Columns:
-        """Return the columns of a file. Collective."""
-        return read_rows(ctx, op, path, ArrowFile, columns, divided, strings)
+        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, made: Table, strings: Strings = False
+    ) -> Table:
+        """Return the columns of a file, given as empty ones. Collective."""
+        return read_rows(ctx, op, path, ArrowFile, columns, divided, made, strings)
 
     def check_further(self, path: str, written: Written) -> None:
         """Refuse columns that are not those of the files of a folder. Not collective."""

@@ -87,13 +87,17 @@ def take_turn(op: str, args: Any, kwargs: Any) -> int:
 
 
 def in_one_turn(f: F) -> F:
-    """Keep other threads from the context, the first argument, while a function makes several collective calls."""
+    """Keep other threads from the context while a function makes several collective calls.
+
+    The context is the first argument, or that after the class.
+    """
 
     @functools.wraps(f)
-    def call(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        ctx = kwargs.get("ctx", next((each for each in args[:2] if isinstance(each, bridge.Ranks)), None))
         held = bridge.take_turn(ctx, f.__name__) if isinstance(ctx, bridge.Ranks) and size_of(ctx) > 1 else 0
         try:
-            return f(ctx, *args, **kwargs)
+            return f(*args, **kwargs)
         finally:
             if held:
                 bridge.end_turn(held)

@@ -25,6 +25,7 @@ from ..runtime.context import Context
 from .arrow_types import common, converted, normal, normalized
 from .making import scalar, settled, whole_column
 from .rows import Rows, arrow, arrows_errors, unknown_column
+from .selection import range_of, sliced
 
 #: What Hive names a folder by whose value is null.
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -70,8 +71,8 @@ def _datasets() -> Any:
     return pyarrow.dataset
 
 
-def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any) -> Rows:
-    """Return the rows of files of Parquet. Each rank reads its groups of rows. Collective."""
+def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any, which: slice | None = None) -> Rows:
+    """Return the rows of files of Parquet, or those of a slice. Each rank reads its groups of rows. Collective."""
     with local_step(ctx, op):
         datasets = _datasets()
         chosen = None if columns is None else names_in("columns", columns)
@@ -94,7 +95,10 @@ def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any) -
     names = list(fields) if chosen is None else chosen
     groups = [Group(i, *group) for i in range(len(parts)) for group in found[i][1]]
     tables = []
-    for number, ids, skip, rows in shares(groups, ctx.size)[ctx.rank]:
+    with local_step(ctx, op):
+        chosen_rows = range_of(which or slice(None), sum(group.rows for group in groups))
+        shared = shares(groups, ctx.size, chosen_rows)
+    for number, ids, skip, rows in shared[ctx.rank]:
         with local_step(ctx, op), as_file_error("read", parts[number].path):
             table = opened.read(number, ids, skip, rows, names, condition, beside)
             tables.append({name: converted(table[name], fields[name]) for name in names})
@@ -105,7 +109,8 @@ def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any) -
         else:
             whole = pa.table({name: pa.chunked_array([], fields[name]) for name in names})
     agree(ctx, op)
-    return settled(ctx, op, whole)
+    made = settled(ctx, op, whole)
+    return made if chosen_rows.step == 1 else sliced(made, op, slice(None, None, chosen_rows.step))
 
 
 class _Files:
@@ -232,18 +237,22 @@ def _common_fields(parts: list[Part], fields: list[Any], chosen: list[str] | Non
     return known
 
 
-def shares(groups: Sequence[Group], ranks: int) -> list[list[tuple[int, list[int], int, int]]]:
+def shares(
+    groups: Sequence[Group], ranks: int, chosen: range | None = None
+) -> list[list[tuple[int, list[int], int, int]]]:
     """Return what each rank reads: of each file, some groups, how many rows to leave out first, and how many to take.
 
-    A rank reads whole groups where that gives every rank about as many rows, and parts of groups otherwise.
+    A rank reads whole groups where that gives every rank about as many rows, and parts of groups otherwise. Of a range
+    of rows, those between are read as well.
     """
     ends = np.cumsum([0, *(group.rows for group in groups)])
-    total = int(ends[-1])
-    cuts = np.array([total * rank // ranks for rank in range(ranks + 1)])
+    first, last = (0, int(ends[-1])) if chosen is None else (chosen.start, max(chosen.start, chosen.stop))
+    total = last - first
+    cuts = np.array([first + total * rank // ranks for rank in range(ranks + 1)])
     at_groups = ends[np.abs(ends[:, None] - cuts[None, :]).argmin(axis=0)]
-    if len(groups) and np.diff(at_groups).max() <= _UNEVEN * -(-total // ranks):
-        cuts = at_groups
-        cuts[0], cuts[-1] = 0, total
+    at_groups[0], at_groups[-1] = first, last
+    if len(groups) and np.diff(at_groups.clip(first, last)).max() <= _UNEVEN * -(-total // ranks):
+        cuts = at_groups.clip(first, last)
     found = []
     for lo, hi in zip(cuts[:-1].tolist(), cuts[1:].tolist()):
         mine: list[tuple[int, list[int], int, int]] = []

@@ -18,10 +18,11 @@ from ..runtime.context import Context
 from .arrow_types import converted, normal, normalized
 from .making import settled
 from .rows import Rows, arrow, block_counts, unknown_column
+from .selection import range_of, sliced
 
 
-def read_arrow(ctx: Context, op: str, path: str, columns: Any) -> Rows:
-    """Return the rows of files of Arrow. Collective."""
+def read_arrow(ctx: Context, op: str, path: str, columns: Any, which: slice | None = None) -> Rows:
+    """Return the rows of files of Arrow, or those of a slice. Collective."""
     with local_step(ctx, op):
         pa = arrow()
         chosen = None if columns is None else names_in("columns", columns)
@@ -40,18 +41,20 @@ def read_arrow(ctx: Context, op: str, path: str, columns: Any) -> Rows:
                 raise FileError(f"{path!r} has two columns {name!r}")
         kinds = {name: normal(file.schema.field(name).type) for name in names}
         schema = f"{int(file.starts[-1])} rows, {kinds}"
+        chosen_rows = range_of(which or slice(None), int(file.starts[-1]))
     agree(ctx, op, f"found in {path!r}: {schema[:200]} ({zlib.crc32(schema.encode()):08x})")
     check_same_files(ctx, op, path, list(file.states))
-    counts = block_counts(ctx, int(file.starts[-1]))
+    counts = block_counts(ctx, max(chosen_rows.stop - chosen_rows.start, 0))
     with file_step(ctx, op, "read", path):
-        lo = sum(counts[: ctx.rank])
+        lo = chosen_rows.start + sum(counts[: ctx.rank])
         batches = _batches(file, lo, lo + counts[ctx.rank], names)
         tables = [_in_types(pa.Table.from_batches([batch]), kinds) for batch in batches]
         whole = (
             pa.concat_tables(tables) if tables else _in_types(pa.table({name: pa.nulls(0) for name in names}), kinds)
         )
     agree(ctx, op)
-    return settled(ctx, op, whole, counts)
+    made = settled(ctx, op, whole, counts)
+    return made if chosen_rows.step == 1 else sliced(made, op, slice(None, None, chosen_rows.step))
 
 
 def _in_types(table: Any, kinds: dict[str, Any]) -> Any:

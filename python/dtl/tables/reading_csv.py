@@ -33,7 +33,8 @@ from ..runtime.context import Context
 from .arrow_types import converted, converted_to, is_number, type_of
 from .exchange import balanced
 from .making import settled
-from .rows import Rows, arrow, arrows_errors, block_counts, unknown_column
+from .rows import Rows, arrow, arrows_errors, block_counts, counted, unknown_column
+from .selection import range_of, sliced
 
 #: The bytes that are parsed at a time, and from which on integers may have lost digits as float64.
 _BLOCK, _EXACT = 32 << 20, float(2**53)
@@ -60,18 +61,18 @@ class Options(NamedTuple):
 
 
 def options_of(  # as many as pandas has of these
-    sep: Any,
-    header: Any,
-    names: Any,
-    usecols: Any,
-    dtype: Any,
-    parse_dates: Any,
-    decimal: Any,
-    thousands: Any,
-    comment: Any,
-    skiprows: Any,
-    na_values: Any,
-    encoding: Any,
+    sep: Any = ",",
+    header: Any = "infer",
+    names: Any = None,
+    usecols: Any = None,
+    dtype: Any = None,
+    parse_dates: Any = None,
+    decimal: Any = ".",
+    thousands: Any = None,
+    comment: Any = None,
+    skiprows: Any = 0,
+    na_values: Any = None,
+    encoding: Any = "utf-8",
 ) -> Options:
     """Return what a caller says, checked."""
     given = {"sep": sep, "decimal": decimal, "thousands": thousands, "comment": comment}
@@ -124,8 +125,8 @@ def _formats(parse_dates: Any) -> tuple[tuple[str, str], ...]:
     return tuple((name, "") for name in names_in("parse_dates", parse_dates))
 
 
-def read_csv(ctx: Context, op: str, path: str, options: Options) -> Rows:
-    """Return the rows of files of CSV. Collective."""
+def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | None = None) -> Rows:
+    """Return the rows of files of CSV, or those of a slice. Collective."""
     with local_step(ctx, op):
         pa = arrow()
     agree(ctx, op, f"path {path!r}, {options}")
@@ -153,12 +154,41 @@ def read_csv(ctx: Context, op: str, path: str, options: Options) -> Rows:
         blocks = [
             (file, start, end) for file in files for start, end in _blocks(ctx, op, file, file.head, len(file.data))
         ]
-    table = _parsed(ctx, op, path, blocks, _Parser(options, all_names))
-    rows = settled(ctx, op, table)
+    parser, lo, hi = _Parser(options, all_names), 0, None
+    if which is not None:
+        blocks, lo, hi = _chosen(ctx, op, blocks, parser, which)
+    table = _parsed(ctx, op, path, blocks, parser)
+    rows = settled(ctx, op, table if hi is None else table[lo:hi])
     even = block_counts(ctx, rows.total)
-    if plain or rows.counts == even:
-        return rows
-    return Rows(ctx, balanced(ctx, op, rows.local, rows.counts, even), even)
+    if (plain and which is None) or rows.counts == even:
+        return _every(rows, op, which)
+    return _every(Rows(ctx, balanced(ctx, op, rows.local, rows.counts, even), even), op, which)
+
+
+def _every(rows: Rows, op: str, which: slice | None) -> Rows:
+    """Return the rows of a slice, given those from its first to its last."""
+    return rows if which is None or which.step in (None, 1) else sliced(rows, op, slice(None, None, which.step))
+
+
+def _chosen(ctx: Context, op: str, blocks: list[Any], parser: _Parser, which: slice) -> tuple[list[Any], int, int]:
+    """Return those of this rank's blocks that have rows of a slice, and which of their rows it has. Collective."""
+    with local_step(ctx, op):
+        numbers = []
+        for file, start, end in blocks:
+            with as_file_error("read", file.path), file.as_text(start):
+                numbers.append(parser.rows(file.data[start:end]))
+    counts = counted(ctx, sum(numbers))
+    with local_step(ctx, op):
+        chosen = range_of(which, sum(counts))
+    row = sum(counts[: ctx.rank])
+    kept: list[Any] = []
+    first = row
+    for block, number in zip(blocks, numbers):
+        if row < chosen.stop and row + number > chosen.start:
+            first = first if kept else row
+            kept.append(block)
+        row += number
+    return kept, max(chosen.start - first, 0), max(chosen.stop - first, 0)
 
 
 def _looked_at(path: str, options: Options) -> tuple[list[str], bool]:
@@ -339,6 +369,10 @@ class _Parser:
                 column = self._without_thousands(name, column, types.get(name))
             made[name] = column
         return pa.table(made)
+
+    def rows(self, data: Any) -> int:
+        """Return how many rows some bytes have."""
+        return len(self._read(data, {self._names[0]: arrow().string()}, self._names[:1]))
 
     def _read(self, data: Any, types: dict[str, Any], wanted: list[str]) -> Any:
         pa, options = arrow(), self._options

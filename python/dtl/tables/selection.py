@@ -64,17 +64,23 @@ def _mask(rows: Rows, mask: Any) -> tuple[str, Any]:
     return words, found
 
 
+def range_of(which: slice, total: int) -> range:
+    """Return the numbers of the rows of a slice."""
+    try:
+        chosen = range(*which.indices(total))
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"the slice {which} has bounds that are no integers: {error}") from None
+    if chosen.step < 0:
+        raise InvalidArgumentError(f"the slice {which} goes backwards; rows of a table are sliced forwards")
+    return chosen
+
+
 def sliced(rows: Rows, op: str, which: slice) -> Rows:
     """Return the rows of a slice, as of a list of all rows. Collective."""
     with local_step(rows.context, op):
-        try:
-            start, stop, step = which.indices(rows.total)
-        except (TypeError, ValueError) as error:
-            raise InvalidTypeError(f"the slice {which} has bounds that are no integers: {error}") from None
-        if step < 0:
-            raise InvalidArgumentError(f"the slice {which} goes backwards; rows of a table are sliced forwards")
-    agree(rows.context, op, f"{start}:{stop}:{step}")
-    chosen = range(start, stop, step)
+        chosen = range_of(which, rows.total)
+    step = chosen.step
+    agree(rows.context, op, f"{chosen.start}:{chosen.stop}:{step}")
     bounds = np.cumsum([0, *rows.counts]).tolist()
     parts = [_within(chosen, lo, hi) for lo, hi in zip(bounds, bounds[1:])]
     mine, first = parts[rows.context.rank], rows.first

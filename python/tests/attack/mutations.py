@@ -232,11 +232,11 @@ def _loaded(ctx: dtl.Context, path: str) -> dict[str, Any]:
     if path.endswith("checkpoint"):
         return dtl.restore(ctx, path)
     if path.endswith("parquet"):
-        return dtl.read_parquet(ctx, path)
+        return dtl.Columns.read_parquet(ctx, path)
     if path.endswith("arrow"):
-        return dtl.read_arrow(ctx, path)
+        return dtl.Columns.read_arrow(ctx, path)
     if path.endswith("csv"):
-        return dtl.read_csv(ctx, path)
+        return dtl.Columns.read_csv(ctx, path)
     made = dtl.load(ctx, path, **(RAW if path.endswith("bin") else {}))
     return made if isinstance(made, dict) else {"": made}
 

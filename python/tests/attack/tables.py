@@ -50,7 +50,7 @@ def make(ctx: dtl.Context, rng: random.Random, path: str, log: rank.Log) -> None
     if ctx.is_root:
         Path(path).write_bytes(file.text.encode(file.encoding))
     ctx.barrier()
-    with dtl.read_csv(ctx, path, delimiter=file.delimiter) as columns:
+    with dtl.Columns.read_csv(ctx, path, delimiter=file.delimiter) as columns:
         table = columns.gather_to(0)
     if table is None:
         return

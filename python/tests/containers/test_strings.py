@@ -54,12 +54,12 @@ def test_files(ctx: dtl.Context, folder: str, columns: dtl.Columns, suffix: str,
     dtl.save(columns, path)
     expected = rows_of(columns)
     if suffix == "csv":  # in which "" without quotes is a missing value, and Arrow writes quotes
-        read = dtl.read_csv(ctx, path, strings=["name"], partition=partition)
+        read = dtl.Columns.read_csv(ctx, path, strings=["name"], partition=partition)
     elif suffix == "parquet":
-        read = dtl.read_parquet(ctx, path, strings=True, partition=partition)
+        read = dtl.Columns.read_parquet(ctx, path, strings=True, partition=partition)
     else:
         with pytest.raises(dtl.InvalidTypeError, match="has text"):
-            dtl.load(ctx, path)
+            dtl.load(ctx, path, name="name")
         return
     with read:
         assert read._vector("name").dtype == "U21"
@@ -128,8 +128,8 @@ def test_refusals(ctx: dtl.Context, folder: str, columns: dtl.Columns) -> None:
         refused(lambda: columns.join(codes, "name"), TYPE, 101, "is of str", "of text")
     path = f"{folder}/t.csv"
     dtl.save(columns, path)
-    refused(lambda: dtl.read_csv(ctx, path, strings=["nome"]), ARGUMENT, 100, "'nome'")
-    refused(lambda: dtl.read_csv(ctx, path, ["row"], strings=["name"]), ARGUMENT, 100, "'name'")
+    refused(lambda: dtl.Columns.read_csv(ctx, path, strings=["nome"]), ARGUMENT, 100, "'nome'")
+    refused(lambda: dtl.Columns.read_csv(ctx, path, ["row"], strings=["name"]), ARGUMENT, 100, "'name'")
 
 
 @pytest.mark.mpi(min_size=2)

@@ -63,9 +63,13 @@ FORMATS: dict[str, tuple[Callable[[str, Any], Any], Callable[[dtl.Context, str],
         (npy, "opened"),
     ),
     "a.h5": (in_hdf5, dtl.load, (hdf5, "OpenFile")),
-    "a.arrow": (lambda path, array: in_arrow(path, table(array)), dtl.read_arrow, (tables, "opened_file")),
-    "a.parquet": (lambda path, array: in_parquet(path, table(array)), dtl.read_parquet, (tables, "opened_file")),
-    "a.csv": (lambda path, array: in_csv(path, table(array)), dtl.read_csv, (csv_lines, "bytes_of_file")),
+    "a.arrow": (lambda path, array: in_arrow(path, table(array)), dtl.Columns.read_arrow, (tables, "opened_file")),
+    "a.parquet": (
+        lambda path, array: in_parquet(path, table(array)),
+        dtl.Columns.read_parquet,
+        (tables, "opened_file"),
+    ),
+    "a.csv": (lambda path, array: in_csv(path, table(array)), dtl.Columns.read_csv, (csv_lines, "bytes_of_file")),
     "chunked.h5": (lambda path, array: in_hdf5(path, array, chunks=(100, 40)), dtl.load, (hdf5, "OpenFile")),
 }
 
@@ -159,7 +163,7 @@ def test_rows_of_arrow(ctx: dtl.Context, folder: str) -> None:
                         writer.write_table(made, size)
 
             write(ctx, path, make)
-            with dtl.read_arrow(ctx, path) as columns:
+            with dtl.Columns.read_arrow(ctx, path) as columns:
                 got = columns.gather_to(0)
             if ctx.is_root:
                 with pa.ipc.open_file(path) as reader:
@@ -181,14 +185,14 @@ def test_more_rows_than_there_are(ctx: dtl.Context, folder: str, rows: int, colu
 
     write(ctx, path, make)
     with pytest.raises((dtl.FileError, dtl.MemoryError), match=r"a\.arrow|allocate|memory"):
-        dtl.read_arrow(ctx, path)
+        dtl.Columns.read_arrow(ctx, path)
 
 
 def test_names_that_c_has_no_text_of(ctx: dtl.Context, folder: str) -> None:
     """A column whose name has NUL in it is read, and its name is shown."""
     path = f"{folder}/a.arrow"
     write(ctx, path, lambda path: in_arrow(path, pa.table({"a\0b": np.arange(13)})))
-    with dtl.read_arrow(ctx, path) as columns:
+    with dtl.Columns.read_arrow(ctx, path) as columns:
         assert dtl.broadcast_object(ctx, columns["a\0b"].gather_to(0)).tolist() == list(range(13))
 
 
@@ -212,7 +216,7 @@ def test_texts_that_begin_nowhere(ctx: dtl.Context, folder: str, offsets: list[i
         Path(path).write_bytes(data.replace(before, struct.pack("<4i", *offsets)))
 
     write(ctx, path, make)
-    refused(ctx, dtl.FileError, lambda: dtl.read_arrow(ctx, path), "cannot read the column 'x' of", "a.arrow")
+    refused(ctx, dtl.FileError, lambda: dtl.Columns.read_arrow(ctx, path), "cannot read the column 'x' of", "a.arrow")
 
 
 # ---- Arrays in Fortran order, and checksums ----
@@ -285,7 +289,7 @@ def test_many_files_in_few_descriptors(ctx: dtl.Context, folder: str, monkeypatc
         check(*args)
 
     monkeypatch.setattr(csv_lines, "check_same_files", look)
-    with dtl.read_csv(ctx, f"{folder}/*.csv") as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/*.csv") as columns:
         assert dtl.broadcast_object(ctx, columns["x"].gather_to(0)).tolist() == [1, 2] * 3
 
 

@@ -113,10 +113,10 @@ def test_what_is_refused(ctx: dtl.Context, folder: str) -> None:
     write(ctx, f"{folder}/a.parquet", lambda path: parquet.write_table(table, path))
     for name, array in wrong.items():
         with pytest.raises(dtl.InvalidTypeError, match=f"the column '{name}' of {str(array.type)[:4]}.* is not held"):
-            dtl.read_parquet(ctx, f"{folder}/a.parquet", [name])
+            dtl.Columns.read_parquet(ctx, f"{folder}/a.parquet", [name])
         with pytest.raises(dtl.InvalidTypeError, match=f"the column '{name}' of {str(array.type)[:4]}.* is not held"):
             dtl.Columns.from_arrow(ctx, table.select([name]) if ctx.rank == ctx.size - 1 else None)
-    with dtl.read_parquet(ctx, f"{folder}/a.parquet", ["n"]) as columns:
+    with dtl.Columns.read_parquet(ctx, f"{folder}/a.parquet", ["n"]) as columns:
         assert whole(columns)["n"].to_pylist() == [1, 2]
 
 
@@ -156,7 +156,7 @@ def test_zones(ctx: dtl.Context, folder: str, suffix: str, zone: str) -> None:
         path = f"{folder}/a.{suffix}"
         dtl.save(columns, path)
         dtl.save({"t": columns.drop_missing()["t"]}, f"{folder}/b.{suffix}")
-    read = {"parquet": dtl.read_parquet, "arrow": dtl.read_arrow, "csv": dtl.read_csv}[suffix]
+    read = {"parquet": dtl.Columns.read_parquet, "arrow": dtl.Columns.read_arrow, "csv": dtl.Columns.read_csv}[suffix]
     for name, rows in (("a", table["t"]), ("b", table["t"].drop_null())):
         with read(ctx, f"{folder}/{name}.{suffix}") as columns:
             made = whole(columns)["t"]
@@ -170,7 +170,9 @@ def test_ordered_texts(ctx: dtl.Context, folder: str, suffix: str) -> None:
     table = pa.table({"size": sizes(), "n": range(7)})
     with dtl.Columns.from_arrow(ctx, given(ctx, table)) as made_here:
         dtl.save(made_here, f"{folder}/a.{suffix}")
-        read = (dtl.read_parquet if suffix == "parquet" else dtl.read_arrow)(ctx, f"{folder}/a.{suffix}")
+        read = (dtl.Columns.read_parquet if suffix == "parquet" else dtl.Columns.read_arrow)(
+            ctx, f"{folder}/a.{suffix}"
+        )
         for columns in (made_here, read):
             assert columns.ordered == ["size"]
             assert columns.categories["size"] == ["small", "medium", "large"]
@@ -210,7 +212,7 @@ def test_columns_in_another_mapping(ctx: dtl.Context, folder: str, suffix: str) 
         with pytest.raises(dtl.InvalidTypeError, match="'the vector' is a column with codes of text"):
             dtl.save(columns["what"], f"{folder}/a.npy")
         dtl.save({"codes": columns["what"].copy()}, f"{folder}/a.npz")
-    read = {"parquet": dtl.read_parquet, "arrow": dtl.read_arrow, "csv": dtl.read_csv}[suffix]
+    read = {"parquet": dtl.Columns.read_parquet, "arrow": dtl.Columns.read_arrow, "csv": dtl.Columns.read_csv}[suffix]
     with read(ctx, f"{folder}/a.{suffix}") as columns:
         assert whole(columns).to_pylist() == table.append_column("", pa.array([5, 5, 5])).to_pylist()
     with read(ctx, f"{folder}/b.{suffix}") as columns:
@@ -227,7 +229,7 @@ def test_what_is_made_of_columns(ctx: dtl.Context, folder: str) -> None:
 
     def saved(**vectors: Any) -> list[Any]:
         dtl.save(vectors, path)
-        with dtl.read_parquet(ctx, path) as columns:
+        with dtl.Columns.read_parquet(ctx, path) as columns:
             return [tuple(row.values()) for row in whole(columns).to_pylist()]
 
     with dtl.Columns.from_arrow(ctx, table if ctx.is_root else None) as columns:

@@ -35,7 +35,7 @@ def read(ctx: dtl.Context, path: str, content: str | bytes, **how: Any) -> dict[
     """Return the types and values of the columns of a file, on every rank."""
     data = content if isinstance(content, bytes) else content.encode()
     write(ctx, path, lambda path: Path(path).write_bytes(data))
-    with dtl.read_csv(ctx, path, **how) as columns:
+    with dtl.Columns.read_csv(ctx, path, **how) as columns:
         table = columns.gather_to(0)
         found: dict[str, tuple[str, list[Any]]] = dtl.broadcast_object(
             ctx, None if table is None else csv_model.read_by(table), 0
@@ -109,7 +109,7 @@ def test_two_columns_of_one_name(ctx: dtl.Context, folder: str) -> None:
     """Spreadsheets write two empty columns after the last: the others can be read."""
     path, text = f"{folder}/a.csv", "a,b,,\n" + "1,x,,\n" * 9
     write(ctx, path, lambda path: Path(path).write_text(text))
-    refused(lambda: dtl.read_csv(ctx, path), dtl.FileError, 500, "two columns ''", "columns=")
+    refused(lambda: dtl.Columns.read_csv(ctx, path), dtl.FileError, 500, "two columns ''", "columns=")
     assert read(ctx, path, text, columns=["b", "a"]) == {"b": ("string", ["x"] * 9), "a": ("int64", [1] * 9)}
 
 
@@ -120,14 +120,16 @@ def test_given_types(ctx: dtl.Context, folder: str) -> None:
     assert found["b"] == ("string", ["", "y"] * 9)
     write(ctx, f"{folder}/b.csv", lambda path: Path(path).write_text("n,x\n" + "7,1\n" * 20 + "300,1\n"))
     path = f"{folder}/b.csv"
-    refused(lambda: dtl.read_csv(ctx, path, dtypes={"n": np.int8}), dtl.FileError, 500, path, "'n'", "int8", "300")
+    refused(
+        lambda: dtl.Columns.read_csv(ctx, path, dtypes={"n": np.int8}), dtl.FileError, 500, path, "'n'", "int8", "300"
+    )
 
 
 @pytest.mark.parametrize(("dtype", "value"), [(np.int64, "0xdeadbeefcafebabe"), (np.int8, "0xff")])
 def test_hexadecimal_numbers_have_no_sign(ctx: dtl.Context, folder: str, dtype: Any, value: str) -> None:
     path = f"{folder}/a.csv"
     write(ctx, path, lambda path: Path(path).write_text(lines(*[1] * 20, value, "-1")))
-    refused(lambda: dtl.read_csv(ctx, path, dtypes={"a": dtype}), dtl.FileError, 500, "hexadecimal", "'a'")
+    refused(lambda: dtl.Columns.read_csv(ctx, path, dtypes={"a": dtype}), dtl.FileError, 500, "hexadecimal", "'a'")
 
 
 @pytest.mark.parametrize("values", [[1, None, 3], [None, None], [0.5, None, math.inf], ["x", None, "", 'a"\n', "NA"]])
@@ -137,7 +139,7 @@ def test_one_column_with_missing_values(ctx: dtl.Context, folder: str, values: l
     table = pa.table({"a": pa.array(values, pa.int64() if values == [None, None] else None)})
     with dtl.Columns.from_arrow(ctx, table if ctx.is_root else None) as columns:
         dtl.save(columns, path)
-    with dtl.read_csv(ctx, path) as columns:
+    with dtl.Columns.read_csv(ctx, path) as columns:
         again = columns.gather_to(0)
     if again is not None:
         assert again["a"].to_pylist() == values
@@ -169,4 +171,4 @@ def test_many_columns(ctx: dtl.Context, folder: str) -> None:
 def test_what_is_no_table(ctx: dtl.Context, folder: str, content: Any, words: list[str]) -> None:
     data = content if isinstance(content, bytes) else content.encode("latin-1")
     write(ctx, f"{folder}/a.csv", lambda path: Path(path).write_bytes(data))
-    refused(lambda: dtl.read_csv(ctx, f"{folder}/a.csv"), dtl.FileError, 500, f"{folder}/a.csv", *words)
+    refused(lambda: dtl.Columns.read_csv(ctx, f"{folder}/a.csv"), dtl.FileError, 500, f"{folder}/a.csv", *words)

@@ -100,7 +100,7 @@ def test_files(ctx: dtl.Context, folder: str, writer: str, rows: int) -> None:
             known = parquet.read_table(path) if name.endswith("parquet") else pa.ipc.open_file(path).read_all()
         except FileNotFoundError:
             continue
-        read = dtl.read_parquet if name.endswith("parquet") else dtl.read_arrow
+        read = dtl.Columns.read_parquet if name.endswith("parquet") else dtl.Columns.read_arrow
         held = [field.name for field in known.schema if not pa.types.is_nested(field.type)]
         for strings in (False, True):
             with read(ctx, path, held, strings=strings) as columns:

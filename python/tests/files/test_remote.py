@@ -133,7 +133,7 @@ def test_tables_of_a_web_server(ctx: dtl.Context, folder: str, web: str, monkeyp
         csv.write_csv(known, f"{folder}/a.csv")
 
     write(ctx, "", make)
-    for read, name in ((dtl.read_parquet, "a.parquet"), (dtl.read_csv, "a.csv")):
+    for read, name in ((dtl.Columns.read_parquet, "a.parquet"), (dtl.Columns.read_csv, "a.csv")):
         with read(ctx, f"{web}/{name}") as columns:  # type: ignore[operator]
             assert columns.local_text("word").tolist() == known["word"].to_pylist()[_mine(columns["n"])]
             assert_holds(columns["n"], np.arange(50))
@@ -150,7 +150,7 @@ def test_what_a_web_server_has_not(ctx: dtl.Context, folder: str, web: str) -> N
     with pytest.raises(dtl.FileNotFoundError, match=r"cannot read 'http.*none\.npy'"):
         dtl.load(ctx, f"{web}/none.npy")
     with pytest.raises(dtl.FileNotFoundError, match=r"none\.csv"):
-        dtl.read_csv(ctx, f"{web}/none.csv")
+        dtl.Columns.read_csv(ctx, f"{web}/none.csv")
     with pytest.raises(dtl.FileError, match="cut short: it has 900 bytes of 928"):
         dtl.load(ctx, f"{web}/cut.npy")
     with pytest.raises(dtl.FileError, match=r"broken\.npy"):

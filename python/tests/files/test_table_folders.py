@@ -20,7 +20,7 @@ every_format = pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
 
 def read(ctx: dtl.Context, path: str, suffix: str, **more: Any) -> list[dict[str, Any]]:
     """Return the rows of a table on every rank."""
-    of = {"parquet": dtl.read_parquet, "arrow": dtl.read_arrow, "csv": dtl.read_csv}[suffix]
+    of = {"parquet": dtl.Columns.read_parquet, "arrow": dtl.Columns.read_arrow, "csv": dtl.Columns.read_csv}[suffix]
     with of(ctx, path, **more) as columns:  # type: ignore[operator]
         table = dtl.broadcast_object(ctx, columns.gather_to(0), 0)
     return list(table.to_pylist())
@@ -105,7 +105,7 @@ def test_lines_without_values(ctx: dtl.Context, folder: str) -> None:
     """The texts of one day are all missing, so its lines have no type of them."""
     for text in ("a,note\n1,\n2,\n", "a,note\n3,late\n", "a,note\n4,\n"):
         write(ctx, f"{folder}/day.csv", lambda path, text=text: Path(path).write_text(text))  # type: ignore[misc]
-        with dtl.read_csv(ctx, f"{folder}/day.csv") as columns:
+        with dtl.Columns.read_csv(ctx, f"{folder}/day.csv") as columns:
             for suffix in ("parquet", "arrow", "csv"):
                 dtl.save(columns, f"{folder}/days.{suffix}", append=True)
     rows = [{"a": a, "note": "late" if a == 3 else None} for a in (1, 2, 3, 4)]

@@ -12,7 +12,6 @@ from divisions import DIVISIONS, assert_holds, vector
 from test_files import left_over, write
 
 import dtl
-from dtl.containers import layout
 from dtl.io import csv_lines, tables
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow; runs where the extra io is")
@@ -55,8 +54,8 @@ def test_numbers(ctx: dtl.Context, folder: str, suffix: str, division: str) -> N
     loaded = dtl.load(ctx, path)
     assert list(loaded) == list(arrays)
     for name, array in arrays.items():
-        assert_holds(loaded[name], array)
-        assert loaded[name].partition_policy is dtl.PARTITION_BLOCK
+        with loaded[name].to_vector() as vec:
+            assert_holds(vec, array)
     with dtl.load(ctx, path, name="f", partition="cyclic") as one:
         assert_holds(one, arrays["f"])
     assert left_over(folder) == []
@@ -86,14 +85,13 @@ def test_text_and_missing_values(ctx: dtl.Context, folder: str, suffix: str) -> 
             pa.csv.write_csv(table, path)
 
     write(ctx, path, make)
-    of = tables.Arrow() if suffix == "arrow" else None
     for part in (1, 2):
-        if of is not None:
-            columns = of.read_columns(ctx, "load", path, None, layout.division("cyclic"))
+        if suffix == "arrow":
+            columns = dtl.Columns.read_arrow(ctx, path, partition="cyclic")
         elif suffix == "csv":
-            columns = dtl.read_csv(ctx, path, dtypes={"none": int}, partition="cyclic")
+            columns = dtl.Columns.read_csv(ctx, path, dtypes={"none": int}, partition="cyclic")
         else:
-            columns = dtl.read_parquet(ctx, path, partition="cyclic")
+            columns = dtl.Columns.read_parquet(ctx, path, partition="cyclic")
         with columns:
             assert list(columns) == table.column_names
             assert columns.categories["word"] == sorted({word for word in WORDS if word is not None})
@@ -119,7 +117,7 @@ def test_text_and_missing_values(ctx: dtl.Context, folder: str, suffix: str) -> 
 
 def test_columns(ctx: dtl.Context, folder: str) -> None:
     write(ctx, f"{folder}/a.csv", lambda path: Path(path).write_text("b,a,c\n1,x,2.5\n2,,NA\n"))
-    with dtl.read_csv(ctx, f"{folder}/a.csv", ["c", "a"]) as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/a.csv", ["c", "a"]) as columns:
         assert list(columns) == ["c", "a"]
         assert repr(columns) == "<dtl.Columns: c float64 with missing values, a text with missing values>"
         for name in ("b", 3):
@@ -129,7 +127,7 @@ def test_columns(ctx: dtl.Context, folder: str) -> None:
             columns.local_text("c")
     for names in (["a", "d"], ["d"]):
         with pytest.raises(dtl.InvalidArgumentError, match=r"has no column 'd'; its columns are \['b', 'a', 'c'\]"):
-            dtl.read_csv(ctx, f"{folder}/a.csv", names)
+            dtl.Columns.read_csv(ctx, f"{folder}/a.csv", names)
 
 
 @pytest.mark.parametrize(
@@ -156,23 +154,23 @@ def test_columns(ctx: dtl.Context, folder: str) -> None:
 def test_lines(ctx: dtl.Context, folder: str, text: str, known: list[Any]) -> None:
     """Whatever the lines are, no rank splits one, and all have one type of a column."""
     write(ctx, f"{folder}/a.csv", lambda path: Path(path).write_bytes(text.encode()))
-    with dtl.read_csv(ctx, f"{folder}/a.csv") as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/a.csv") as columns:
         got = whole(columns, "a")
         assert [repr(value) for value in got] == [repr(value) for value in known]
 
 
 def test_dtypes(ctx: dtl.Context, folder: str) -> None:
     write(ctx, f"{folder}/a.csv", lambda path: Path(path).write_text("zip;n\n01234;1\n50667;2\n"))
-    with dtl.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes={"zip": str, "n": np.float32}) as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes={"zip": str, "n": np.float32}) as columns:
         assert columns.categories["zip"] == ["01234", "50667"]
         assert_holds(columns["n"], np.array([1, 2], np.float32))
     with pytest.raises(dtl.FileError, match="conversion error to int8"):
-        dtl.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes={"zip": np.int8})
+        dtl.Columns.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes={"zip": np.int8})
     for dtypes, text in (({"x": int}, "no column 'x'"), ({"n": "what"}, "dtype 'what'"), ([3], "must be a mapping")):
         with pytest.raises(dtl.InvalidArgumentError, match=text):
-            dtl.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes=dtypes)
+            dtl.Columns.read_csv(ctx, f"{folder}/a.csv", delimiter=";", dtypes=dtypes)
     with pytest.raises(dtl.InvalidArgumentError, match="delimiter"):
-        dtl.read_csv(ctx, f"{folder}/a.csv", delimiter=";;")
+        dtl.Columns.read_csv(ctx, f"{folder}/a.csv", delimiter=";;")
 
 
 def test_what_is_not_held(ctx: dtl.Context, folder: str) -> None:
@@ -181,7 +179,7 @@ def test_what_is_not_held(ctx: dtl.Context, folder: str) -> None:
     write(ctx, path, lambda path: parquet.write_table(table, path))
     for name in ("list", "d"):
         with pytest.raises(dtl.InvalidTypeError, match=f"'{name}' of .* is not held"):
-            dtl.read_parquet(ctx, path, [name])
+            dtl.Columns.read_parquet(ctx, path, [name])
     with dtl.load(ctx, path, name="n") as n:
         assert_holds(n, np.array([1, 2]))
     with vector(ctx, np.arange(3) * 1j) as c, vector(ctx, np.arange(3)) as i, vector(ctx, np.arange(4)) as j:
@@ -235,11 +233,11 @@ def test_patterns(ctx: dtl.Context, folder: str, suffix: str) -> None:
     with dtl.load(ctx, f"{folder}/*.{suffix}", name="n") as n:
         assert_holds(n, np.arange(29))
     if suffix == "parquet":
-        with dtl.read_parquet(ctx, f"{folder}/*.parquet") as columns:
+        with dtl.Columns.read_parquet(ctx, f"{folder}/*.parquet") as columns:
             assert whole(columns, "word") == words.tolist()
         write(ctx, f"{folder}/99.parquet", lambda path: parquet.write_table(pa.table({"m": [1]}), path))
         with pytest.raises(dtl.FileError, match=r"the columns of .*99\.parquet' are not those of"):
-            dtl.read_parquet(ctx, f"{folder}/*.parquet")
+            dtl.Columns.read_parquet(ctx, f"{folder}/*.parquet")
 
 
 @every_format
@@ -269,10 +267,10 @@ def test_lines_of_many_files(ctx: dtl.Context, folder: str, ends: int) -> None:
         rows += [[len(rows) + i, line] for i, line in enumerate(lines)]
         text = "n,t\n" + "".join(f"{n},{line}\n" for n, line in rows[len(rows) - len(lines) :])
         write(ctx, f"{folder}/part-{number}.csv", lambda path, text=text: Path(path).write_text(text[:-1]))  # type: ignore[misc]
-    with dtl.read_csv(ctx, f"{folder}/part-*.csv") as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/part-*.csv") as columns:
         assert whole(columns, "n") == list(range(len(rows)))
         known = [line.strip('"').replace('""', '"') if line else None for _, line in rows]
         assert whole(columns, "t") == known
     write(ctx, f"{folder}/part-8.csv", lambda path: Path(path).write_text("n,u\n1,2\n"))
     with pytest.raises(dtl.FileError, match=r"the columns of '.*part-8\.csv' are \['n', 'u'\], and those of '.*part-0"):
-        dtl.read_csv(ctx, f"{folder}/part-*.csv")
+        dtl.Columns.read_csv(ctx, f"{folder}/part-*.csv")

@@ -231,7 +231,11 @@ def files(ctx: dtl.Context) -> None:
         line = dtl.arange(ctx, 6.0)
         dtl.save(line, f"{folder}/line.npy")
         assert dtl.load(ctx, f"{folder}/line.npy", partition="cyclic").shape == (6,)
-        for name, read in (("a.csv", dtl.read_csv), ("a.parquet", dtl.read_parquet), ("a.arrow", dtl.read_arrow)):
+        for name, read in (
+            ("a.csv", dtl.Columns.read_csv),
+            ("a.parquet", dtl.Columns.read_parquet),
+            ("a.arrow", dtl.Columns.read_arrow),
+        ):
             dtl.save({"x": line}, f"{folder}/{name}")
             with read(ctx, f"{folder}/{name}") as columns:
                 assert_type(columns, dtl.Columns)
@@ -264,7 +268,7 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
     assert_type(table["x"].unique(), dtl.Column)
-    again = assert_type(dtl.Table.from_arrow(ctx, table.to_arrow()), dtl.Table)
+    again = assert_type(dtl.from_arrow(ctx, table.to_arrow()), dtl.Table)
     assert again.shape == (3, 2)
     assert len(again["x"]) == 3
     x = again["x"]
@@ -275,7 +279,10 @@ def tables(ctx: dtl.Context) -> None:
     with tempfile.TemporaryDirectory() as own:
         path = f"{dtl.broadcast_object(ctx, own)}/x.parquet"
         again.save(path, compression="zstd")
-        assert_type(dtl.Table.read_parquet(ctx, path, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
+        assert_type(dtl.read_parquet(ctx, path, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
+        dtl.save(table, f"{path}.csv")
+        assert_type(dtl.read_csv(ctx, f"{path}.csv", usecols=["x"]).to_columns(), dtl.Columns)
+        assert dtl.load(ctx, path, rows=slice(1, 2)).shape == (1, 2)
         ctx.barrier()  # before a rank removes its folder
     print(again.to_pandas(), x.sum(), x.quantile([0.5]), again.dropna().fillna({"x": 0}).describe())
 

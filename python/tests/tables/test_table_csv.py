@@ -30,9 +30,7 @@ def written(ctx: dtl.Context, folder: str, data: str | bytes, name: str = "a.csv
 
 
 def read(ctx: dtl.Context, folder: str, data: str | bytes, name: str = "a.csv", **more: Any) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = everywhere(
-        dtl.Table.read_csv(ctx, written(ctx, folder, data, name), **more)
-    ).to_pydict()
+    found: dict[str, list[Any]] = everywhere(dtl.read_csv(ctx, written(ctx, folder, data, name), **more)).to_pydict()
     return found
 
 
@@ -129,24 +127,24 @@ def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str) -> None:
     }
     for suffix, packed in kinds.items():
         path = written(ctx, folder, packed, f"a.csv.{suffix}")
-        table = dtl.Table.read_csv(ctx, path)
+        table = dtl.read_csv(ctx, path)
         assert list(map(list, zip(*everywhere(table).to_pydict().values()))) == wanted
         counts = dtl.allgather(ctx, len(table.to_arrow(local=True)))
         assert counts.max() - counts.min() <= 1
     found = read(ctx, folder, data.encode("latin-1"), encoding="latin-1")
     assert list(map(list, zip(*found.values()))) == wanted
-    many = everywhere(dtl.Table.read_csv(ctx, f"{folder}/a.csv.*"))
+    many = everywhere(dtl.read_csv(ctx, f"{folder}/a.csv.*"))
     assert many["n"].to_pylist() == [n for n, _, _ in wanted] * 4
 
 
 def test_several_files(ctx: dtl.Context, folder: str) -> None:
     for number in range(12):
         written(ctx, folder, f"n,t\n{number},x\n" if number % 3 else "n,t\n", f"part-{number}.csv")
-    found = everywhere(dtl.Table.read_csv(ctx, f"{folder}/part-*.csv"))
+    found = everywhere(dtl.read_csv(ctx, f"{folder}/part-*.csv"))
     assert found["n"].to_pylist() == [number for number in range(12) if number % 3]
     written(ctx, folder, "n,other\n1,x\n", "part-99.csv")
     with pytest.raises(dtl.FileError, match=r"part-99.csv.*other"):
-        dtl.Table.read_csv(ctx, f"{folder}/part-*.csv")
+        dtl.read_csv(ctx, f"{folder}/part-*.csv")
 
 
 REFUSED: dict[str, tuple[str | bytes, dict[str, Any], Any, str]] = {
@@ -175,4 +173,4 @@ def test_refused(ctx: dtl.Context, folder: str, case: str) -> None:
     data, options, error, words = REFUSED[case]
     path = written(ctx, folder, data)
     with pytest.raises(error, match=words):
-        dtl.Table.read_csv(ctx, path, **options)
+        dtl.read_csv(ctx, path, **options)

@@ -50,7 +50,7 @@ def same(found: Any, wanted: Any) -> bool:
 def test_round_trip(ctx: dtl.Context, folder: str, suffix: str, order: str) -> None:
     table, path = divided(ctx, WHOLE, order), f"{folder}/a.{suffix}"
     table.save(path)
-    read = dtl.Table.read_parquet if suffix == "parquet" else dtl.Table.read_arrow
+    read = dtl.read_parquet if suffix == "parquet" else dtl.read_arrow
     for columns in (None, ["size", "n"]):
         again = read(ctx, path, columns=columns)
         assert same(everywhere(again), WHOLE if columns is None else WHOLE.select(columns))
@@ -66,7 +66,7 @@ def test_round_trip(ctx: dtl.Context, folder: str, suffix: str, order: str) -> N
 def test_text_and_numbers_in_csv(ctx: dtl.Context, folder: str) -> None:
     names = ["n", "x", "text", "kind", "day", "money"]
     divided(ctx, WHOLE.select(names), "last").save(f"{folder}/a.csv")
-    with dtl.read_csv(ctx, f"{folder}/a.csv", dtypes={"money": str}) as columns:
+    with dtl.Columns.read_csv(ctx, f"{folder}/a.csv", dtypes={"money": str}) as columns:
         again = everywhere(dtl.Table(ctx, columns))
     for name in ("n", "text", "kind"):
         assert again[name].to_pylist() == WHOLE[name].to_pylist()
@@ -80,7 +80,7 @@ def test_categories_that_differ_between_ranks(ctx: dtl.Context, folder: str) -> 
     mine = pa.table({"k": pa.array([f"of {ctx.rank}", "all"]).dictionary_encode()})
     table = dtl.Table.from_arrow(ctx, mine)
     wanted = [text for rank in range(ctx.size) for text in (f"of {rank}", "all")]
-    for suffix, read in (("parquet", dtl.Table.read_parquet), ("arrow", dtl.Table.read_arrow)):
+    for suffix, read in (("parquet", dtl.read_parquet), ("arrow", dtl.read_arrow)):
         table.save(f"{folder}/k.{suffix}")
         assert everywhere(read(ctx, f"{folder}/k.{suffix}"))["k"].to_pylist() == wanted
 
@@ -92,13 +92,13 @@ def test_groups_of_rows(ctx: dtl.Context, folder: str, group: int) -> None:
         parquet.write_table(WHOLE, path, row_group_size=group)
     ctx.barrier()
     for filters in (None, [("x", ">", 1.0), ("flag", "==", True)], [[("kind", "==", "a")], [("n", "<", 10**15)]]):
-        found = dtl.Table.read_parquet(ctx, path, filters=filters)
+        found = dtl.read_parquet(ctx, path, filters=filters)
         wanted = parquet.read_table(path, filters=filters)
         assert same(everywhere(found), wanted)
-        some = dtl.Table.read_parquet(ctx, path, columns=["text"], filters=filters)
+        some = dtl.read_parquet(ctx, path, columns=["text"], filters=filters)
         assert same(everywhere(some), wanted.select(["text"]))
     expression = pa.compute.field("day") < pa.scalar(500, pa.int32()).cast(pa.date32())
-    assert len(dtl.Table.read_parquet(ctx, path, columns=["n"], filters=expression)) == 5
+    assert len(dtl.read_parquet(ctx, path, columns=["n"], filters=expression)) == 5
 
 
 def test_folders_named_by_values(ctx: dtl.Context, folder: str) -> None:
@@ -113,12 +113,12 @@ def test_folders_named_by_values(ctx: dtl.Context, folder: str) -> None:
             Path(path, name).write_bytes(b"")
     ctx.barrier()
     rows = lambda table: sorted(map(repr, table.select(["v", "year", "town"]).to_pylist()))  # noqa: E731
-    whole = dtl.Table.read_parquet(ctx, path)
+    whole = dtl.read_parquet(ctx, path)
     assert whole.columns == ["v", "year", "town"]
     assert rows(everywhere(whole)) == rows(given)
-    some = dtl.Table.read_parquet(ctx, path, columns=["town"], filters=[("year", "==", 2024), ("v", ">", 5)])
+    some = dtl.read_parquet(ctx, path, columns=["town"], filters=[("year", "==", 2024), ("v", ">", 5)])
     assert sorted(map(str, everywhere(some)["town"].to_pylist())) == ["Köln"] * 3 + ["None"] * 4
-    assert len(dtl.Table.read_parquet(ctx, path, filters=[("year", ">", 3000)])) == 0
+    assert len(dtl.read_parquet(ctx, path, filters=[("year", ">", 3000)])) == 0
 
 
 def test_files_without_suffix_and_of_other_order(ctx: dtl.Context, folder: str) -> None:
@@ -127,9 +127,9 @@ def test_files_without_suffix_and_of_other_order(ctx: dtl.Context, folder: str) 
         parquet.write_table(WHOLE.select(["n", "text", "kind"])[:8], f"{folder}/many/part-2")
         parquet.write_table(WHOLE.select(["text", "kind", "n"])[8:], f"{folder}/many/part-10")
     ctx.barrier()
-    found = everywhere(dtl.Table.read_parquet(ctx, f"{folder}/many"))
+    found = everywhere(dtl.read_parquet(ctx, f"{folder}/many"))
     assert same(found, WHOLE.select(["n", "text", "kind"]))
-    assert same(everywhere(dtl.Table.read_parquet(ctx, f"{folder}/many/part-*", columns=["n"])), WHOLE.select(["n"]))
+    assert same(everywhere(dtl.read_parquet(ctx, f"{folder}/many/part-*", columns=["n"])), WHOLE.select(["n"]))
 
 
 def test_refused_files(ctx: dtl.Context, folder: str) -> None:
@@ -144,7 +144,7 @@ def test_refused_files(ctx: dtl.Context, folder: str) -> None:
         Path(folder, "damaged/b.parquet").write_bytes(data[:-40])
         os.mkdir(f"{folder}/empty")
     ctx.barrier()
-    read = dtl.Table.read_parquet
+    read = dtl.read_parquet
     with pytest.raises(dtl.FileError, match=r"b.parquet.*'x' is not there"):
         read(ctx, f"{folder}/other")
     assert len(read(ctx, f"{folder}/other", columns=["n"])) == 2 * ROWS
@@ -214,12 +214,12 @@ def test_json_lines(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPat
         Path(folder, "empty.json").write_text("")
     ctx.barrier()
     names = ["n", "x", "s", "late"]
-    found = everywhere(dtl.Table.read_json(ctx, f"{folder}/[0-9].json"))
+    found = everywhere(dtl.read_json(ctx, f"{folder}/[0-9].json"))
     assert found.to_pylist() == [{name: row.get(name) for name in names} for row in given]
-    some = everywhere(dtl.Table.read_json(ctx, f"{folder}/2.json", columns=["late", "n"]))
+    some = everywhere(dtl.read_json(ctx, f"{folder}/2.json", columns=["late", "n"]))
     assert some.to_pylist() == [{"late": row.get("late"), "n": row["n"]} for row in given[21:]]
     for name in ("odd", "broken", "empty"):
         with pytest.raises(dtl.FileError, match=name):
-            dtl.Table.read_json(ctx, f"{folder}/{name}.json")
+            dtl.read_json(ctx, f"{folder}/{name}.json")
     with pytest.raises(KeyError, match="no column 'm'"):
-        dtl.Table.read_json(ctx, f"{folder}/0.json", columns=["m"])
+        dtl.read_json(ctx, f"{folder}/0.json", columns=["m"])

@@ -1,0 +1,243 @@
+"""The methods that make tables of files and of tables in memory."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ..io.steps import path_of
+from ..runtime.agreement import check_context, collective
+from ..runtime.context import Context
+from . import reading, reading_batches, reading_csv, reading_json
+from .making import rows_of_arrow
+from .rows import HasRows
+
+T = TypeVar("T", bound="ReadMethods")
+
+
+class ReadMethods(HasRows):
+    """Class methods of tables, which programs also call as functions of the package, such as ``dtl.read_csv``."""
+
+    __slots__ = ()
+
+    @classmethod
+    @collective
+    def from_arrow(cls: type[T], ctx: Context, table: Any) -> T:
+        """Make a table of tables in memory, of which each rank passes its own rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context.
+        table
+            This rank's rows, which follow those of the ranks before it: a table of pyarrow, pandas, polars or any other
+            library with the method ``__arrow_c_stream__``. None means no rows, for example if one rank has all of them.
+
+        Raises
+        ------
+        InvalidTypeError
+            If table is not a table.
+        InvalidArgumentError
+            If the tables of the ranks have different columns, if no rank has a table, or if two columns have the same
+            name.
+        BackendUnavailableError
+            If pyarrow is missing or older than 14: ``pip install pyarrow``.
+
+        Notes
+        -----
+        Every error is raised on every rank, even if it occurs on one rank only.
+
+        Nothing is copied that Arrow need not copy: rows stay on the rank that passes them. NaNs of pandas become null,
+        because pandas tells Arrow so. Levels of pandas' index that have a name are the first columns, as after
+        ``reset_index``; an index without a name is left out.
+
+        Examples
+        --------
+        >>> import dtl, pyarrow
+        >>> with dtl.Context() as ctx:
+        ...     rows = pyarrow.table({"what": ["plum", "fig"], "price": [3, None]})
+        ...     table = dtl.from_arrow(ctx, rows if ctx.is_root else None)
+        ...     print(table.shape, table["price"].dtype)
+        (2, 2) int64
+        """
+        check_context(ctx)
+        return cls.of(rows_of_arrow(ctx, "from_arrow", table))
+
+    @classmethod
+    @collective
+    def read_parquet(cls: type[T], ctx: Context, path: Any, *, columns: Any = None, filters: Any = None) -> T:
+        """Return the table of files of Parquet; each rank reads its groups of rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files. If folders in it are named by values, such
+            as ``year=2024``, these are columns: of int64 if all are integers, and of text otherwise. Files whose names
+            begin with ``_`` or a dot are left out.
+        columns
+            The names of the columns to read; None for all.
+        filters
+            Which rows to read: terms such as ``[("price", ">", 3), ("year", "in", [2023, 2024])]`` that must all be
+            true, a list of such lists of which one must be, or an expression of pyarrow. Groups in which no row is
+            wanted are not read.
+
+        Returns
+        -------
+        Table
+            The rows in the order of the files. Each rank has whole groups, where that deals the rows out evenly.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        FileError
+            If a file is damaged, or if its columns are not those of the first file. On every rank.
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError, InvalidTypeError
+            If columns or filters are none.
+        BackendUnavailableError
+            If pyarrow is missing or older than 14: ``pip install pyarrow``.
+
+        Examples
+        --------
+        >>> import dtl, os, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "prices.parquet")
+        ...     dtl.Table(ctx, {"what": ["plum", "fig", None], "price": [3, 2, 5]}).save(path)
+        ...     table = dtl.read_parquet(ctx, path, filters=[("price", ">", 2)])
+        ...     print(table.to_arrow().to_pydict())
+        {'what': ['plum', None], 'price': [3, 5]}
+        """
+        check_context(ctx)
+        return cls.of(reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters))
+
+    @classmethod
+    @collective
+    def read_csv(
+        cls: type[T],
+        ctx: Context,
+        path: Any,
+        *,
+        sep: str = ",",
+        header: Any = "infer",
+        names: Any = None,
+        usecols: Any = None,
+        dtype: Any = None,
+        parse_dates: Any = None,
+        decimal: str = ".",
+        thousands: str | None = None,
+        comment: str | None = None,
+        skiprows: int = 0,
+        na_values: Any = None,
+        encoding: str = "utf-8",
+    ) -> T:
+        r"""Return the table of files of CSV; each rank parses its rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files. They may be compressed by gzip, bzip2, xz
+            or zstd, whatever their suffixes say; then one rank unpacks each file.
+        sep
+            The character between values.
+        header
+            0 if the first row has the names of the columns, and None if there is none: then they are "0", "1" and so
+            on. "infer" is 0, or None if there are names.
+        names
+            Other names of all columns.
+        usecols
+            The names of the columns to read; None for all.
+        dtype
+            A mapping of names to types, as for :meth:`Table.astype`.
+        parse_dates
+            The names of columns of times, or a mapping of names to formats, such as ``{"at": "%d.%m.%Y"}``. Times as in
+            ISO 8601 are recognised without it.
+        decimal, thousands
+            The character before decimals, and that between groups of three digits.
+        comment
+            The character that begins a comment, up to the end of the line.
+        skiprows
+            How many lines at the beginning of each file are left out.
+        na_values
+            Further texts that are null, beside an empty one, NA, N/A, null, NULL and None. In quotes, they are text.
+        encoding
+            The encoding, such as "latin-1". Of other encodings than UTF-8, one rank decodes each file.
+
+        Raises
+        ------
+        FileNotFoundError, FileError, BackendUnavailableError
+            As for :func:`read_parquet`. FileError also if a row has more or fewer values than the first one, or if a
+            value is not of the type said.
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError, InvalidTypeError
+            If an argument is none. On every rank.
+
+        Notes
+        -----
+        Rows and types do not depend on the number of ranks: a column has the type that holds all of its values, and
+        integers that float64 would not hold are text. A rank has the rows that begin in its share of the bytes; rows of
+        files that one rank unpacks are dealt out evenly.
+
+        Examples
+        --------
+        >>> import dtl, os, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "towns.csv")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("town;people\nUlm;126.000\nBonn;332.000\n")
+        ...     dtl.read_csv(ctx, path, sep=";", thousands=".", decimal=",").to_arrow().to_pydict()
+        {'town': ['Ulm', 'Bonn'], 'people': [126000, 332000]}
+        """
+        check_context(ctx)
+        text = path_of(path)
+        options = reading_csv.options_of(
+            sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
+        )
+        return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options))
+
+    @classmethod
+    @collective
+    def read_json(cls: type[T], ctx: Context, path: Any, *, columns: Any = None) -> T:
+        """Return the table of files of JSON lines, an object a line; each rank parses its lines. Collective.
+
+        Parameters
+        ----------
+        ctx, path, columns
+            As for :func:`read_arrow`. Where an object has no value of a name, it is null.
+
+        Raises
+        ------
+        FileError
+            If a line is no object, or if the values of a column are of types that have nothing in common.
+        FileNotFoundError, KeyNotFoundError, InvalidArgumentError, BackendUnavailableError
+            As for :func:`read_parquet`.
+        """
+        check_context(ctx)
+        return cls.of(reading_json.read_json(ctx, "read_json", path_of(path), columns))
+
+    @classmethod
+    @collective
+    def read_arrow(cls: type[T], ctx: Context, path: Any, *, columns: Any = None) -> T:
+        """Return the table of files of Arrow's IPC format, such as Feather; each rank reads its rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            A file, a pattern of several files, a URL, or a folder of files.
+        columns
+            The names of the columns to read; None for all.
+
+        Raises
+        ------
+        FileNotFoundError, FileError, KeyNotFoundError, InvalidArgumentError, BackendUnavailableError
+            As for :func:`read_parquet`.
+        """
+        check_context(ctx)
+        return cls.of(reading_batches.read_arrow(ctx, "read_arrow", path_of(path), columns))
