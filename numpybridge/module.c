@@ -25,6 +25,7 @@
 #include "requests.h"
 #include "state.h"
 #include "subscripts.h"
+#include "taking.h"
 #include "trace.h"
 #include "turns.h"
 
@@ -101,7 +102,11 @@ static PyMethodDef methods[] = {
     {"register_all", bridge_register_all, METH_NOARGS, register_all_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
+    {"take_bits", bridge_take_bits, METH_VARARGS, take_bits_doc},
     {"take_dlpack", bridge_take_dlpack, METH_O, take_dlpack_doc},
+    {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},
+    {"take_offsets", bridge_take_offsets, METH_VARARGS, take_offsets_doc},
+    {"take_text", bridge_take_text, METH_VARARGS, take_text_doc},
     {"use_alternate_stack", bridge_use_alternate_stack, METH_O, use_alternate_stack_doc},
     {"waits", bridge_waits, METH_NOARGS, waits_doc},
     {NULL},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
@@ -15,10 +16,12 @@ from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
 from .codes import in_order, numbered
 from .exchange import gathered_everywhere, sent
+from .gather import Chosen, batch_taken, batches, kept, table_of, taken, takers_of
 from .grouping import aggregated
 from .key_types import key_type
 from .partners import counting, partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names
+from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -169,7 +172,7 @@ class _Join:
             matches = Matches(keys, found.rows.select(self._key_names))
             if self._how in ("semi", "anti"):
                 has = matches.number_of_first() > 0
-                local = self._first.local.filter(arrow().array(has if self._how == "semi" else ~has))
+                local = kept(self._first.local, has if self._how == "semi" else ~has)
             else:
                 local = self._together(matches, found.rows)
         made = Rows.made(ctx, local)
@@ -177,7 +180,7 @@ class _Join:
             return made
         met = found.met(matches.met_of_second())
         with local_step(ctx, op), arrows_errors(op):
-            rest = self._rest(self._second.local.filter(arrow().array(~met)), local.schema)
+            rest = self._rest(kept(self._second.local, ~met), local.schema)
         return after([made, Rows.made(ctx, rest)], op)
 
     def _compared(self, rows: Rows, names: list[str]) -> Any:
@@ -187,17 +190,24 @@ class _Join:
 
     def _together(self, matches: Matches, second: Any) -> Any:
         """Return the rows of both tables that belong together, those of the first one in their order."""
-        of_first, of_second = matches.pairs(self._how != "inner", self._check_room(second))
-        columns, names = [], []
-        first = self._first.local if of_first is None else taken(self._first.local, of_first)
-        for name, new in self._names.left.items():
-            column = first.column(name)
-            if self._how == "outer" and name in self._keys.shared:
-                column = converted_to(name, column, self._keys.types[self._keys.left.index(name)])
-            columns.append(column)
-            names.append(new)
-        there = taken(second.select([f"v{number}" for number in range(len(self._of_second))]), of_second)
-        return arrow().table([*columns, *there.columns], names=[*names, *self._of_second.values()])
+        first, all_of_first = self._first.local, self._how != "inner"
+        there = second.select([f"v{number}" for number in range(len(self._of_second))])
+        fits(matches.rows(all_of_first), first, there)
+        takers = takers_of(there)
+
+        def part(batch: Any, begin: int) -> list[list[Any]]:
+            of_first, of_second = matches.pairs(begin, begin + len(batch), all_of_first)
+            chosen = Chosen(of_second, all_of_first)
+            return [*batch_taken(batch, of_first), *(take(chosen) for take in takers)]
+
+        fields = [*first.schema, *there.schema]
+        made = table_of(arrow().schema(fields), each([partial(part, *each_batch) for each_batch in batches(first)]))
+        columns = made.columns
+        for name in self._keys.shared if self._how == "outer" else ():
+            kind = self._keys.types[self._keys.left.index(name)]
+            number = first.schema.get_field_index(name)
+            columns[number] = converted_to(name, columns[number], kind)
+        return arrow().table(columns, names=[*self._names.left.values(), *self._of_second.values()])
 
     def _rest(self, second: Any, schema: Any) -> Any:
         """Return rows of the second table that have no partner, as rows of the result."""
@@ -211,11 +221,15 @@ class _Join:
                 columns.append(converted_to(name, second.column(name), field.type))
         return arrow().table(columns, schema=schema)
 
-    def _check_room(self, second: Any) -> int:
-        """Return how many rows the result may have on this rank: what the machine has memory for; -1 for any number."""
-        row = sum(table.nbytes / max(len(table), 1) for table in (self._first.local, second))
-        free = available()
-        return -1 if free is None else int(free / max(row, 1))
+
+def fits(rows: int, *tables: Any) -> None:
+    """Raise MemoryError if so many rows, each of one row of each table, are more than the machine has memory for."""
+    free = available()
+    size = int(rows * sum(table.nbytes / max(len(table), 1) for table in tables))
+    if free is not None and size > free:
+        raise MemoryError(
+            f"merge: the result has {rows} rows on one rank, of {size} bytes; the machine has {free} bytes left"
+        )
 
 
 class Matches:
@@ -237,6 +251,15 @@ class Matches:
         self._width = codes.width
         #: How many rows of the second table have each key.
         self._number = np.bincount(self._second, minlength=max(codes.width, 1))
+        #: The row of the second table that has each key, -1 for none, if no two rows have one.
+        self._distinct = None
+        if len(self._second) == 0 or self._number.max() == 1:
+            self._distinct = np.full(max(self._width, 1), -1)
+            self._distinct[self._second] = np.arange(len(self._second))
+        else:
+            #: The rows of the second table in the order of their keys, and where each key's begin.
+            self._order = in_order(self._second, self._width)
+            self._begins = np.cumsum(self._number) - self._number
 
     def number_of_first(self) -> Array:
         """Return how many rows of the second table belong to each row of the first."""
@@ -248,56 +271,34 @@ class Matches:
         there[self._first] = True
         return there[self._second]
 
-    def pairs(self, all_of_first: bool, most: int) -> tuple[Array, Array]:
-        """Return the rows of the first table, None for each one once, and those of the second, -1 for none.
-
-        Parameters
-        ----------
-        all_of_first
-            Whether rows of the first table without a partner are among them.
-        most
-            How many pairs there is room for; -1 for any number.
-
-        Raises
-        ------
-        MemoryError
-            If there are more.
-        """
-        if len(self._second) == 0 or self._number.max() == 1:
-            return self._of_distinct(all_of_first)
+    def rows(self, all_of_first: bool) -> int:
+        """Return how many pairs there are; with those of rows of the first table that have no partner, or without."""
+        if self._distinct is not None and all_of_first:
+            return len(self._first)
         number = self.number_of_first()
+        return int(number.sum()) + (len(number) - int(np.count_nonzero(number)) if all_of_first else 0)
+
+    def pairs(self, begin: int, end: int, all_of_first: bool) -> tuple[Array | None, Array]:
+        """Return the rows of a range of the first table, None for each one once, and those of the second, -1 for none.
+
+        Rows of the first table without a partner are among them if all_of_first says so.
+        """
+        codes = self._first[begin:end]
+        if self._distinct is not None:
+            of_second = self._distinct[codes]
+            if all_of_first or not len(of_second) or of_second.min() >= 0:
+                return None, of_second
+            of_first = np.flatnonzero(of_second >= 0)
+            return of_first, of_second[of_first]
+        number = self._number[codes]
         lengths = np.maximum(number, 1) if all_of_first else number
-        total = int(lengths.sum())
-        if 0 <= most < total:
-            raise MemoryError(f"merge: the result has {total} rows on one rank, whose machine has memory for {most}")
         of_first = np.repeat(np.arange(len(lengths)), lengths)
-        order = in_order(self._second, self._width)
-        begins = np.cumsum(self._number) - self._number
-        places = np.repeat(begins[self._first], lengths) + counting(lengths)
+        places = np.repeat(self._begins[codes], lengths) + counting(lengths)
         if not all_of_first:
-            return of_first, order[places]
+            return of_first, self._order[places]
         alone = np.repeat(number == 0, lengths)
         places[alone] = 0
-        return of_first, np.where(alone, -1, order[places])
-
-    def _of_distinct(self, all_of_first: bool) -> tuple[Array, Array]:
-        place = np.full(max(self._width, 1), -1)
-        place[self._second] = np.arange(len(self._second))
-        of_second = place[self._first]
-        if all_of_first or (len(of_second) and of_second.min() >= 0):
-            return None, of_second
-        of_first = np.flatnonzero(of_second >= 0)
-        return of_first, of_second[of_first]
-
-
-def taken(table: Any, rows: Array) -> Any:
-    """Return rows of a table of pyarrow; -1 is a row of nulls."""
-    pa = arrow()
-    if any(column.num_chunks > 1 for column in table.columns):
-        table = table.combine_chunks()
-    if len(rows) and rows.min() < 0:
-        return table.take(pa.array(rows, mask=rows < 0))
-    return table.take(pa.array(rows))
+        return of_first, np.where(alone, -1, self._order[places])
 
 
 def _crossed(left: Rows, right: Rows, names: _Names) -> Rows:
@@ -305,11 +306,7 @@ def _crossed(left: Rows, right: Rows, names: _Names) -> Rows:
     ctx, op = left.context, "merge"
     whole = gathered_everywhere(ctx, op, right.local)
     with local_step(ctx, op):
-        free = available()
-        row = sum(table.nbytes / max(len(table), 1) for table in (left.local, whole))
-        total = len(left.local) * len(whole)
-        if free is not None and total * row > free:
-            raise MemoryError(f"merge: the result has {total} rows on one rank, whose machine has {free} bytes left")
+        fits(len(left.local) * len(whole), left.local, whole)
         first = taken(left.local, np.repeat(np.arange(len(left.local)), len(whole)))
         second = taken(whole, np.tile(np.arange(len(whole)), len(left.local)))
         both = [*names.left.values(), *names.right.values()]

@@ -1,0 +1,129 @@
+//go:build cpython
+
+/* Loops over rows of Arrow's columns. They do not hold the interpreter's lock, so that threads take parts of the same rows. */
+#include "../core/kernel/rows/rows.h"
+#include "taking.h"
+
+typedef struct {
+    Py_buffer views[4];
+    int count;
+} borrowed;
+
+/* release gives back the buffers of a call. */
+static void release(borrowed *b) {
+    while (b->count > 0)
+        PyBuffer_Release(&b->views[--b->count]);
+}
+
+/* borrow borrows a contiguous buffer of at least so many bytes; the name is for errors. */
+static void *borrow(borrowed *b, PyObject *from, int writable, int64_t bytes, const char *name) {
+    Py_buffer *view = &b->views[b->count];
+    if (PyObject_GetBuffer(from, view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
+        return NULL;
+    b->count++;
+    if (view->len < bytes) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd bytes, and needs %lld", name, view->len, (long long)bytes);
+        return NULL;
+    }
+    return view->buf == NULL ? (void *)"" : view->buf;
+}
+
+const char take_fixed_doc[] = PyDoc_STR(
+"take_fixed($module, out, values, length, width, rows, count, /)\n--\n\n"
+"Copy rows of a column of length elements of width bytes each to out: 0 for a row outside the column.");
+
+PyObject *bridge_take_fixed(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *rows, *answer = NULL;
+    long long length, width, count;
+    if (!PyArg_ParseTuple(args, "OOLLOL:take_fixed", &out, &values, &length, &width, &rows, &count))
+        return NULL;
+    borrowed b = {.count = 0};
+    void *to = borrow(&b, out, 1, count * width, "out");
+    const void *from = to == NULL ? NULL : borrow(&b, values, 0, length * width, "values");
+    const int64_t *at = from == NULL ? NULL : borrow(&b, rows, 0, count * 8, "rows");
+    if (at != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        dtl_take_elements(to, from, at, count, length, width);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}
+
+const char take_bits_doc[] = PyDoc_STR(
+"take_bits($module, out, bits, first, length, rows, count, /)\n--\n\n"
+"Copy rows of a column of length bits, which begins at the bit first, to out: 0 for a row outside the column. None for\n"
+"bits is a column of ones. Returns how many bits of out are 1.");
+
+PyObject *bridge_take_bits(PyObject *module, PyObject *args) {
+    PyObject *out, *bits, *rows, *answer = NULL;
+    long long first, length, count;
+    if (!PyArg_ParseTuple(args, "OOLLOL:take_bits", &out, &bits, &first, &length, &rows, &count))
+        return NULL;
+    borrowed b = {.count = 0};
+    void *to = borrow(&b, out, 1, (count + 7) / 8, "out");
+    const int64_t *at = to == NULL ? NULL : borrow(&b, rows, 0, count * 8, "rows");
+    const void *from = at == NULL || bits == Py_None ? NULL : borrow(&b, bits, 0, (first + length + 7) / 8, "bits");
+    if (at != NULL && (from != NULL || bits == Py_None)) {
+        int64_t ones;
+        Py_BEGIN_ALLOW_THREADS
+        ones = dtl_take_bits(to, from, first, length, at, count);
+        Py_END_ALLOW_THREADS
+        answer = PyLong_FromLongLong(ones);
+    }
+    release(&b);
+    return answer;
+}
+
+const char take_offsets_doc[] = PyDoc_STR(
+"take_offsets($module, ends, starts, offsets, length, rows, count, /)\n--\n\n"
+"Write the offsets of rows of a column of length texts to ends, count + 1 of int32, and where the texts begin in the\n"
+"column to starts, as many. Returns the bytes of all; if they are more than 2**31 - 1, the offsets mean nothing.");
+
+PyObject *bridge_take_offsets(PyObject *module, PyObject *args) {
+    PyObject *ends, *starts, *offsets, *rows, *answer = NULL;
+    long long length, count;
+    if (!PyArg_ParseTuple(args, "OOOLOL:take_offsets", &ends, &starts, &offsets, &length, &rows, &count))
+        return NULL;
+    borrowed b = {.count = 0};
+    int32_t *to = borrow(&b, ends, 1, (count + 1) * 4, "ends");
+    int32_t *begins = to == NULL ? NULL : borrow(&b, starts, 1, count * 4, "starts");
+    const int32_t *from = begins == NULL ? NULL : borrow(&b, offsets, 0, (length + 1) * 4, "offsets");
+    const int64_t *at = from == NULL ? NULL : borrow(&b, rows, 0, count * 8, "rows");
+    if (at != NULL) {
+        int64_t total;
+        Py_BEGIN_ALLOW_THREADS
+        total = dtl_measure_texts(to, begins, from, length, at, count);
+        Py_END_ALLOW_THREADS
+        answer = PyLong_FromLongLong(total);
+    }
+    release(&b);
+    return answer;
+}
+
+const char take_text_doc[] = PyDoc_STR(
+"take_text($module, out, room, ends, starts, count, data, size, /)\n--\n\n"
+"Copy the texts that take_offsets has found in size bytes of data to the room bytes of out.");
+
+PyObject *bridge_take_text(PyObject *module, PyObject *args) {
+    PyObject *out, *ends, *starts, *data, *answer = NULL;
+    long long room, count, size;
+    if (!PyArg_ParseTuple(args, "OLOOLOL:take_text", &out, &room, &ends, &starts, &count, &data, &size))
+        return NULL;
+    borrowed b = {.count = 0};
+    char *to = borrow(&b, out, 1, room, "out");
+    const int32_t *upto = to == NULL ? NULL : borrow(&b, ends, 0, (count + 1) * 4, "ends");
+    const int32_t *begins = upto == NULL ? NULL : borrow(&b, starts, 0, count * 4, "starts");
+    const char *from = begins == NULL ? NULL : borrow(&b, data, 0, size, "data");
+    if (from != NULL && upto[count] > room)
+        PyErr_Format(PyExc_ValueError, "out has room for %lld bytes, and the texts have %d", room, (int)upto[count]);
+    else if (from != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        dtl_copy_texts(to, room, upto, begins, count, from, size);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}
