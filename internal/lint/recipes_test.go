@@ -28,7 +28,7 @@ var recipes = []recipe{
 		"core/comm/pieces.go", "docs/pictures.py", "python/dtl/linalg/lowrank.py",
 	}},
 	{"An algorithm", regexp.MustCompile(`"SEARCH"|\bbridge\.search\(|\balgorithm\.Search|\bsearchsorted as\b|def searchsorted|^func Search\(|"searchsorted"|autofunction:: searchsorted$`),
-		nil},
+		[]string{"python/dtl/tables/hints.py"}}, // of a method of pandas
 	{"A function of the array API standard", regexp.MustCompile(`\bcumulative_sum\b`), []string{"python/dtl/tables/"}}, // which calls Arrow's
 	{"A partition", regexp.MustCompile(`\bKindHash\b|PARTITION_HASH|\bNewHash\b|> int64\(partition\.KindExplicit\)`), []string{
 		"core/container/array.go", // hashes are of one dimension

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..runtime.agreement import collective
 from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .gathering import gathered
+from .hints import missing_attribute
 from .operators import Operators
 from .row_methods import ColumnRowMethods
 from .rows import Rows, arrow, makers
@@ -55,6 +56,11 @@ class Column(Operators, ColumnRowMethods):
     def dtype(self) -> Any:
         """The type of the values, as a pyarrow.DataType. Not collective."""
         return self._rows.schema.types[0]
+
+    if not TYPE_CHECKING:  # a type checker knows the methods that there are
+
+        def __getattr__(self, name: builtins.str) -> NoReturn:
+            raise missing_attribute("column", self, name)
 
     def __len__(self) -> int:
         return self._rows.total

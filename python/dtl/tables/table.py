@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable, Iterator, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from . import changes, display, reductions, selection, writing
 from .column import Column
 from .gathering import gathered
 from .grouping import TableGroupBy
+from .hints import missing_attribute
 from .join_methods import JoinMethods
 from .making import rows_of_columns, rows_of_dict, table_of
 from .read_methods import ReadMethods
@@ -78,6 +79,11 @@ class Table(RowMethods, JoinMethods, ReadMethods):
                 data = dict(zip(whole.column_names, whole.columns))
             columns = {name: value.rows for name, value in data.items() if isinstance(value, Column)}
             self._rows = rows_of_dict(ctx, "table", data, columns)
+
+    if not TYPE_CHECKING:  # a type checker knows the methods that there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute("table", self, name)
 
     def __len__(self) -> int:
         return self._rows.total

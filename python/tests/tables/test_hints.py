@@ -1,0 +1,51 @@
+"""What is said of the methods of pandas that tables and columns do not have."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import dtl
+from dtl.tables.hints import _HINTS
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+
+HINTS = [
+    ("table", "groupby", "group_by"), ("table", "iterrows", "whole columns"), ("table", "set_index", "no index"),
+    ("table", "to_csv", "save"), ("table", "prices", "'price'"), ("table", "price", r"table\['price'\]"),
+    ("table", "sort_value", "sort_values"), ("table", "add", "operator \\+"), ("table", "values", "to_tensor"),
+    ("column", "gt", "operator >"), ("column", "tolist", "to_list"), ("column", "item", "to_list"),
+    ("dt", "to_period", "floor"), ("dt", "months", "month"), ("table", "no_such_thing_at_all", "attribute"),
+]  # fmt: skip
+
+
+def things(ctx: dtl.Context) -> dict[str, Any]:
+    """Return what has hints."""
+    table = dtl.Table(ctx, {"price": [1, 2], "at": pa.array([0, 1], pa.timestamp("s")), "word": ["a", "b"]})
+    return {"table": table, "column": table["price"], "dt": table["at"].dt, "str": table["word"].str}
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: ".".join(hint[:2]))
+def test_hint(ctx: dtl.Context, hint: tuple[str, str, str]) -> None:
+    what, name, text = hint
+    with pytest.raises(AttributeError, match=text):
+        getattr(things(ctx)[what], name)
+
+
+def test_hints_are_of_what_there_is_not(ctx: dtl.Context) -> None:
+    for what, thing in things(ctx).items():
+        there = set(_HINTS[what]) & set(dir(type(thing)))
+        assert not there, (what, there)
+
+
+def test_protocols_of_python(ctx: dtl.Context) -> None:
+    """What asks for attributes before there are rows, or for those that no table has."""
+    table = dtl.Table(ctx, {"x": [1]})
+    assert not hasattr(table, "__array_interface__")
+    assert not hasattr(dtl.Table.__new__(dtl.Table), "_rows")
+    for f in (copy.deepcopy, pickle.dumps):
+        with pytest.raises((TypeError, dtl.DTLError)):
+            f(table)
