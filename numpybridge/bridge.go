@@ -47,6 +47,7 @@ func dtl_perform(c *C.dtl_call) {
 	defer guard(&c.error)
 	call := calls.Get().(*Call)
 	call.Code, call.Handle, call.KeepsBuffers, call.Met = Code(c.code), int64(c.handle), c.held != 0, c.met != 0
+	call.Borrowed = c.borrowed != 0
 	call.Args = [4]int64{int64(c.args[0]), int64(c.args[1]), int64(c.args[2]), int64(c.args[3])}
 	if c.in.given != 0 {
 		call.HasIn = true

@@ -34,6 +34,7 @@ typedef struct {
     dtl_array out;
     int32_t list_count;
     int32_t held; /* the buffers stay where they are after the call */
+    int32_t borrowed; /* the first list has the addresses and lengths of buffers */
     int32_t met;  /* all ranks have met for this call */
     int32_t inline_result; /* 1: a short result may lie in inline_data, where it need not be shared with anybody */
     /* set by Go */

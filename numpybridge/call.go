@@ -15,6 +15,7 @@ type Call struct {
 	Handle       int64
 	KeepsBuffers bool // the buffers stay where they are until the handle that the call returns is closed
 	Met          bool // all ranks have met for it
+	Borrowed     bool // the first list has the addresses and lengths of buffers
 	Args         [4]int64
 	HasIn        bool
 	In           comm.Array
@@ -76,6 +77,9 @@ func (c *Call) perform() error {
 	row := c.Code.row()
 	if row == nil {
 		return status.New(status.Internal, "no operation has the code %d", int64(c.Code))
+	}
+	if c.Borrowed != c.Code.is(borrowing) {
+		return c.unknown(status.In(row.name, status.New(status.InvalidHandle, "a call on buffers names no object, and others do")))
 	}
 	if err := progress.Enter(); err != nil {
 		return status.In(row.name, err)

@@ -21,6 +21,7 @@
 #include "numpy.h"
 #include "numpy_loops.h"
 #include "objects.h"
+#include "over_buffers.h"
 #include "part.h"
 #include "requests.h"
 #include "state.h"
@@ -97,6 +98,7 @@ static PyMethodDef methods[] = {
     {"note", bridge_note, METH_VARARGS, note_doc},
     {"on_use", bridge_on_use, METH_O, on_use_doc},
     {"outside", bridge_outside, METH_O, outside_doc},
+    {"over_buffers", (PyCFunction)(void (*)(void))bridge_over_buffers, METH_FASTCALL, over_buffers_doc},
     {"pends", bridge_pends, METH_O, pends_doc},
     {"quick_whole", bridge_quick_whole, METH_O, quick_whole_doc},
     {"register_all", bridge_register_all, METH_NOARGS, register_all_doc},

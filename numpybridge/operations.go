@@ -138,6 +138,9 @@ const (
 	FieldPart
 	Slice
 	FromParts
+	NumberKeys
+	RenumberKeys
+	FoldGroups
 	numOperations // how many there are
 )
 
@@ -161,6 +164,7 @@ const (
 	meeting                      // a collective call that begins with a meeting of its context's ranks, who see whether they agreed before
 	moving                       // it only moves a container's elements to or from an array
 	sending                      // it only moves the elements of arrays between ranks
+	borrowing                    // it computes with buffers that are borrowed, and with no object of the core
 )
 
 // operations has a row for each code. The functions stand in a file for each family.
@@ -294,6 +298,9 @@ var operations = [...]operation{
 	FieldPart:    {"FIELD_PART", "copy", fieldPart, local, "owner source to start width"},
 	Slice:        {"SLICE", "slice", slice, 0, "owner source list:spec list:axes"},
 	FromParts:    {"FROM_PARTS", "from_local", fromParts, wantsInput | wantsPair | moving, "owner in:rows out:words list:spec"},
+	NumberKeys:   {"NUMBER_KEYS", "group_by", numberKeys, borrowing | local, ""},
+	RenumberKeys: {"RENUMBER_KEYS", "group_by", renumberKeys, borrowing | local, ""},
+	FoldGroups:   {"FOLD_GROUPS", "group_by", foldGroups, borrowing | local, ""},
 }
 
 // is reports whether an operation has any of some traits. A number that is no operation has none.

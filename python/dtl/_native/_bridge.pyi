@@ -30,6 +30,7 @@ ELEMENTWISE: int
 EXSCAN: int
 FILL_PART: int
 FOLD: int
+FOLD_GROUPS: int
 FOLD_LINES: int
 FOLD_RUN: int
 GATHER: int
@@ -68,6 +69,7 @@ MOVE_ALL: int
 NEIGHBOR_ALLGATHER: int
 NEIGHBOR_ALLTOALL: int
 NEIGHBOR_ALLTOALLV: int
+NUMBER_KEYS: int
 OWNER: int
 PERMUTE_PART: int
 PLACE: int
@@ -87,6 +89,7 @@ RECV_PART: int
 REDISTRIBUTE: int
 REDUCE: int
 REDUCE_SCATTER: int
+RENUMBER_KEYS: int
 RESIZE: int
 SCAN: int
 SCATTER: int
@@ -421,6 +424,9 @@ def learn_ufuncs(
 def end_turn(handle: int, /) -> None: ...
 def note(operation: str, start: int, failed: bool, end: int = 0, bytes: int = 0, /) -> None: ...
 def on_use(compute: Callable[[Any], None], /) -> None: ...
+def over_buffers(
+    code: int, buffers: tuple[Any, ...], numbers: tuple[int, ...], a: int, b: int, c: int, d: int, /
+) -> Any: ...
 def outside(beginnings: tuple[str, ...], /) -> None: ...
 def pends(request: object, /) -> bool: ...
 def block_bytes() -> int: ...

@@ -1,7 +1,7 @@
 """Numbers of keys: equal rows have the same number, and the numbers are in the order of the keys.
 
 Keys that are integers of a small range, categories and booleans are numbered without a look into a hash table; the
-others by Arrow's, and their distinct values are sorted.
+others by one, and their distinct values are sorted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
+from . import loops
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -24,6 +25,9 @@ _LARGEST = 1 << 62
 
 #: So many numbers say whether most are distinct.
 _SAMPLE = 1 << 12
+
+#: The bytes of the shortest numbers that are looked up by hash.
+_WORD = 4
 
 #: Fewer numbers than these are looked for one by one.
 _EACH = 8
@@ -96,12 +100,13 @@ def _unique(numbers: Array) -> tuple[Array, Array]:
         places = np.empty(len(found), np.int64)
         places[order] = np.cumsum(first) - 1
         return found[first], places
-    coded = arrow().array(bits).dictionary_encode()
-    found = coded.dictionary.to_numpy().view(numbers.dtype)
+    codes, rows = loops.numbered_words(numbers if numbers.itemsize >= _WORD else numbers.astype(np.int32))
+    found = numbers[rows]
     order = np.argsort(found)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    return found[order], places[coded.indices.to_numpy()]
+    loops.renumber(codes, places)
+    return found[order], codes
 
 
 def in_order(codes: Array, width: int) -> Array:
@@ -228,7 +233,27 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
 
 
 def _of_hashes(column: Any, missing: Array) -> Codes:
+    types = arrow().types
+    if types.is_string(column.type) or types.is_binary(column.type):
+        return _of_texts(column, missing)
     return _of_dictionary(_one_array(column.dictionary_encode()), missing)
+
+
+def _of_texts(column: Any, missing: Array) -> Codes:
+    codes, rows = loops.numbered_texts(column)
+    places, values = _in_sequence(_in_rows(column, rows), missing is not None)
+    loops.renumber(codes, places)
+    return Codes(codes, len(places) - (missing is None), values)
+
+
+def _in_rows(column: Any, rows: Array) -> Any:
+    """Return the values in some rows, which ascend."""
+    pa, found, first = arrow(), [], 0
+    for chunk in column.chunks:
+        lo, hi = np.searchsorted(rows, [first, first + len(chunk)])
+        found.append(chunk.take(pa.array(rows[lo:hi] - first)))
+        first += len(chunk)
+    return pa.concat_arrays(found) if found else pa.array([], column.type)
 
 
 def _one_array(column: Any) -> Any:
@@ -244,21 +269,26 @@ def _one_array(column: Any) -> Any:
 
 def _of_dictionary(coded: Any, missing: Array) -> Codes:
     """Return the numbers of values that Arrow has numbered in the order in which they come."""
-    found = coded.dictionary
-    order = arrow().compute.sort_indices(found).to_numpy()
+    places, values = _in_sequence(coded.dictionary, missing is not None)
+    width = len(places) - 1
+    indices = coded.indices.fill_null(width) if coded.indices.null_count else coded.indices
+    return Codes(places[indices.to_numpy()], width + (missing is not None), values)
+
+
+def _in_sequence(found: Any, some_null: bool) -> tuple[Array, Callable[[Array], list[Any]]]:
+    """Return the places of distinct values in order, behind them that of null, and what returns values of places."""
+    pa = arrow()
+    order = pa.compute.sort_indices(found).to_numpy()
     width = len(order)
     places = np.empty(width + 1, np.int64)
     places[order] = np.arange(width)
     places[width] = width
-    indices = coded.indices.fill_null(width) if coded.indices.null_count else coded.indices
-    in_sequence = found.take(arrow().array(order))
+    in_sequence = found.take(pa.array(order))
 
     def values(wanted: Array) -> list[Any]:
-        if missing is None:
-            return [in_sequence.take(arrow().array(wanted))]
-        return [in_sequence.take(arrow().array(wanted, mask=wanted == width))]
+        return [in_sequence.take(pa.array(wanted, mask=wanted == width if some_null else None))]
 
-    return Codes(places[indices.to_numpy()], width + (missing is not None), values)
+    return places, values
 
 
 def typed(numbers: Array, kind: Any, missing: Array) -> Any:

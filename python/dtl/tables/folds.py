@@ -11,6 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..exceptions import OverflowError
+from . import loops
 from .codes import integers_of, numbered, typed
 from .rows import arrow
 
@@ -44,7 +45,7 @@ class Groups:
 
     def sizes(self) -> Array:
         """Return how many rows each group has."""
-        return np.bincount(self.of_row, minlength=self.width)
+        return loops.counted(self.of_row, self.width)
 
 
 def fold(name: str, groups: Groups, column: Any) -> Any:
@@ -61,8 +62,22 @@ def valid(groups: Groups, column: Any) -> tuple[Array, Any]:
 
 
 def _count(groups: Groups, column: Any) -> Any:
-    of_row = groups.of_row if not column.null_count else valid(groups, column)[0]
-    return arrow().array(np.bincount(of_row, minlength=groups.width))
+    return arrow().array(_counts(groups, column))
+
+
+def _counts(groups: Groups, column: Any) -> Array:
+    """Return how many values of each group are not null."""
+    if arrow().types.is_null(column.type):
+        return np.zeros(groups.width, np.int64)
+    return loops.counted(groups.of_row, groups.width, column if column.null_count else None)
+
+
+def _held(column: Any) -> Any:
+    """Return values that the core has loops for: truth values as bytes, floats of 16 bits as longer ones."""
+    pa = arrow()
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.uint8())
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
 def _numbers(column: Any) -> Array:
@@ -80,20 +95,16 @@ def _trues(groups: Groups, column: Any) -> Any:
 
 def _total(groups: Groups, column: Any) -> Any:
     """Add up in float64."""
-    of_row, values = valid(groups, column)
-    sums = np.bincount(of_row, _numbers(values), groups.width)
-    return arrow().array(sums.astype(np.float64, copy=False))  # of no rows, they are integers
+    return arrow().array(loops.folded(loops.TOTAL, groups.of_row, groups.width, _held(column), np.float64))
 
 
 def _sum(groups: Groups, column: Any) -> Any:
     pa, kind = arrow(), column.type
     if pa.types.is_floating(kind):
         return _total(groups, column)
-    of_row, values = valid(groups, column)
-    numbers = _numbers(values)
-    sums = np.zeros(groups.width, np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64)
-    np.add.at(sums, of_row, numbers.astype(sums.dtype, copy=False))
-    made = pa.array(sums)
+    unsigned = pa.types.is_unsigned_integer(kind) or pa.types.is_boolean(kind)
+    sums = loops.folded(loops.SUM, groups.of_row, groups.width, _held(column), np.uint64 if unsigned else np.int64)
+    made = pa.array(sums if pa.types.is_unsigned_integer(kind) else sums.view(np.int64))
     return made.view(kind) if pa.types.is_duration(kind) else made
 
 
@@ -107,42 +118,31 @@ def _prod(groups: Groups, column: Any) -> Any:
 
 
 def _least(groups: Groups, column: Any) -> Any:
-    return _extreme(groups, column, np.minimum, np.fmin)
+    return _extreme(groups, column, loops.LEAST)
 
 
 def _greatest(groups: Groups, column: Any) -> Any:
-    return _extreme(groups, column, np.maximum, np.fmax)
+    return _extreme(groups, column, loops.MOST)
 
 
-def _extreme(groups: Groups, column: Any, ufunc: Any, of_floats: Any) -> Any:
+def _extreme(groups: Groups, column: Any, fold: int) -> Any:
     """Return the least or greatest value of each group: NaN only where there is no other."""
     pa, kind = arrow(), column.type
-    of_row, values = valid(groups, column)
-    if pa.types.is_floating(kind):
-        made = np.full(groups.width, np.nan, f"f{kind.bit_width // 8}")
-        of_floats.at(made, of_row, _numbers(values))
-        return pa.array(made, mask=_none(groups, column, of_row))
-    if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
-        numbers = integers_of(values)
-        limits = np.iinfo(numbers.dtype)
-        made = np.full(groups.width, limits.max if ufunc is np.minimum else limits.min, numbers.dtype)
-        ufunc.at(made, of_row, numbers)
-        return typed(made, kind, _none(groups, column, of_row))
-    codes = numbered(["a value"], [values])
-    made = np.full(groups.width, codes.width if ufunc is np.minimum else -1, np.int64)
-    ufunc.at(made, of_row, codes.of_row)
-    empty = (made < 0) | (made == codes.width)
-    made[empty] = 0
-    if not len(values):
+    if pa.types.is_null(kind) or not len(column):
         return pa.nulls(groups.width, kind)
+    some = _counts(groups, column) > 0
+    none = None if some.all() else ~some
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind):
+        held = _held(column)
+        made = loops.folded(fold, groups.of_row, groups.width, held, loops.held_as(held.type))
+        return typed(made, kind, none)
+    codes = numbered(["a value"], [column])
+    of_value = pa.array(codes.of_row, mask=column.is_null().to_numpy() if column.null_count else None)
+    made = loops.folded(fold, groups.of_row, groups.width, of_value, np.int64)
+    if none is not None:
+        made[none] = 0
     found = codes.values(made)[0]
-    return pa.compute.if_else(pa.array(empty), pa.scalar(None, found.type), found) if empty.any() else found
-
-
-def _none(groups: Groups, column: Any, of_row: Array) -> Array:
-    """Return a mask of the groups that have no value, or None."""
-    there = np.bincount(of_row, minlength=groups.width) > 0
-    return None if there.all() else ~there
+    return found if none is None else pa.compute.if_else(pa.array(none), pa.scalar(None, found.type), found)
 
 
 def _first(groups: Groups, column: Any) -> Any:
@@ -195,14 +195,12 @@ _FOLDS: dict[str, Callable[[Groups, Any], Any]] = {
 
 def moments(groups: Groups, column: Any) -> list[Any]:
     """Return how many values each group has, their mean, and the sum of squares about it."""
-    of_row, values = valid(groups, column)
-    numbers = _numbers(values)
-    counts = np.bincount(of_row, minlength=groups.width)
-    means = np.bincount(of_row, numbers, groups.width) / np.maximum(counts, 1)
-    away = numbers - means[of_row]
-    rest = np.bincount(of_row, away, groups.width)  # which rounding has left
-    squares = np.bincount(of_row, away * away, groups.width) - rest * rest / np.maximum(counts, 1)
-    return [arrow().array(each) for each in (counts, means, np.maximum(squares, 0))]
+    pa, held, width = arrow(), _held(column), groups.width
+    counts = _counts(groups, column)
+    means = loops.folded(loops.TOTAL, groups.of_row, width, held, np.float64) / np.maximum(counts, 1)
+    squares, rest = loops.folded(loops.SQUARES, groups.of_row, width, held, np.float64, means).reshape(2, width)
+    squares = squares - rest * rest / np.maximum(counts, 1)  # rest is what rounding has left
+    return [pa.array(each) for each in (counts, means, np.maximum(squares, 0))]
 
 
 def merged_moments(groups: Groups, parts: list[Any]) -> list[Any]:

@@ -24,7 +24,7 @@ SKIPPED = {"pydtl_MpiAbort", "pydtl_ContextAdopt", "pydtl_ContextWithDevice", "p
 CODES = bridge.OPERATIONS
 
 #: What a call may raise: ours, and Python's for arguments that do not parse.
-EXPECTED = (dtl.DTLError, TypeError, OverflowError, ValueError, RuntimeError)
+EXPECTED = (dtl.DTLError, TypeError, OverflowError, ValueError, RuntimeError, BufferError)
 
 
 def handle(number: int) -> Any:
@@ -148,6 +148,10 @@ def bridge_calls(draw: random.Random, count: int) -> None:
         if draw.random() < 0.05:
             args = args[: draw.randint(0, 8)] + [None] * draw.randint(0, 3)
         result = quietly(bridge.call, *args)
+        borrowed = tuple(draw.choice(pool) for _ in range(draw.randint(0, 7)))
+        some = [tuple(draw.choices([0, 1, 3, integers(draw)], k=draw.randint(0, 5))) for _ in range(2)]
+        quietly(bridge.over_buffers, draw.randrange(CODES), borrowed, *some[:1], *(*some[1], 0, 1, 2, 8)[:4])
+        quietly(bridge.over_buffers, bridge.NUMBER_KEYS, borrowed, *some[:1], *(*some[1], 0, 1, 2, 8)[:4])
         if type(result) is bridge.Buffer:
             kept = [*kept[-3:], result, np.asarray(result)]
         elif type(result) is int and turn % 2:

@@ -1,0 +1,66 @@
+package group
+
+import (
+	"dtl/core/dtype"
+	"dtl/core/kernel"
+	"dtl/core/memory"
+)
+
+// least returns the loop of the least values, of a type. Before a group's first value, its least is start.
+func least[V kernel.Ordered](of dtype.Type, start V) loop {
+	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
+		found := started(out, start)
+		c.between(first, first+len(codes), func(a Array, row int) {
+			codes, there := codes[row-first:][:a.Rows], a.bits()
+			for i, v := range values[V](a)[:len(codes)] {
+				if there == nil || valid(there, a.Offset+i) {
+					if at := &found[codes[i]]; v < *at || *at != *at {
+						*at = v
+					}
+				}
+			}
+		})
+	}
+	return loop{of, run, func(out, more memory.Span) {
+		found, others := memory.Pair[V](out, more)
+		for i, v := range others {
+			if v < found[i] || found[i] != found[i] {
+				found[i] = v
+			}
+		}
+	}}
+}
+
+// most returns the loop of the greatest values.
+func most[V kernel.Ordered](of dtype.Type, start V) loop {
+	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
+		found := started(out, start)
+		c.between(first, first+len(codes), func(a Array, row int) {
+			codes, there := codes[row-first:][:a.Rows], a.bits()
+			for i, v := range values[V](a)[:len(codes)] {
+				if there == nil || valid(there, a.Offset+i) {
+					if at := &found[codes[i]]; v > *at || *at != *at {
+						*at = v
+					}
+				}
+			}
+		})
+	}
+	return loop{of, run, func(out, more memory.Span) {
+		found, others := memory.Pair[V](out, more)
+		for i, v := range others {
+			if v > found[i] || found[i] != found[i] {
+				found[i] = v
+			}
+		}
+	}}
+}
+
+// started returns memory filled with an element.
+func started[V any](out memory.Span, start V) []V {
+	found := memory.As[V](out)
+	for i := range found {
+		found[i] = start
+	}
+	return found
+}

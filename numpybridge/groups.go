@@ -1,0 +1,104 @@
+package numpybridge
+
+import (
+	"unsafe"
+
+	"dtl/core/algorithm"
+	"dtl/core/dtype"
+	"dtl/core/kernel/group"
+	"dtl/core/memory"
+	"dtl/core/status"
+)
+
+// numberKeys writes to the first buffer, of int64, the numbers of the values of a column, as group.Number does; args[0] is how many bytes
+// one has, args[1] how many rows are numbered, and args[2] the number of threads. The column's arrays follow. The result is the rows in
+// which values are met first.
+func numberKeys(c *Call) error {
+	borrowed := c.buffers()
+	codes := memory.As[int64](borrowed.next(dtype.Int64))
+	size, known := c.Args[0], c.Args[1]
+	column, err := borrowed.column(int(size))
+	if err != nil {
+		return err
+	}
+	if size != 0 && size != 4 && size != 8 || known < 0 || known > int64(len(codes)) || column.Rows() != len(codes) {
+		return status.New(status.Internal, "%d of %d rows of %d are numbered by %d bytes", known, column.Rows(), len(codes), size)
+	}
+	rows := algorithm.NumberKeys(codes, column, int(size), int(known), c.Args[2])
+	return c.answer([]int64{int64(len(rows))}, rows...)
+}
+
+// renumberKeys replaces the numbers in the first buffer by those that stand in their places in the second, as group.Renumber does; args[0]
+// is the number of threads.
+func renumberKeys(c *Call) error {
+	borrowed := c.buffers()
+	codes, places := memory.As[int64](borrowed.next(dtype.Int64)), memory.As[int64](borrowed.next(dtype.Int64))
+	if len(places) == 0 {
+		return status.New(status.Internal, "no places for %d numbers", len(codes))
+	}
+	algorithm.RenumberKeys(codes, places, c.Args[0])
+	return nil
+}
+
+// foldGroups writes to the first buffer what the fold args[0] makes of values of the type args[1], as group.Fold.Make does; args[2] is the
+// type that it makes, and args[3] the number of threads. The second has the groups of rows, the third what Squares counts from, and the
+// column's arrays follow.
+func foldGroups(c *Call) error {
+	of, makes := dtype.Type(c.Args[1]), dtype.Type(c.Args[2])
+	if !of.Valid() || !makes.Valid() {
+		return status.New(status.Internal, "no element types have the numbers %d and %d", c.Args[1], c.Args[2])
+	}
+	borrowed := c.buffers()
+	out, codes := borrowed.next(makes), memory.As[int64](borrowed.next(dtype.Int64))
+	about := memory.As[float64](borrowed.next(dtype.Float64))
+	size := of.Size()
+	if group.Fold(c.Args[0]) == group.Count {
+		size = -1 // the values are not looked at
+	}
+	column, err := borrowed.column(size)
+	if err != nil {
+		return err
+	}
+	return algorithm.FoldGroups(group.Fold(c.Args[0]), out, about, codes, column, of, c.Args[3])
+}
+
+// borrowed are the buffers of a call that are left, an address and a length in bytes for each, and its integers.
+type borrowed struct{ words, numbers []int64 }
+
+func (c *Call) buffers() *borrowed { return &borrowed{c.Lists[0], c.Lists[1]} }
+
+// next returns the next buffer as elements of a type: none, if there is no further one.
+func (b *borrowed) next(t dtype.Type) memory.Span {
+	if len(b.words) < 2 {
+		return memory.Span{Type: t}
+	}
+	at, n := uintptr(b.words[0]), int(b.words[1])
+	b.words = b.words[2:]
+	return memory.Span{Addr: *(*unsafe.Pointer)(unsafe.Pointer(&at)), Count: n / t.Size(), Type: t}
+}
+
+// column returns the arrays of Arrow's that are left: each has three buffers, and two integers say from which row on it has how many. Values
+// are of so many bytes; 0 stands for texts, and -1 for values that are not looked at.
+func (b *borrowed) column(size int) (column group.Column, err error) {
+	for ; len(b.numbers) >= 2; b.numbers = b.numbers[2:] {
+		there, data, text := b.next(dtype.Uint8), b.next(dtype.Uint8), b.next(dtype.Uint8)
+		first, rows := b.numbers[0], b.numbers[1]
+		a := group.Array{
+			Valid: there.Addr, Data: data.Addr, Text: text.Addr, Bytes: text.Count, Offset: int(first), Rows: int(rows),
+		}
+		const most = 1 << 48
+		if first < 0 || rows < 0 || first > most || rows > most {
+			return nil, status.New(status.Internal, "%d rows from %d on", rows, first)
+		}
+		end := int(first + rows)
+		needed := max(size, 0) * end
+		if size == 0 {
+			needed = 4 * (end + 1)
+		}
+		if rows > 0 && needed > data.Count || there.Addr != nil && (end+7)/8 > there.Count {
+			return nil, status.New(status.Internal, "buffers of %d and %d bytes have no %d rows", data.Count, there.Count, end)
+		}
+		column = append(column, a)
+	}
+	return column, nil
+}

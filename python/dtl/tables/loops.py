@@ -1,0 +1,101 @@
+"""The core's loops over rows: numbers of equal keys, and what is made of the values of each group.
+
+They read Arrow's arrays where these are, on as many threads as the rank has; results do not depend on how many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import dtype_number
+from .._native.library import bridge
+from .._native.threads import get_num_threads
+from .rows import arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The folds, by the numbers that the core has for them.
+COUNT, SUM, TOTAL, LEAST, MOST, SQUARES = range(6)
+
+
+def numbered_texts(column: Any, known: int | None = None) -> tuple[Array, Array]:
+    """Return the number of each text, by the order in which texts are met first, and the rows in which they are.
+
+    Null has the number -1. Texts are those of Arrow's with offsets of 32 bits, of characters or bytes. Rows from known
+    on have the numbers of equal texts before them, and -1 where there are none.
+    """
+    return _numbered(len(column), 0, known, *_arrays(column))
+
+
+def numbered_words(numbers: Array, known: int | None = None) -> tuple[Array, Array]:
+    """Return the same of NumPy's numbers of 4 or 8 bytes, which are equal if their bits are."""
+    words = np.ascontiguousarray(numbers).view(f"i{numbers.itemsize}")
+    return _numbered(len(words), words.itemsize, known, (None, words, None), (0, len(words)))
+
+
+def _numbered(
+    rows: int, size: int, known: int | None, buffers: tuple[Any, ...], lengths: tuple[int, ...]
+) -> tuple[Array, Array]:
+    codes = np.empty(rows, np.int64)
+    known = rows if known is None else known
+    found = bridge.over_buffers(bridge.NUMBER_KEYS, (codes, *buffers), lengths, size, known, get_num_threads(), 0)
+    return codes, np.asarray(found)
+
+
+def renumber(codes: Array, places: Array) -> None:
+    """Replace each number by what stands in its place, and -1 by the last of all."""
+    if len(codes):
+        bridge.over_buffers(bridge.RENUMBER_KEYS, (codes, places), (), get_num_threads(), 0, 0, 0)
+
+
+def counted(codes: Array, width: int, column: Any = None) -> Array:
+    """Return how many rows each group has, of those whose value in a column of any type is not null."""
+    made = np.empty(width, np.int64)
+    arrays = ((None, None, None), (0, len(codes))) if column is None else _arrays(column)
+    _fold(COUNT, made, codes, None, np.int8, *arrays)
+    return made
+
+
+def folded(fold: int, codes: Array, width: int, column: Any, out: Any, about: Array = None) -> Array:
+    """Return what a fold makes of the values of each group that are not null.
+
+    Parameters
+    ----------
+    fold, out
+        Which, and the dtype that the core's loop of it makes.
+    codes, width
+        The group of each row, and how many groups there are.
+    column
+        The values: integers, floats, or what is held as such.
+    about
+        The number of each group from which ``SQUARES`` counts; the result is then twice as long.
+    """
+    made = np.empty(width * (2 if fold == SQUARES else 1), out)
+    _fold(fold, made, codes, about, held_as(column.type), *_arrays(column))
+    return made
+
+
+def held_as(kind: Any) -> Any:
+    """Return the dtype by which NumPy holds values of a type: integers, floats, dates or times."""
+    return np.dtype(f"i{kind.bit_width // 8}" if arrow().types.is_temporal(kind) else kind.to_pandas_dtype())
+
+
+def _fold(
+    fold: int, made: Array, codes: Array, about: Array, dtype: Any, buffers: tuple[Any, ...], lengths: tuple[int, ...]
+) -> None:
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), about, *buffers)
+    kinds = dtype_number(dtype), dtype_number(made.dtype)
+    bridge.over_buffers(bridge.FOLD_GROUPS, borrowed, lengths, fold, *kinds, get_num_threads())
+
+
+def _arrays(column: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Return the buffers of a column's arrays, three of each, and of each its first row and how many it has."""
+    buffers: list[Any] = []
+    lengths: list[int] = []
+    for chunk in column.chunks if isinstance(column, arrow().ChunkedArray) else [column]:
+        valid, *others = chunk.buffers()
+        buffers += [valid if chunk.null_count else None, *[*others, None, None][:2]]
+        lengths += [chunk.offset, len(chunk)]
+    return tuple(buffers), tuple(lengths)
