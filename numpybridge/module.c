@@ -24,9 +24,9 @@
 #include "over_buffers.h"
 #include "part.h"
 #include "requests.h"
+#include "rows.h"
 #include "state.h"
 #include "subscripts.h"
-#include "taking.h"
 #include "trace.h"
 #include "turns.h"
 
@@ -90,6 +90,7 @@ static PyMethodDef methods[] = {
     {"device_stream", bridge_device_stream, METH_O, device_stream_doc},
     {"end", bridge_end, METH_NOARGS, end_doc},
     {"fault", bridge_fault, METH_VARARGS, fault_doc},
+    {"find_rows", bridge_find_rows, METH_VARARGS, find_rows_doc},
     {"take_turn", bridge_take_turn, METH_VARARGS, take_turn_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"learn_subscripts", bridge_learn_subscripts, METH_VARARGS, learn_subscripts_doc},
@@ -100,6 +101,7 @@ static PyMethodDef methods[] = {
     {"outside", bridge_outside, METH_O, outside_doc},
     {"over_buffers", (PyCFunction)(void (*)(void))bridge_over_buffers, METH_FASTCALL, over_buffers_doc},
     {"pends", bridge_pends, METH_O, pends_doc},
+    {"place_rows", bridge_place_rows, METH_VARARGS, place_rows_doc},
     {"quick_whole", bridge_quick_whole, METH_O, quick_whole_doc},
     {"register_all", bridge_register_all, METH_NOARGS, register_all_doc},
     {"setup", bridge_setup, METH_VARARGS, setup_doc},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, NamedTuple, Sequence
 
@@ -14,12 +15,12 @@ from ..linalg.operands import available
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
-from .codes import in_order, numbered
 from .exchange import gathered_everywhere, sent
 from .gather import Chosen, batch_taken, batches, kept, table_of, taken, takers_of
 from .grouping import aggregated
 from .key_types import key_type
-from .partners import counting, partners
+from .matching import Matches
+from .partners import partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names
 from .threaded import each
 
@@ -171,7 +172,7 @@ class _Join:
         with local_step(ctx, op), arrows_errors(op):
             matches = Matches(keys, found.rows.select(self._key_names))
             if self._how in ("semi", "anti"):
-                has = matches.number_of_first() > 0
+                has = matches.has_partner()
                 local = kept(self._first.local, has if self._how == "semi" else ~has)
             else:
                 local = self._together(matches, found.rows)
@@ -192,7 +193,8 @@ class _Join:
         """Return the rows of both tables that belong together, those of the first one in their order."""
         first, all_of_first = self._first.local, self._how != "inner"
         there = second.select([f"v{number}" for number in range(len(self._of_second))])
-        fits(matches.rows(all_of_first), first, there)
+        if not 0 <= matches.at_most() * _row_bytes(first, there) <= free_bytes():
+            fits(matches.rows(all_of_first), first, there)
         takers = takers_of(there)
 
         def part(batch: Any, begin: int) -> list[list[Any]]:
@@ -224,81 +226,22 @@ class _Join:
 
 def fits(rows: int, *tables: Any) -> None:
     """Raise MemoryError if so many rows, each of one row of each table, are more than the machine has memory for."""
-    free = available()
-    size = int(rows * sum(table.nbytes / max(len(table), 1) for table in tables))
-    if free is not None and size > free:
+    size, free = int(rows * _row_bytes(*tables)), free_bytes()
+    if size > free:
         raise MemoryError(
-            f"merge: the result has {rows} rows on one rank, of {size} bytes; the machine has {free} bytes left"
+            f"merge: the result has {rows} rows on one rank, of {size} bytes; the machine has {free:.0f} bytes left"
         )
 
 
-class Matches:
-    """The rows of two tables with the same keys: null is equal to null, NaN to NaN, and 0.0 to -0.0.
+def free_bytes() -> float:
+    """Return the bytes of memory that the machine has left; infinity where the system does not say."""
+    free = available()
+    return math.inf if free is None else free
 
-    Parameters
-    ----------
-    first, second
-        The keys, tables of pyarrow of one schema.
-    """
 
-    def __init__(self, first: Any, second: Any) -> None:
-        columns = [
-            arrow().chunked_array(one.chunks + other.chunks, one.type)
-            for one, other in zip(first.columns, second.columns)
-        ]
-        codes = numbered(first.column_names, columns)
-        self._first, self._second = codes.of_row[: len(first)], codes.of_row[len(first) :]
-        self._width = codes.width
-        #: How many rows of the second table have each key.
-        self._number = np.bincount(self._second, minlength=max(codes.width, 1))
-        #: The row of the second table that has each key, -1 for none, if no two rows have one.
-        self._distinct = None
-        if len(self._second) == 0 or self._number.max() == 1:
-            self._distinct = np.full(max(self._width, 1), -1)
-            self._distinct[self._second] = np.arange(len(self._second))
-        else:
-            #: The rows of the second table in the order of their keys, and where each key's begin.
-            self._order = in_order(self._second, self._width)
-            self._begins = np.cumsum(self._number) - self._number
-
-    def number_of_first(self) -> Array:
-        """Return how many rows of the second table belong to each row of the first."""
-        return self._number[self._first]
-
-    def met_of_second(self) -> Array:
-        """Return whether a row of the first table belongs to each row of the second."""
-        there = np.zeros(max(self._width, 1), np.bool_)
-        there[self._first] = True
-        return there[self._second]
-
-    def rows(self, all_of_first: bool) -> int:
-        """Return how many pairs there are; with those of rows of the first table that have no partner, or without."""
-        if self._distinct is not None and all_of_first:
-            return len(self._first)
-        number = self.number_of_first()
-        return int(number.sum()) + (len(number) - int(np.count_nonzero(number)) if all_of_first else 0)
-
-    def pairs(self, begin: int, end: int, all_of_first: bool) -> tuple[Array | None, Array]:
-        """Return the rows of a range of the first table, None for each one once, and those of the second, -1 for none.
-
-        Rows of the first table without a partner are among them if all_of_first says so.
-        """
-        codes = self._first[begin:end]
-        if self._distinct is not None:
-            of_second = self._distinct[codes]
-            if all_of_first or not len(of_second) or of_second.min() >= 0:
-                return None, of_second
-            of_first = np.flatnonzero(of_second >= 0)
-            return of_first, of_second[of_first]
-        number = self._number[codes]
-        lengths = np.maximum(number, 1) if all_of_first else number
-        of_first = np.repeat(np.arange(len(lengths)), lengths)
-        places = np.repeat(self._begins[codes], lengths) + counting(lengths)
-        if not all_of_first:
-            return of_first, self._order[places]
-        alone = np.repeat(number == 0, lengths)
-        places[alone] = 0
-        return of_first, np.where(alone, -1, self._order[places])
+def _row_bytes(*tables: Any) -> float:
+    """Return how many bytes a row of each table has, in the mean, together."""
+    return math.fsum(table.nbytes / max(len(table), 1) for table in tables)
 
 
 def _crossed(left: Rows, right: Rows, names: _Names) -> Rows:

@@ -1,11 +1,12 @@
 //go:build cpython
 
 /* Loops over rows of Arrow's columns. They do not hold the interpreter's lock, so that threads take parts of the same rows. */
+#include "../core/kernel/rows/find.h"
 #include "../core/kernel/rows/rows.h"
-#include "taking.h"
+#include "rows.h"
 
 typedef struct {
-    Py_buffer views[4];
+    Py_buffer views[5];
     int count;
 } borrowed;
 
@@ -123,6 +124,83 @@ PyObject *bridge_take_text(PyObject *module, PyObject *args) {
         dtl_copy_texts(to, room, upto, begins, count, from, size);
         Py_END_ALLOW_THREADS
         answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}
+
+/* take_keys reads how keys are passed: their buffer, their size in bytes, the bitmap or None, its first bit, and how many they are. */
+static int take_keys(borrowed *b, PyObject *of, dtl_keys *k) {
+    PyObject *keys, *bits;
+    long long first_bit, count;
+    if (!PyArg_ParseTuple(of, "OiOLL:keys", &keys, &k->size, &bits, &first_bit, &count))
+        return 0;
+    k->count = count;
+    k->first_bit = first_bit;
+    k->keys = borrow(b, keys, 0, count * k->size, "keys");
+    k->bits = k->keys == NULL || bits == Py_None ? NULL : borrow(b, bits, 0, (first_bit + count + 7) / 8, "bits");
+    return k->keys != NULL && (bits == Py_None || k->bits != NULL);
+}
+
+/* take_places reads how places are passed: their buffer, the least key, how many keys there may be, and whether null has a place behind. */
+static int take_places(borrowed *b, PyObject *of, dtl_places *p) {
+    PyObject *rows;
+    long long low, width;
+    if (!PyArg_ParseTuple(of, "OLLp:places", &rows, &low, &width, &p->null_place))
+        return 0;
+    p->low = low;
+    p->width = width;
+    p->rows = borrow(b, rows, 1, 4 * (width + p->null_place), "places");
+    return p->rows != NULL;
+}
+
+const char place_rows_doc[] = PyDoc_STR(
+"place_rows($module, places, keys, first, /)\n--\n\n"
+"Put rows from first on in the places of their keys.\n\n"
+"places are an array of int32, one more than the number of the row in each, 0 for none; the key of the first; how many\n"
+"keys there may be; and whether null has a place behind theirs. keys are their buffer; their size, 4 or 8 bytes; the\n"
+"bitmap of those that are not null, or None; the first bit of it; and how many keys there are.");
+
+PyObject *bridge_place_rows(PyObject *module, PyObject *args) {
+    PyObject *places, *keys, *answer = NULL;
+    long long first;
+    if (!PyArg_ParseTuple(args, "O!O!L:place_rows", &PyTuple_Type, &places, &PyTuple_Type, &keys, &first))
+        return NULL;
+    borrowed b = {.count = 0};
+    dtl_places p;
+    dtl_keys k;
+    if (take_places(&b, places, &p) && take_keys(&b, keys, &k)) {
+        Py_BEGIN_ALLOW_THREADS
+        dtl_place_rows(&p, &k, first);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}
+
+const char find_rows_doc[] = PyDoc_STR(
+"find_rows($module, places, keys, of, found, /)\n--\n\n"
+"Write to found the row in the place of each key, -1 for none. Unless of is None, leave those without out, and write\n"
+"to of which key each is of. Returns how many rows were found. Both are of int64, with room for one more than keys.");
+
+PyObject *bridge_find_rows(PyObject *module, PyObject *args) {
+    PyObject *places, *keys, *of, *found, *answer = NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OO:find_rows", &PyTuple_Type, &places, &PyTuple_Type, &keys, &of, &found))
+        return NULL;
+    borrowed b = {.count = 0};
+    dtl_places p;
+    dtl_keys k;
+    if (take_places(&b, places, &p) && take_keys(&b, keys, &k)) {
+        int64_t *rows = borrow(&b, found, 1, 8 * (k.count + 1), "found");
+        int64_t *whose = rows == NULL || of == Py_None ? NULL : borrow(&b, of, 1, 8 * (k.count + 1), "of");
+        if (rows != NULL && (whose != NULL || of == Py_None)) {
+            int64_t n;
+            Py_BEGIN_ALLOW_THREADS
+            n = dtl_find_rows(&p, &k, whose, rows);
+            Py_END_ALLOW_THREADS
+            answer = PyLong_FromLongLong(n);
+        }
     }
     release(&b);
     return answer;

@@ -1,0 +1,233 @@
+"""Which rows of two tables of this rank have the same keys."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from .._native.library import bridge
+from ..exceptions import InvalidArgumentError
+from .codes import in_order, numbered
+from .gather import ROWS
+from .partners import counting
+from .rows import arrow
+from .threaded import each
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Keys have places of their own if so many places are enough, for each row of the second table, and in any case.
+_SPARSE, _ANYWAY = 4, 1 << 16
+
+#: The most rows, or keys, that a place can number.
+_MOST = 2**31 - 2
+
+#: The bytes of keys that the loops read as they are.
+_SIZES = (4, 8)
+
+
+class Matches:
+    """The rows of two tables with the same keys: null is equal to null, NaN to NaN, and 0.0 to -0.0.
+
+    Parameters
+    ----------
+    first, second
+        The keys, tables of pyarrow of one schema.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the second table has 2**31 - 1 keys or more.
+    """
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self._rows, self._others = len(first), len(second)
+        self._keys = _integers(first, second) or _numbers(first, second)
+        self._places = _placed(self._keys, self._others)
+        found = int(np.count_nonzero(self._places))
+        #: Whether no two rows of the second table have one key; a place then has a row of it, else the number of a key.
+        self._distinct = found == self._others
+        if not self._distinct:
+            if found > _MOST:
+                raise InvalidArgumentError(f"merge: a rank has {found} keys of the second table; at most {_MOST}")
+            self._places[np.flatnonzero(self._places)] = np.arange(1, found + 1)
+            #: The key of each row of the second table, how many rows each key has, and where they begin in their order.
+            self._key_of = self._found(self._keys.second, 0, self._others)
+            self._number = np.bincount(self._key_of, minlength=found)
+            self._order = in_order(self._key_of, found)
+            self._begins = np.cumsum(self._number) - self._number
+
+    def _found(self, column: Any, begin: int, end: int) -> Array:
+        """Return what is in the places of a range of keys, -1 for nothing."""
+        return _joined([self._looked_up(chunk, False)[1] for chunk in column.slice(begin, end - begin).chunks])
+
+    def _looked_up(self, chunk: Any, leave_out: bool) -> tuple[Array, Array]:
+        """Return which of some keys have something in their places, unless all are asked for, and what."""
+        of = _room(len(chunk) + 1) if leave_out else None
+        found = _room(len(chunk) + 1)
+        count = bridge.find_rows(self._keys.places(self._places), _described(chunk), of, found)
+        return None if of is None else of[:count], found[:count]
+
+    def has_partner(self) -> Array:
+        """Return whether a row of the second table belongs to each row of the first."""
+        return _joined(each([partial(self._has, begin, end) for begin, end in _ranges(self._rows)]))
+
+    def _has(self, begin: int, end: int) -> Array:
+        return self._found(self._keys.first, begin, end) >= 0
+
+    def met_of_second(self) -> Array:
+        """Return whether a row of the first table belongs to each row of the second."""
+        there = np.zeros(self._others if self._distinct else len(self._number), np.bool_)
+        for begin, end in _ranges(self._rows):
+            found = self._found(self._keys.first, begin, end)
+            there[found[found >= 0]] = True
+        return there if self._distinct else there[self._key_of]
+
+    def rows(self, all_of_first: bool) -> int:
+        """Return how many pairs there are; with those of rows of the first table that have no partner, or without."""
+        if self._distinct:
+            return self._rows if all_of_first else int(np.count_nonzero(self.has_partner()))
+        return sum(each([partial(self._pairs_of, begin, end, all_of_first) for begin, end in _ranges(self._rows)]))
+
+    def _pairs_of(self, begin: int, end: int, all_of_first: bool) -> int:
+        found = self._found(self._keys.first, begin, end)
+        met = found[found >= 0]
+        return int(self._number[met].sum()) + (len(found) - len(met) if all_of_first else 0)
+
+    def at_most(self) -> int:
+        """Return a number of rows that is not less than ``rows``, without a look at each key; -1 if there is none."""
+        return self._rows if self._distinct else -1
+
+    def pairs(self, begin: int, end: int, all_of_first: bool) -> tuple[Array | None, Array]:
+        """Return the rows of a range of the first table, None for each one once, and those of the second, -1 for none.
+
+        Rows of the first table are counted from the first of the range. Those without a partner are among them if
+        all_of_first says so.
+        """
+        chunks = self._keys.first.slice(begin, end - begin).chunks
+        found = [self._looked_up(chunk, not all_of_first) for chunk in chunks]
+        of_second = _joined([each_found for _, each_found in found])
+        of_first = None
+        if not all_of_first and len(of_second) < end - begin:
+            starts = np.cumsum([0, *(len(chunk) for chunk in chunks)]).tolist()
+            of_first = _joined([of + start if start else of for (of, _), start in zip(found, starts)])
+        return (of_first, of_second) if self._distinct else self._repeated(of_first, of_second)
+
+    def _repeated(self, of_first: Array | None, keys: Array) -> tuple[Array, Array]:
+        """Return the pairs of rows of the first table that have these keys, of which -1 is no key's."""
+        rows = np.arange(len(keys)) if of_first is None else of_first
+        alone = keys < 0
+        lengths = np.where(alone, 1, self._number[keys])
+        places = np.repeat(self._begins[keys], lengths) + counting(lengths)
+        places[np.repeat(alone, lengths)] = -1
+        of_second = self._order[places]
+        of_second[places < 0] = -1
+        return np.repeat(rows, lengths), of_second
+
+
+class _Keys(NamedTuple):
+    """Keys of two tables as integers, and which of them have places.
+
+    Parameters
+    ----------
+    first, second
+        The keys, columns of pyarrow of one type whose values are integers.
+    low, width
+        The least key that has a place, and how many have. Every key of the second table has one.
+    null
+        Whether null has a place behind these.
+    """
+
+    first: Any
+    second: Any
+    low: int
+    width: int
+    null: bool
+
+    def places(self, rows: Array) -> tuple[Array, int, int, bool]:
+        """Return the places as the loops take them."""
+        return rows, self.low, self.width, self.null
+
+
+def _integers(first: Any, second: Any) -> _Keys | None:
+    """Return keys that are integers of a small range; None if these are not."""
+    pa = arrow()
+    kind = second.column(0).type
+    if second.num_columns > 1 or not (pa.types.is_integer(kind) or pa.types.is_temporal(kind)) or not len(second):
+        return None
+    one, other = (_as_integers(table.column(0)) for table in (first, second))
+    bounds = pa.compute.min_max(other).as_py()
+    if bounds["min"] is None:
+        return None
+    width = bounds["max"] - bounds["min"] + 1
+    if width > max(_SPARSE * len(second), _ANYWAY):
+        return None
+    return _Keys(one, other, bounds["min"], width, bool(other.null_count))
+
+
+def _as_integers(column: Any) -> Any:
+    """Return integers, dates or times as integers of 32 or 64 bits with a sign."""
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_unsigned_integer(kind) or kind.bit_width // 8 not in _SIZES:
+        return pa.chunked_array([_signed(chunk) for chunk in column.chunks], pa.int64())
+    made = pa.int32() if kind.bit_width == 32 else pa.int64()
+    return column if kind == made else pa.chunked_array([chunk.view(made) for chunk in column.chunks], made)
+
+
+def _signed(chunk: Any) -> Any:
+    pa = arrow()
+    return chunk.view(pa.int64()) if chunk.type == pa.uint64() else chunk.cast(pa.int64())
+
+
+def _numbers(first: Any, second: Any) -> _Keys:
+    """Return the numbers of keys of any types."""
+    pa = arrow()
+    columns = [
+        pa.chunked_array(one.chunks + other.chunks, one.type) for one, other in zip(first.columns, second.columns)
+    ]
+    codes = numbered(first.column_names, columns)
+    one, other = codes.of_row[: len(first)], codes.of_row[len(first) :]
+    return _Keys(pa.chunked_array([pa.array(one)]), pa.chunked_array([pa.array(other)]), 0, codes.width, False)
+
+
+def _placed(keys: _Keys, rows: int) -> Array:
+    """Return places of int32 with the rows of the second table."""
+    made = np.zeros(keys.width + keys.null, np.int32)
+    numbered_rows = rows <= _MOST
+
+    def place(chunk: Any, begin: int) -> None:
+        bridge.place_rows(keys.places(made), _described(chunk), begin if numbered_rows else 0)
+
+    first, tasks = 0, []
+    for chunk in keys.second.chunks:
+        for begin, end in _ranges(len(chunk)):
+            tasks.append(partial(place, chunk.slice(begin, end - begin), first + begin))
+        first += len(chunk)
+    each(tasks)
+    return made
+
+
+def _described(chunk: Any) -> tuple[Any, int, Any, int, int]:
+    """Return keys as the loops take them."""
+    if not len(chunk):
+        return b"", _SIZES[0], None, 0, 0
+    valid, values = chunk.buffers()
+    size = chunk.type.bit_width // 8
+    return values.slice(chunk.offset * size), size, valid if chunk.null_count else None, chunk.offset, len(chunk)
+
+
+def _ranges(rows: int) -> list[tuple[int, int]]:
+    return [(begin, min(begin + ROWS, rows)) for begin in range(0, rows, ROWS)]
+
+
+def _room(count: int) -> Array:
+    """Return memory for numbers of rows, of Arrow's pool, which keeps what was in use."""
+    return np.frombuffer(arrow().allocate_buffer(8 * count), np.int64)
+
+
+def _joined(arrays: Sequence[Array]) -> Array:
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
