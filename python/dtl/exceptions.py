@@ -35,6 +35,21 @@ __all__ = [
 ]
 
 
+# What is noted on exceptions, of any class, for whoever catches them further out: the other ranks of a collective call
+# know of the error; it is on stderr; the program ends by an exit code of its own; it says that there is no context.
+KNOWN_TO_RANKS, PRINTED, HANDLED, ABOUT_CONTEXT = "_told", "_printed", "_handled", "_of_context"
+
+
+def mark(error: BaseException, what: str) -> None:
+    """Note something on an exception."""
+    setattr(error, what, True)
+
+
+def is_marked(error: BaseException, what: str) -> bool:
+    """Say whether something was noted on an exception."""
+    return bool(getattr(error, what, False))
+
+
 class DTLError(Exception):
     """Base class of DTL's exceptions. If an exception is of this class itself, it is a bug in DTL."""
 

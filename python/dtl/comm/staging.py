@@ -9,9 +9,8 @@ import numpy as np
 
 from .._lazy import late
 from .._native.arguments import is_on_device
-from .._native.error_marks import KNOWN_TO_RANKS, is_marked
 from .._native.library import bridge
-from ..exceptions import InvalidTypeError
+from ..exceptions import KNOWN_TO_RANKS, InvalidTypeError, is_marked
 from .requests import Request, then
 
 if TYPE_CHECKING:

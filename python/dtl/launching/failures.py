@@ -7,8 +7,7 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple, Sequence
 
-from .._native.error_marks import KNOWN_TO_RANKS, mark
-from ..exceptions import BackendError, DTLError
+from ..exceptions import KNOWN_TO_RANKS, BackendError, DTLError, mark
 from . import transport
 
 

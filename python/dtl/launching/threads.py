@@ -16,9 +16,8 @@ from typing import Any, Callable, Mapping, NoReturn, Sequence
 
 from .._native import library
 from .._native.callsite import frames_of_threads
-from .._native.error_marks import KNOWN_TO_RANKS, mark
 from .._native.objects import handle_of
-from ..exceptions import CollectiveMismatchError, DTLError
+from ..exceptions import KNOWN_TO_RANKS, CollectiveMismatchError, DTLError, mark
 from ..runtime import hang_monitor
 from ..runtime.context import Context, give_up, of_threads
 from . import failures

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from .._native import library
 from .._native.callsite import frame_at, raised
-from .._native.error_marks import PRINTED, is_marked, mark
 from .._native.process import INTERRUPTED
+from ..exceptions import PRINTED, is_marked, mark
 from . import hang_monitor
 
 _rank: int | None = None

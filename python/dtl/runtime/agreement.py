@@ -10,10 +10,10 @@ from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 from .._lazy import late
 from .._native import library
 from .._native.arguments import integer
-from .._native.error_marks import KNOWN_TO_RANKS, is_marked, mark
 from .._native.library import bridge
 from .._native.objects import handle_of, size_of
 from ..exceptions import (
+    KNOWN_TO_RANKS,
     BoundsError,
     DTLError,
     InvalidArgumentError,
@@ -22,6 +22,8 @@ from ..exceptions import (
     OverflowError,
     code_of,
     code_of_file,
+    is_marked,
+    mark,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -6,8 +6,7 @@ from _thread import _local
 from contextlib import contextmanager
 from typing import Iterator
 
-from .._native.error_marks import KNOWN_TO_RANKS, mark
-from ..exceptions import BackendError
+from ..exceptions import KNOWN_TO_RANKS, BackendError, mark
 
 _thread = _local()
 

@@ -17,8 +17,7 @@ from typing import Iterator
 
 from .._native import library, variables
 from .._native.callsite import frames_of_threads, outside, raised
-from .._native.error_marks import HANDLED, is_marked, mark
-from ..exceptions import InvalidArgumentError, InvalidHandleError
+from ..exceptions import HANDLED, InvalidArgumentError, InvalidHandleError, is_marked, mark
 from . import scheduler
 
 _POLL_SECONDS = 0.5

@@ -9,9 +9,8 @@ import inspect
 import reprlib
 from typing import Any, Callable, Iterable
 
-from .._native.error_marks import ABOUT_CONTEXT, is_marked, mark
 from .._native.library import bridge
-from ..exceptions import DTLError, InvalidTypeError
+from ..exceptions import ABOUT_CONTEXT, DTLError, InvalidTypeError, is_marked, mark
 
 #: Names of NumPy's, mpi4py's and other libraries', and what dtl has in their place.
 ELSEWHERE = {
