@@ -71,8 +71,8 @@ def environment(go: str) -> dict[str, str]:
     return env
 
 
-#: Endings of files that the shared object is made from: sources, and the kernels of GPUs, which it embeds.
-BUILT_FROM = (".go", ".c", ".h", ".ptx", ".gz")
+#: Endings of what the build's results are made from: sources, the kernels of GPUs, and the stub of what is in C.
+BUILT_FROM = (".go", ".c", ".h", ".ptx", ".gz", ".py", ".pyi")
 
 
 def digest(version: str) -> str:
@@ -134,6 +134,7 @@ def build() -> None:
     flags = ["-buildmode=c-shared", "-tags=cpython", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
     package = "./" + GENERATED.relative_to(ROOT).as_posix()
     run([go, "build", *flags, "-o", str(LIBRARY), package], env, ROOT)
+    run([sys.executable, str(ROOT / "numpybridge/python_files.py"), str(LIBRARY), str(WORK)], env, ROOT)
     STAMP.write_text(current, encoding="utf-8")
 
 
@@ -149,6 +150,9 @@ class BuildExtension(build_ext):
         fresh = target.with_suffix(".new")
         shutil.copy2(str(LIBRARY), str(fresh))
         os.replace(str(fresh), str(target))
+        for folder in {target.parent, ROOT / "python/dtl/_native"}:  # type checkers read the sources
+            shutil.copy2(str(WORK / "_bridge.pyi"), str(folder))
+            shutil.copy2(str(WORK / "_numbers.py"), str(folder.parent))
 
 
 class BuildPackage(build_py):

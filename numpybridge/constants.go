@@ -1,11 +1,16 @@
 package numpybridge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"dtl/core/container"
+	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/random"
+	"dtl/core/partition"
+	"dtl/core/status"
 )
 
 // constant is a number that Python passes to an operation, and sees as a constant of _bridge.
@@ -14,8 +19,8 @@ type constant struct {
 	value int64
 }
 
-// constants are the numbers that have no name in the public interface. Operators, policies and error codes have: tests hold these
-// against the core.
+// constants are the numbers that Python and the core have in common. The package has those of operators, partitions, placements and
+// failures without this module, too: the build writes them to a file, by python_files.py.
 var constants = append([]constant{
 	{"OPERATIONS", int64(numOperations)}, // which are counted from 0 on
 	{"FOLD_SUM", int64(fold.Sum)},
@@ -36,7 +41,20 @@ var constants = append([]constant{
 	{"CART_REORDER", askReorder},
 	{"RANDOM_INTEGERS", int64(random.Integers)},
 	{"RANDOM_FLOATS", int64(random.Floats)},
-}, slices.Concat(callsOfFolds(), numbersOfFamilies())...)
+	{"STATUS_FILE_ERRNO", int64(status.FileErrno)},
+}, slices.Concat(callsOfFolds(), numbersOfFamilies(), numbered("OP_", kernel.Ops()), numbered("PARTITION_", partition.Kinds()),
+	numbered("PLACEMENT_", container.Placements()), numbered("STATUS_", status.Codes()))...)
+
+// numbered are the numbers of values by their names.
+func numbered[T interface {
+	~int | ~int64 | ~uint8
+	fmt.Stringer
+}](prefix string, values []T) (all []constant) {
+	for _, v := range values {
+		all = append(all, constant{prefix + strings.ToUpper(strings.ReplaceAll(v.String(), " ", "_")), int64(v)})
+	}
+	return all
+}
 
 // numbersOfFamilies are by which a new container's specification names its family.
 func numbersOfFamilies() (all []constant) {

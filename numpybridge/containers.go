@@ -123,7 +123,7 @@ func (l *list) many() []int64 {
 // division reads kind, block, the local sizes and the grid, the lists with their lengths; -1 stands for no grid.
 func (l *list) division() (container.Division, error) {
 	kind, block := l.one(), l.one()
-	if kind < 0 || kind > int64(partition.KindExplicit) {
+	if kind < 0 || kind >= int64(len(partition.Kinds())) {
 		return container.Division{}, status.New(status.InvalidArgument, "partition number %d does not exist", kind)
 	}
 	return container.Division{Kind: partition.Kind(kind), Block: block, Sizes: l.many(), Grid: l.many()}, nil

@@ -24,6 +24,14 @@ const (
 
 var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED"}
 
+// Placements returns all placements, in the order of their numbers.
+func Placements() (all []Placement) {
+	for p := range placementNames {
+		all = append(all, Placement(p))
+	}
+	return all
+}
+
 // String returns its name for users.
 func (p Placement) String() string {
 	if p < 0 || int(p) >= len(placementNames) {

@@ -49,6 +49,14 @@ func (o Op) String() string {
 	return "unknown op"
 }
 
+// Ops returns all operators in the order of their numbers, at the end those that only windows have.
+func Ops() (all []Op) {
+	for o := range NoOp + 1 {
+		all = append(all, o)
+	}
+	return all
+}
+
 // ParseOp returns the operator of the given number, as it arrives from outside.
 func ParseOp(n int64) (Op, error) {
 	if n == int64(Replace) || n == int64(NoOp) {

@@ -6,6 +6,7 @@
 package partition
 
 import (
+	"fmt"
 	"math"
 
 	"dtl/core/status"
@@ -23,6 +24,24 @@ const (
 	KindReplicated
 	KindExplicit
 )
+
+var kindNames = [...]string{"BLOCK", "CYCLIC", "BLOCK_CYCLIC", "HASH", "REPLICATED", "EXPLICIT"}
+
+// Kinds returns all kinds, in the order of their numbers.
+func Kinds() (all []Kind) {
+	for k := range kindNames {
+		all = append(all, Kind(k))
+	}
+	return all
+}
+
+// String returns the kind's name in capitals, as Python spells its constant.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
 
 // Partition says which of Ranks() ranks holds which global index in [0, GlobalSize()).
 //

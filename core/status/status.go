@@ -5,7 +5,9 @@ package status
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 )
 
 // Code says what kind of failure an error is. Python maps each to one exception class.
@@ -63,6 +65,9 @@ var names = map[Code]string{
 	File:               "file",
 	FileMissing:        "file missing",
 }
+
+// Codes returns the codes in ascending order. FileErrno is none: it is what is added to numbers of the system's.
+func Codes() []Code { return slices.Sorted(maps.Keys(names)) }
 
 // String returns the code's name in words.
 func (c Code) String() string {

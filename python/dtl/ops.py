@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any, Callable, Final, Literal, Union
 
+from . import _numbers
+
 
 class Op(enum.IntEnum):
     """An operator that combines elements of the ranks.
@@ -26,19 +28,19 @@ class Op(enum.IntEnum):
     REPLACE and NO_OP are for windows: REPLACE writes the new element, and NO_OP leaves the old one.
     """
 
-    SUM = 0
-    PROD = 1
-    MIN = 2
-    MAX = 3
-    LAND = 4
-    LOR = 5
-    BAND = 6
-    BOR = 7
-    BXOR = 8
-    MINLOC = 9
-    MAXLOC = 10
-    REPLACE = 11
-    NO_OP = 12
+    SUM = _numbers.OP_SUM
+    PROD = _numbers.OP_PROD
+    MIN = _numbers.OP_MIN
+    MAX = _numbers.OP_MAX
+    LAND = _numbers.OP_LAND
+    LOR = _numbers.OP_LOR
+    BAND = _numbers.OP_BAND
+    BOR = _numbers.OP_BOR
+    BXOR = _numbers.OP_BXOR
+    MINLOC = _numbers.OP_MINLOC
+    MAXLOC = _numbers.OP_MAXLOC
+    REPLACE = _numbers.OP_REPLACE
+    NO_OP = _numbers.OP_NO_OP
 
 
 class InPlace(enum.Enum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Literal, Sequence, TypeVar, Union
 
+from . import _numbers
 from .exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -14,21 +15,21 @@ if TYPE_CHECKING:
 class Partition(enum.IntEnum):
     """Which rank holds which element."""
 
-    BLOCK = 0
-    CYCLIC = 1
-    BLOCK_CYCLIC = 2
-    HASH = 3
-    REPLICATED = 4
-    EXPLICIT = 5
+    BLOCK = _numbers.PARTITION_BLOCK
+    CYCLIC = _numbers.PARTITION_CYCLIC
+    BLOCK_CYCLIC = _numbers.PARTITION_BLOCK_CYCLIC
+    HASH = _numbers.PARTITION_HASH
+    REPLICATED = _numbers.PARTITION_REPLICATED
+    EXPLICIT = _numbers.PARTITION_EXPLICIT
 
 
 class Placement(enum.IntEnum):
     """Where the elements are: on the host, on a GPU, or in memory that both reach."""
 
-    HOST = 0
-    DEVICE = 1
-    UNIFIED = 2
-    DEVICE_PREFERRED = 3
+    HOST = _numbers.PLACEMENT_HOST
+    DEVICE = _numbers.PLACEMENT_DEVICE
+    UNIFIED = _numbers.PLACEMENT_UNIFIED
+    DEVICE_PREFERRED = _numbers.PLACEMENT_DEVICE_PREFERRED
 
 
 class Execution(enum.IntEnum):

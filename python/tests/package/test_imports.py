@@ -24,6 +24,7 @@ ROOT = Path(dtl.__file__).parent
 
 #: The packages and modules of dtl. One imports those before it, and those of its own row.
 ORDER = [
+    ["_numbers"],
     ["exceptions", "ops", "policies", "_lazy"],
     ["_native"],
     ["futures"],
@@ -78,8 +79,10 @@ def imports(tree: ast.AST, module: str, types: bool = False) -> Iterator[tuple[s
                 base = ["dtl", *module.split(".")][: -tree.level] if tree.level else []
                 base += tree.module.split(".") if tree.module else []
                 names = [[*base, alias.name], base]
-            of_dtl = (module_of(name[1:]) for name in names if name[:1] == ["dtl"])
-            yield from ((found, tree.lineno) for found in list(of_dtl)[:2] if found)
+            of_dtl = [module_of(name[1:]) for name in names if name[:1] == ["dtl"]]
+            if of_dtl[1:] == ["__init__"] and of_dtl[0]:  # a module beside this one, and nothing that the package has
+                del of_dtl[1]
+            yield from ((found, tree.lineno) for found in of_dtl if found)
         return
     for node in ast.iter_child_nodes(tree):
         yield from imports(node, module, types)
