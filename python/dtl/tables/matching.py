@@ -9,8 +9,9 @@ import numpy as np
 
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
-from .codes import in_order, numbered
+from .codes import in_order, integers_of, numbered
 from .gather import ROWS
+from .loops import numbered_texts, numbered_words
 from .partners import counting
 from .rows import arrow
 from .threaded import each
@@ -184,12 +185,57 @@ def _signed(chunk: Any) -> Any:
 def _numbers(first: Any, second: Any) -> _Keys:
     """Return the numbers of keys of any types."""
     pa = arrow()
-    columns = [
-        pa.chunked_array(one.chunks + other.chunks, one.type) for one, other in zip(first.columns, second.columns)
-    ]
-    codes = numbered(first.column_names, columns)
-    one, other = codes.of_row[: len(first)], codes.of_row[len(first) :]
-    return _Keys(pa.chunked_array([pa.array(one)]), pa.chunked_array([pa.array(other)]), 0, codes.width, False)
+    one, other, width = _numbers_of(first.column_names[0], first.column(0), second.column(0))
+    for name, *columns in zip(first.column_names[1:], first.columns[1:], second.columns[1:]):
+        one, other, width = _together((one, other, width), _numbers_of(name, *columns))
+    return _Keys(pa.chunked_array([pa.array(one)]), pa.chunked_array([pa.array(other)]), 0, width, False)
+
+
+def _numbers_of(name: str, first: Any, second: Any) -> tuple[Array, Array, int]:
+    """Return numbers of the values of two columns, those of the second, and how many there are.
+
+    A value that the second column does not have has the number -1, or another that none of the second one's has.
+    """
+    pa = arrow()
+    kind, known = second.type, len(second)
+    both = pa.chunked_array(second.chunks + first.chunks, kind)
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        codes, rows = numbered_texts(both, known)
+    elif pa.types.is_floating(kind) and kind.bit_width // 8 in _SIZES:
+        codes, rows = numbered_words(_one_of_each(integers_of(both)), known)
+    elif pa.types.is_integer(kind) or pa.types.is_temporal(kind):
+        codes, rows = numbered_words(integers_of(both).astype(np.int64, copy=False), known)
+    else:
+        made = numbered([name], [both])
+        return made.of_row[known:], made.of_row[:known], made.width
+    width = len(rows)
+    if both.null_count:
+        codes[both.is_null().to_numpy()] = width
+        width += 1
+    return codes[known:], codes[:known], width
+
+
+def _one_of_each(values: Array) -> Array:
+    """Return floats of which equal ones have equal bits."""
+    values = values + values.dtype.type(0)  # of -0.0, too
+    values[np.isnan(values)] = np.nan
+    return values
+
+
+def _together(one: tuple[Array, Array, int], other: tuple[Array, Array, int]) -> tuple[Array, Array, int]:
+    """Return the numbers of pairs of values, given those of each, which are not used again."""
+    width = other[2]
+    pairs = []
+    for codes, more in zip(one[:2], other[:2]):
+        absent = (codes < 0) | (more < 0)
+        codes = codes * width + more
+        codes[absent] = -1
+        pairs.append(codes)
+    known = len(pairs[1])
+    if one[2] * width <= max(_SPARSE * known, _ANYWAY):
+        return pairs[0], pairs[1], one[2] * width
+    codes, rows = numbered_words(np.concatenate([pairs[1], pairs[0]]), known)
+    return codes[known:], codes[:known], len(rows)
 
 
 def _placed(keys: _Keys, rows: int) -> Array:
