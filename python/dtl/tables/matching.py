@@ -11,6 +11,7 @@ from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
 from .codes import in_order, integers_of, numbered
 from .gather import ROWS
+from .integer_keys import SIZES, as_integers, is_integer, range_of
 from .loops import numbered_texts, numbered_words
 from .partners import counting
 from .rows import arrow
@@ -23,9 +24,6 @@ _SPARSE, _ANYWAY = 4, 1 << 16
 
 #: The most rows, or keys, that a place can number.
 _MOST = 2**31 - 2
-
-#: The bytes of keys that the loops read as they are.
-_SIZES = (4, 8)
 
 
 class Matches:
@@ -153,33 +151,13 @@ class _Keys(NamedTuple):
 
 def _integers(first: Any, second: Any) -> _Keys | None:
     """Return keys that are integers of a small range; None if these are not."""
-    pa = arrow()
-    kind = second.column(0).type
-    if second.num_columns > 1 or not (pa.types.is_integer(kind) or pa.types.is_temporal(kind)) or not len(second):
+    if second.num_columns > 1 or not is_integer(second.column(0).type):
         return None
-    one, other = (_as_integers(table.column(0)) for table in (first, second))
-    bounds = pa.compute.min_max(other).as_py()
-    if bounds["min"] is None:
+    one, other = (as_integers(table.column(0)) for table in (first, second))
+    bounds = range_of(other)
+    if bounds is None or bounds[1] - bounds[0] >= max(_SPARSE * len(second), _ANYWAY):
         return None
-    width = bounds["max"] - bounds["min"] + 1
-    if width > max(_SPARSE * len(second), _ANYWAY):
-        return None
-    return _Keys(one, other, bounds["min"], width, bool(other.null_count))
-
-
-def _as_integers(column: Any) -> Any:
-    """Return integers, dates or times as integers of 32 or 64 bits with a sign."""
-    pa = arrow()
-    kind = column.type
-    if pa.types.is_unsigned_integer(kind) or kind.bit_width // 8 not in _SIZES:
-        return pa.chunked_array([_signed(chunk) for chunk in column.chunks], pa.int64())
-    made = pa.int32() if kind.bit_width == 32 else pa.int64()
-    return column if kind == made else pa.chunked_array([chunk.view(made) for chunk in column.chunks], made)
-
-
-def _signed(chunk: Any) -> Any:
-    pa = arrow()
-    return chunk.view(pa.int64()) if chunk.type == pa.uint64() else chunk.cast(pa.int64())
+    return _Keys(one, other, bounds[0], bounds[1] - bounds[0] + 1, bool(other.null_count))
 
 
 def _numbers(first: Any, second: Any) -> _Keys:
@@ -201,9 +179,9 @@ def _numbers_of(name: str, first: Any, second: Any) -> tuple[Array, Array, int]:
     both = pa.chunked_array(second.chunks + first.chunks, kind)
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
         codes, rows = numbered_texts(both, known)
-    elif pa.types.is_floating(kind) and kind.bit_width // 8 in _SIZES:
+    elif pa.types.is_floating(kind) and kind.bit_width // 8 in SIZES:
         codes, rows = numbered_words(_one_of_each(integers_of(both)), known)
-    elif pa.types.is_integer(kind) or pa.types.is_temporal(kind):
+    elif is_integer(kind):
         codes, rows = numbered_words(integers_of(both).astype(np.int64, copy=False), known)
     else:
         made = numbered([name], [both])
@@ -227,10 +205,9 @@ def _together(one: tuple[Array, Array, int], other: tuple[Array, Array, int]) ->
     width = other[2]
     pairs = []
     for codes, more in zip(one[:2], other[:2]):
-        absent = (codes < 0) | (more < 0)
-        codes = codes * width + more
-        codes[absent] = -1
-        pairs.append(codes)
+        both = codes * width + more
+        both[(codes < 0) | (more < 0)] = -1
+        pairs.append(both)
     known = len(pairs[1])
     if one[2] * width <= max(_SPARSE * known, _ANYWAY):
         return pairs[0], pairs[1], one[2] * width
@@ -258,7 +235,7 @@ def _placed(keys: _Keys, rows: int) -> Array:
 def _described(chunk: Any) -> tuple[Any, int, Any, int, int]:
     """Return keys as the loops take them."""
     if not len(chunk):
-        return b"", _SIZES[0], None, 0, 0
+        return b"", SIZES[0], None, 0, 0
     valid, values = chunk.buffers()
     size = chunk.type.bit_width // 8
     return values.slice(chunk.offset * size), size, valid if chunk.null_count else None, chunk.offset, len(chunk)

@@ -1,7 +1,8 @@
 """Which rows of one table have a key of a row of another, and how they come to the ranks of those rows.
 
-Rows of the first table stay where they are. The ranks send the hashes of their keys to the ranks that these belong to,
-which find out who has to send which rows to whom. So a row travels once, to each rank that has its key.
+Rows of the first table stay where they are, and a row of the second travels once, to each rank that has its key. Which
+ranks these are, they tell each other by a bit for each key, or hash, that there may be: each has the bits of all. Where
+those are more bytes than hashes of the keys would be, hashes travel to the ranks that they belong to, which find out.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from ..ops import MAX
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from .exchange import gathered_everywhere, sent
+from .gather import taken
 from .hashes import hashed, ranks_of
-from .rows import arrow
+from .integer_keys import as_integers, is_integer, offsets, range_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Tables of fewer bytes go to every rank.
 SMALL = 1 << 20
+
+#: So many bits there are for each row of the first table on the rank that has most, where hashes of keys share them: a
+#: row of the second table travels for nothing if another key has its bit.
+_PER_KEY = 16
 
 
 class Partners(NamedTuple):
@@ -63,7 +69,11 @@ def partners(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
     nbytes = int(sizes[:, 3].sum())
     if nbytes <= SMALL or nbytes * ctx.size <= int(sizes[:, 1].sum()):
         return _everywhere(ctx, op, second, sizes[:, 2], nbytes)
-    return by_hash(ctx, op, keys, second)
+    bits = _bits(ctx, op, keys, second, int(sizes[:, 0].max()))
+    hashes = 8 * int(sizes[:, 0].sum() + sizes[:, 2].sum())
+    if ctx.size * (ctx.size - 1) * bits.width // 8 > hashes:
+        return by_hash(ctx, op, keys, second)
+    return _by_bits(ctx, op, bits, second)
 
 
 def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) -> Partners:
@@ -78,6 +88,63 @@ def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) ->
         return np.asarray(allreduce(ctx, flags.astype(np.uint8), MAX))[begin : begin + len(second)] > 0
 
     return Partners(whole, met)
+
+
+class _Bits(NamedTuple):
+    """Which bit stands for the key of each row.
+
+    Parameters
+    ----------
+    asked, offered
+        What returns the bits of the keys of this rank's rows of the first table, and of those of the second.
+    width
+        How many bits there are, on every rank.
+    """
+
+    asked: Callable[[], Array]
+    offered: Callable[[], Array]
+    width: int
+
+
+def by_bits(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
+    """Do what ``partners`` does, by a bit for each key, for any number of ranks."""
+    most = int(allgather(ctx, np.array([len(keys)], np.int64)).max())
+    return _by_bits(ctx, op, _bits(ctx, op, keys, second, most), second)
+
+
+def _bits(ctx: Context, op: str, keys: Any, second: Any, most: int) -> _Bits:
+    """Return which bits stand for keys, given how many rows a rank has of the first table at most. Collective."""
+    names = keys.column_names
+    room = 1 << (_PER_KEY * max(most, 1) - 1).bit_length()
+    if len(names) == 1 and is_integer(keys.column(0).type):
+        with local_step(ctx, op):
+            one, other = as_integers(keys.column(0)), as_integers(second.column(names[0]))
+            mine = range_of(other) or (0, -1)
+        ranges = [
+            (low, high) for low, high in allgather(ctx, np.array(mine, np.int64)).reshape(-1, 2).tolist() if low <= high
+        ] or [(0, -1)]
+        low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
+        if high - low < room:
+            last = high - low + 1  # the bit of null
+            return _Bits(lambda: offsets(one, low, last), lambda: offsets(other, low, last), last + 1)
+
+    def hashes_of(table: Any) -> Array:
+        return (hashed(table, names) & np.uint64(room - 1)).view(np.int64)
+
+    return _Bits(lambda: hashes_of(keys), lambda: hashes_of(second), room)
+
+
+def _by_bits(ctx: Context, op: str, bits: _Bits, second: Any) -> Partners:
+    with local_step(ctx, op):
+        there = np.zeros(bits.width, np.bool_)
+        asked = bits.asked()
+        there[asked[(asked >= 0) & (asked < bits.width)]] = True
+        mine = np.packbits(there)
+    everyones = allgather(ctx, mine).reshape(ctx.size, len(mine))
+    with local_step(ctx, op):
+        offered = bits.offered()
+        wanted = [np.flatnonzero(np.unpackbits(each, count=bits.width).view(np.bool_)[offered]) for each in everyones]
+    return _delivered(ctx, op, second, np.concatenate(wanted), np.array([len(each) for each in wanted]))
 
 
 def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
@@ -99,7 +166,13 @@ def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
         pair.sort()
         rank, row = np.divmod(pair, max(len(second), 1))
         counts = np.bincount(rank, minlength=ctx.size)
-        moved = second.take(arrow().array(row))
+    return _delivered(ctx, op, second, row, counts)
+
+
+def _delivered(ctx: Context, op: str, second: Any, row: Array, counts: Array) -> Partners:
+    """Send rows, given those for each rank, of rank 0 first, and how many each gets. Collective."""
+    with local_step(ctx, op):
+        moved = taken(second, row)
         parts = [moved.slice(end - count, count) for end, count in zip(np.cumsum(counts), counts)]
     arrived = sent(ctx, op, parts)
     matrix = allgather(ctx, counts.astype(np.int64)).reshape(ctx.size, ctx.size)

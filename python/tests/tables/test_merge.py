@@ -21,11 +21,13 @@ pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 D = decimal.Decimal
 
 
-@pytest.fixture(params=["everywhere", "by hash"])
+@pytest.fixture(params=["everywhere", "by hash", "by bits"])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send a second table to every rank, because it is small; or by hash, as if it were large."""
-    if request.param == "by hash":
-        monkeypatch.setattr(joining, "partners", partners.by_hash)
+    """Send a second table to every rank, because it is small; or by hash or bits, as if it were large."""
+    if request.param != "everywhere":
+        monkeypatch.setattr(
+            joining, "partners", {"by hash": partners.by_hash, "by bits": partners.by_bits}[request.param]
+        )
 
 
 def joined(left: list[dict[str, Any]], right: list[dict[str, Any]], keys: list[str], how: str) -> list[list[Any]]:
