@@ -100,7 +100,10 @@ def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any, w
         shared = shares(groups, ctx.size, chosen_rows)
     for number, ids, skip, rows in shared[ctx.rank]:
         with local_step(ctx, op), as_file_error("read", parts[number].path):
+            before = opened.state(number)
             table = opened.read(number, ids, skip, rows, names, condition, beside)
+            if opened.state(number) != before or before[:1] != found[number][2][:1]:
+                raise FileError(f"{parts[number].path!r} changed while it was read")
             tables.append({name: converted(table[name], fields[name]) for name in names})
     with local_step(ctx, op):
         pa = arrow()
@@ -118,7 +121,18 @@ class _Files:
 
     def __init__(self, datasets: Any, parts: list[Part], keys: dict[str, Any]) -> None:
         self._datasets, self._parts, self._keys = datasets, parts, keys
-        self._format = datasets.ParquetFileFormat()
+        scan = datasets.ParquetFragmentScanOptions()
+        if hasattr(scan, "page_checksum_verification"):  # where a file has checksums; of pyarrow 15 and later
+            scan.page_checksum_verification = True
+        self._format = datasets.ParquetFileFormat(default_fragment_scan_options=scan)
+
+    def state(self, number: int) -> tuple[int, ...]:
+        """Return what changes with a file, its size first; nothing of one that is elsewhere."""
+        path = self._parts[number].path
+        if is_remote(path):
+            return ()
+        now = os.stat(path)
+        return now.st_size, now.st_mtime_ns, now.st_ino
 
     def _opened(self, number: int) -> tuple[Any, Any]:
         """Return a file as a fragment of a dataset, and its schema with the columns of folders."""
@@ -153,7 +167,8 @@ class _Files:
             with arrows_errors("filters"):
                 kept = {group.id for group in fragment.subset(filter=condition, schema=schema).row_groups}
         fields = [(field.name, normal(field.type)) for field in schema]
-        return fields, [(group.id, group.num_rows) for group in all_groups if group.id in kept]
+        groups = [(group.id, group.num_rows) for group in all_groups if group.id in kept]
+        return fields, groups, self.state(number)
 
     def read(
         self, number: int, ids: list[int], skip: int, rows: int, names: list[str], condition: Any, beside: Any

@@ -45,8 +45,9 @@ def read_json(ctx: Context, op: str, path: str, columns: Any) -> Rows:
         blocks = _blocks(files, ctx.rank, ctx.size)
         tables = [_parsed(parser, paths[number], files[number], lo, hi, None) for number, lo, hi in blocks]
         mine = [list(zip(table.column_names, table.schema.types)) for table in tables]
+        found = [(paths[block[0]], fields) for block, fields in zip(blocks, mine)]
     agree(ctx, op)
-    kinds = _common([each for of_rank in allgather_object(ctx, mine) for each in of_rank], path)
+    kinds = _common([each for of_rank in allgather_object(ctx, found) for each in of_rank], path)
     for name in chosen or ():
         if name not in kinds:
             raise unknown_column(name, list(kinds))
@@ -109,12 +110,12 @@ def _common(found: list[Any], path: str) -> dict[str, Any]:
     """Return the types of the columns, in the order in which they are first there."""
     pa = arrow()
     kinds: dict[str, Any] = {}
-    for fields in found:
+    for file, fields in found:
         for name, kind in fields:
             before = kinds.get(name, kind)
             both = pa.float64() if {before, kind} == {pa.int64(), pa.float64()} else common(before, kind)
             if both is None:
-                raise FileError(f"the values of {name!r} in {path!r} are of {before}, and of {kind} further on")
+                raise FileError(f"the values of {name!r} in {file!r} are of {kind}, and of {before} before")
             kinds[name] = both
     if not kinds:
         raise FileError(f"{path!r} has no line with an object")

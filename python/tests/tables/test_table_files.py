@@ -173,6 +173,23 @@ def test_refused_files(ctx: dtl.Context, folder: str) -> None:
         read(ctx, path, filters=[("text", ">", np.datetime64("2020-01-01"))])
 
 
+def test_damaged_page(ctx: dtl.Context, folder: str) -> None:
+    """Numbers without compression have no other sign of a changed byte than the checksum of their page."""
+    path = f"{folder}/a.parquet"
+    if ctx.is_root:
+        table = pa.table({"n": np.arange(1000) * 12345})
+        parquet.write_table(
+            table, path, compression="none", use_dictionary=False, row_group_size=100, write_page_checksum=True
+        )
+        data = bytearray(Path(path).read_bytes())
+        data[len(data) // 2] ^= 1
+        Path(path).write_bytes(data)
+    ctx.barrier()
+    if hasattr(datasets.ParquetFragmentScanOptions, "page_checksum_verification"):  # of pyarrow 15 and later
+        with pytest.raises(dtl.FileError, match=r"a\.parquet.*CRC"):
+            dtl.read_parquet(ctx, path)
+
+
 def test_what_may_not_be_written(ctx: dtl.Context, folder: str) -> None:
     table = divided(ctx, WHOLE)
     path = f"{folder}/a.parquet"
@@ -209,6 +226,7 @@ def test_json_lines(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPat
     if ctx.is_root:
         for number, part in enumerate((given[:20], given[20:21], given[21:])):
             Path(folder, f"{number}.json").write_text("".join(json.dumps(row) + "\n" for row in part))
+        Path(folder, "3.jsonl").write_text('{"n": "x"}\n')
         Path(folder, "odd.json").write_text('{"n": 1}\n{"n": "x"}\n')
         Path(folder, "broken.json").write_text('{"n": 1}\n{"n": \n')
         Path(folder, "empty.json").write_text("")
@@ -218,6 +236,8 @@ def test_json_lines(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPat
     assert found.to_pylist() == [{name: row.get(name) for name in names} for row in given]
     some = everywhere(dtl.read_json(ctx, f"{folder}/2.json", columns=["late", "n"]))
     assert some.to_pylist() == [{"late": row.get("late"), "n": row["n"]} for row in given[21:]]
+    with pytest.raises(dtl.FileError, match=r"'n' in .*3\.jsonl' are of string, and of int64 before"):
+        dtl.read_json(ctx, f"{folder}/[0-9].json*")
     for name in ("odd", "broken", "empty"):
         with pytest.raises(dtl.FileError, match=name):
             dtl.read_json(ctx, f"{folder}/{name}.json")
