@@ -57,7 +57,25 @@ class Piece(NamedTuple):
     end: int
 
 
-class CsvFile:
+class Text:
+    """Bytes of a file that are text in UTF-8."""
+
+    path: str
+
+    @contextmanager
+    def as_text(self, start: int) -> Iterator[None]:
+        """Say which byte is no text where one cannot be decoded, of bytes from a place on."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise FileError(
+                f"{self.path!r} is no text in UTF-8, as byte {start + error.start} is {byte:#04x}; convert it from its "
+                "encoding, for example with iconv -f WINDOWS-1252 -t UTF-8"
+            ) from None
+
+
+class CsvFile(Text):
     """A CSV file: where its rows begin, and the names of its columns.
 
     Parameters
@@ -101,18 +119,6 @@ class CsvFile:
             pa.csv.ParseOptions(delimiter=chr(self._delimiter), newlines_in_values=True),
         ).column_names
         return list(names) if self._header else [str(number) for number in range(len(names))]
-
-    @contextmanager
-    def as_text(self, start: int) -> Iterator[None]:
-        """Say which byte is no text where one cannot be decoded, of bytes from a place on."""
-        try:
-            yield
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            raise FileError(
-                f"{self.path!r} is no text in UTF-8, as byte {start + error.start} is {byte:#04x}; convert it from its "
-                "encoding, for example with iconv -f WINDOWS-1252 -t UTF-8"
-            ) from None
 
     def effect(self, start: int, end: int) -> Effect:
         """Return what the quotes of a range change."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..runtime.context import Context
 from . import reading, reading_batches, reading_csv
+from .csv_options import options_of
 from .table import Table
 
 from_arrow = Table.from_arrow
@@ -19,4 +20,4 @@ def loaded(ctx: Context, format: str, path: str, rows: slice | None) -> Table:
         return Table.of(reading.read_parquet(ctx, "load", path, None, None, rows))
     if format == "arrow":
         return Table.of(reading_batches.read_arrow(ctx, "load", path, None, rows))
-    return Table.of(reading_csv.read_csv(ctx, "load", path, reading_csv.options_of(), rows))
+    return Table.of(reading_csv.read_csv(ctx, "load", path, options_of(), rows))

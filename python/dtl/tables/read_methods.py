@@ -8,6 +8,7 @@ from ..io.steps import path_of
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
 from . import reading, reading_batches, reading_csv, reading_json
+from .csv_options import options_of
 from .making import rows_of_arrow
 from .rows import HasRows
 
@@ -141,7 +142,8 @@ class ReadMethods(HasRows):
             The context. All ranks pass the same arguments.
         path
             A file, a pattern of several files, a URL, or a folder of files. They may be compressed by gzip, bzip2, xz
-            or zstd, whatever their suffixes say; then one rank unpacks each file.
+            or zstd, whatever their suffixes say; then one rank unpacks each file, and sends the others their rows as it
+            does: no rank holds more than its share of the text.
         sep
             The character between values.
         header
@@ -195,7 +197,7 @@ class ReadMethods(HasRows):
         """
         check_context(ctx)
         text = path_of(path)
-        options = reading_csv.options_of(
+        options = options_of(
             sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
         )
         return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options))

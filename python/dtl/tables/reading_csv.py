@@ -1,128 +1,37 @@
 """Tables of files of CSV: each rank parses the rows that begin in its share of the bytes, by pyarrow.
 
-Files that are compressed, in another encoding than UTF-8, or that have comments are each made plain by one rank, and
-their rows dealt out after that. The types of the columns are found by looking at all rows: every rank parses its own as
-they look, the ranks agree on types that hold all of them, and rows that looked otherwise are parsed again.
+Files that are compressed, in another encoding than UTF-8, or that have comments are each made plain by one rank, which
+deals them out as it reads (``unpacking.py``). The types of the columns are found by looking at all rows: every rank
+parses its own as they look, the ranks agree on types that hold all of them, and rows that looked otherwise are parsed
+again.
 """
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
-import io
-import lzma
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._native.arguments import integer
 from ..comm.objects import allgather_object
-from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import FileError, InvalidArgumentError
 from ..io.csv_lines import CsvFile, rows_of_rank
-from ..io.csv_types import NULLS
-from ..io.names import names_in
 from ..io.patterns import table_files
 from ..io.remote import open_binary
 from ..io.same_files import check_same_files
 from ..io.steps import as_file_error, file_step, from_root
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import converted, converted_to, is_number, type_of
+from .arrow_types import converted, converted_to, is_number
+from .csv_options import Options
 from .exchange import balanced
 from .making import settled
 from .rows import Rows, arrow, arrows_errors, block_counts, counted, unknown_column
 from .selection import range_of, sliced
+from .unpacking import MAGIC, PlainFile, dealt
 
 #: The bytes that are parsed at a time, and from which on integers may have lost digits as float64.
 _BLOCK, _EXACT = 32 << 20, float(2**53)
-
-#: The compressions, by the bytes that they begin with.
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-
-
-class Options(NamedTuple):
-    """What a caller says of files of CSV."""
-
-    sep: str
-    header: bool
-    names: tuple[str, ...] | None
-    columns: tuple[str, ...] | None
-    types: tuple[tuple[str, Any], ...]
-    formats: tuple[tuple[str, str], ...]
-    decimal: str
-    thousands: str | None
-    comment: str | None
-    skip: int
-    missing: tuple[str, ...]
-    encoding: str
-
-
-def options_of(  # as many as pandas has of these
-    sep: Any = ",",
-    header: Any = "infer",
-    names: Any = None,
-    usecols: Any = None,
-    dtype: Any = None,
-    parse_dates: Any = None,
-    decimal: Any = ".",
-    thousands: Any = None,
-    comment: Any = None,
-    skiprows: Any = 0,
-    na_values: Any = None,
-    encoding: Any = "utf-8",
-) -> Options:
-    """Return what a caller says, checked."""
-    given = {"sep": sep, "decimal": decimal, "thousands": thousands, "comment": comment}
-    for name, value in given.items():
-        if value is None and name in ("thousands", "comment"):
-            continue
-        if not isinstance(value, str) or len(value) != 1 or not value.isascii() or value in '"\r\n\0':
-            raise InvalidArgumentError(f"{name} {value!r} is not one character of ASCII other than a quote or newline")
-    if decimal in (sep, thousands) or comment in (sep, decimal, thousands or sep):
-        raise InvalidArgumentError(f"{', '.join(f'{name} {value!r}' for name, value in given.items())} must differ")
-    if header not in ("infer", 0, None) or isinstance(header, (bool, float)):
-        raise InvalidArgumentError(f"header {header!r} is none of 'infer', 0 and None")
-    own = None if names is None else tuple(names_in("names", names))
-    if own is not None and (not own or len(set(own)) < len(own)):
-        raise InvalidArgumentError(f"names {own} names no column, or one twice")
-    chosen = None if usecols is None else tuple(names_in("usecols", usecols))
-    if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
-        raise InvalidArgumentError(f"usecols {chosen} names no column, or one twice")
-    skip = integer("skiprows", skiprows)
-    if skip < 0:
-        raise InvalidArgumentError(f"skiprows {skip} is negative")
-    try:
-        known = codecs.lookup(encoding).name
-    except (TypeError, LookupError, ValueError):
-        raise InvalidArgumentError(f"encoding {encoding!r} is none that Python knows") from None
-    types, formats = _types(dtype), _formats(parse_dates)
-    more = () if na_values is None else tuple(names_in("na_values", na_values))
-    first_row = header == 0 if header != "infer" else own is None
-    return Options(
-        sep, first_row, own, chosen, types, formats, decimal, thousands, comment, skip, (*NULLS, *more), known
-    )
-
-
-def _types(dtype: Any) -> tuple[tuple[str, Any], ...]:
-    if dtype is None:
-        return ()
-    if not isinstance(dtype, Mapping):
-        raise InvalidTypeError(f"dtype must be a mapping of names to types, not {dtype!r}")
-    names_in("dtype", list(dtype))
-    return tuple((name, type_of(kind)) for name, kind in dtype.items())
-
-
-def _formats(parse_dates: Any) -> tuple[tuple[str, str], ...]:
-    """Return the formats of columns of times; "" for that of ISO 8601."""
-    if parse_dates is None:
-        return ()
-    if isinstance(parse_dates, Mapping):
-        names_in("parse_dates", [*parse_dates, *parse_dates.values()])
-        return tuple(parse_dates.items())
-    return tuple((name, "") for name in names_in("parse_dates", parse_dates))
 
 
 def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | None = None) -> Rows:
@@ -132,17 +41,23 @@ def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | 
     agree(ctx, op, f"path {path!r}, {options}")
     paths, plain = from_root(ctx, op, "read", path, lambda: _looked_at(path, options))
     files: list[CsvFile] = []
+    found = []
     with file_step(ctx, op, "read", path):
-        mine = paths if plain else paths[len(paths) * ctx.rank // ctx.size : len(paths) * (ctx.rank + 1) // ctx.size]
-        for name in mine:
+        for name in paths if plain else paths[ctx.rank :: ctx.size]:
             with as_file_error("read", name):
-                data = None if plain else np.frombuffer(_made_plain(name, options), np.uint8)
-                files.append(
-                    CsvFile(name, options.sep, len(paths) <= 100, data=data, skip=options.skip, header=options.header)
-                )
-        found = [(file.path, _names(pa, file, options)) for file in files]
+                if plain:
+                    files.append(
+                        CsvFile(name, options.sep, len(paths) <= 100, skip=options.skip, header=options.header)
+                    )
+                    found.append((name, _names(name, files[-1].names(pa), options)))
+                else:
+                    file = PlainFile(name, options)
+                    file.close()
+                    found.append((name, _names(name, file.names, options)))
     agree(ctx, op)
-    all_names = _common_names([each for of_rank in allgather_object(ctx, found) for each in of_rank], options)
+    everyones = dict(each for of_rank in allgather_object(ctx, found) for each in of_rank)
+    all_names = _common_names([(name, everyones[name]) for name in paths], options)
+    blocks: list[Any]
     if plain:
         check_same_files(ctx, op, path, [file.data.state for file in files if hasattr(file.data, "state")])
         blocks = [
@@ -151,9 +66,7 @@ def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | 
             for start, end in _blocks(ctx, op, files[piece.number], piece.start, piece.end)
         ]
     else:
-        blocks = [
-            (file, start, end) for file in files for start, end in _blocks(ctx, op, file, file.head, len(file.data))
-        ]
+        blocks = [(piece, 0, len(piece.data)) for piece in dealt(ctx, op, path, paths, options)]
     parser, lo, hi = _Parser(options, all_names), 0, None
     if which is not None:
         blocks, lo, hi = _chosen(ctx, op, blocks, parser, which)
@@ -198,7 +111,7 @@ def _looked_at(path: str, options: Options) -> tuple[list[str], bool]:
     for name in paths if plain else ():
         with as_file_error("read", name), open_binary(name) as file:
             begin = file.read(6)
-        plain = plain and not any(begin.startswith(magic) for magic in _MAGIC)
+        plain = plain and not any(begin.startswith(magic) for magic in MAGIC)
     return paths, plain
 
 
@@ -213,52 +126,13 @@ def _blocks(ctx: Context, op: str, file: CsvFile, start: int, end: int) -> list[
     return found
 
 
-def _made_plain(path: str, options: Options) -> bytes:
-    """Return the bytes of a file as UTF-8, not compressed and without comments."""
-    with open_binary(path) as file:
-        data = file.read()
-    kind = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
-    if kind == "zstd":
-        pa = arrow()
-        data = pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
-    elif kind is not None:
-        data = {"gzip": gzip.decompress, "bzip2": bz2.decompress, "xz": lzma.decompress}[kind](data)
-    if options.encoding != "utf-8":
-        try:
-            data = data.decode(options.encoding).encode()
-        except UnicodeError as error:
-            raise FileError(f"{path!r} is no text in {options.encoding}: {error}") from None
-    return data if options.comment is None else _without_comments(data, options.comment.encode())
-
-
-def _without_comments(data: bytes, mark: bytes) -> bytes:
-    """Return lines up to a mark that is outside of quotes, and without those that begin with it."""
-    kept, inside = io.BytesIO(), False
-    for line in data.splitlines(keepends=True):
-        parts, place = line.split(mark), 0
-        for part in parts[:-1]:
-            inside ^= part.count(b'"') % 2 == 1
-            place += len(part)
-            if not inside:
-                break
-            place += len(mark)
-        else:
-            inside ^= parts[-1].count(b'"') % 2 == 1
-            kept.write(line)
-            continue
-        if place:
-            kept.write(line[:place] + b"\n")
-    return kept.getvalue()
-
-
-def _names(pa: Any, file: CsvFile, options: Options) -> list[str]:
+def _names(path: str, names: list[str], options: Options) -> list[str]:
     """Return the names of the columns of a file."""
-    names = file.names(pa)
     if options.names is None:
         return names
     if len(options.names) != len(names):
         raise InvalidArgumentError(
-            f"names {list(options.names)} are {len(options.names)}; {file.path!r} has {len(names)} columns"
+            f"names {list(options.names)} are {len(options.names)}; {path!r} has {len(names)} columns"
         )
     return list(options.names)
 

@@ -12,11 +12,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_table import everywhere
 
 import dtl
-from dtl.tables import reading_csv
+from dtl.tables import csv_options, reading_csv, unpacking
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -112,8 +113,17 @@ def test_types_are_those_of_all_rows(ctx: dtl.Context, folder: str, monkeypatch:
     assert found["e"] == list(columns[4])
 
 
-def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str) -> None:
-    data, made = rows(7)
+@pytest.fixture(params=[30, 1 << 24])
+def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bytes of text that are unpacked, and sent, at a time."""
+    size: int = request.param
+    for name in ("_READ", "_HEAD", "_PIECE"):
+        monkeypatch.setattr(unpacking, name, size)
+    return size
+
+
+def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str, piece: int) -> None:
+    data, made = rows(piece % 1000)
     wanted = [[int(n), s, t] for n, s, t in made]
     plain = data.encode()
     zstd = pa.BufferOutputStream()
@@ -135,6 +145,41 @@ def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str) -> None:
     assert list(map(list, zip(*found.values()))) == wanted
     many = everywhere(dtl.read_csv(ctx, f"{folder}/a.csv.*"))
     assert many["n"].to_pylist() == [n for n, _, _ in wanted] * 4
+
+
+def test_comments_in_pieces(ctx: dtl.Context, folder: str, piece: int) -> None:
+    """Marks in quotes, quotes in comments, and lines that end with CR alone, wherever a piece ends."""
+    lines = ['# "of', "a,b", *(f'{i},"#{i}\n\n""x"" # y",# no "quote"' if i % 3 else f"# {i}" for i in range(60))]
+    for end in ("\n", "\r\n"):
+        text = end.join(line.replace(",#", "#") for line in lines)
+        found = read(ctx, folder, text, comment="#")
+        assert found["a"] == [i for i in range(60) if i % 3]
+        assert found["b"] == [f'#{i}\n\n"x" # y' for i in range(60) if i % 3]
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+def test_cut_files(ctx: dtl.Context, folder: str, piece: int, kind: str) -> None:
+    text = "".join(["n,t\n", *(f"{i},{i * 7919 % 10007}\n" for i in range(3000))]).encode()
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(text)
+    packed = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}.get(kind, lambda _: sink.getvalue())(text)
+    path = written(ctx, folder, bytes(packed)[: len(packed) * 3 // 4], f"a.csv.{kind}")
+    with pytest.raises(dtl.FileError, match=rf"a\.csv\.{kind}"):
+        dtl.read_csv(ctx, path)
+
+
+def test_each_rank_has_its_share_of_the_text(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "_PIECE", 1 << 12)
+    monkeypatch.setattr(unpacking, "_READ", 1 << 12)
+    draw = random.Random(1)
+    text = "n\n" + "".join(f"{draw.random()}\n" for _ in range(20_000))
+    path = written(ctx, folder, gzip.compress(text.encode()), "a.csv.gz")
+    pieces = unpacking.dealt(ctx, "read_csv", path, [path], csv_options.options_of())
+    held = dtl.allgather(ctx, sum(len(piece.data) for piece in pieces))
+    assert held.sum() == len(text) - 2
+    assert held.max() < 1.5 * len(text) / ctx.size + (1 << 14)
+    assert bytes(dtl.allgatherv(ctx, np.concatenate([piece.data for piece in pieces]))) == text[2:].encode()
 
 
 def test_several_files(ctx: dtl.Context, folder: str) -> None:
