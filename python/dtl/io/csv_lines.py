@@ -366,7 +366,7 @@ def write_lines(ctx: Context, op: str, path: str, written: Written, further: Fur
             with file_step(ctx, op, "write", path):
                 if writes:
                     file = os.open(new.name, os.O_WRONLY | os.O_CLOEXEC)
-                text = _text(written, [np.empty(0, vec.dtype) for vec in written.vectors], True)
+                text = text_of(written.no_rows(), True)
                 place = len(text)
                 if ctx.rank == 0:
                     write_at(file, text, 0)
@@ -374,7 +374,7 @@ def write_lines(ctx: Context, op: str, path: str, written: Written, further: Fur
             shares = of_root(ctx.size) if new.alone else evenly(ctx.size)
             for parts in written.windows(shares, ctx.size * _BLOCK):
                 with file_step(ctx, op, "write", path):
-                    text = _text(written, parts, False)
+                    text = text_of(written.batch(parts), False)
                 sizes = collectives.allgather(ctx, len(text))
                 with file_step(ctx, op, "write", path):
                     if writes:
@@ -390,18 +390,19 @@ def write_lines(ctx: Context, op: str, path: str, written: Written, further: Fur
         new.commit()
 
 
-def _text(written: Written, parts: list[Array], header: bool) -> Any:
-    """Return the lines of some rows."""
+def text_of(table: Any, header: bool) -> Any:
+    """Return the lines of the rows of a table or batch of Arrow."""
     pa = pyarrow("CSV")
     out = pa.BufferOutputStream()
-    batch = written.batch(parts)
     columns = [
-        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
     ]
-    table = pa.RecordBatch.from_arrays(columns, batch.schema.names)
-    pa.csv.write_csv(table[:0] if _has_empty_lines(columns) else table, out, pa.csv.WriteOptions(include_header=header))
-    if _has_empty_lines(columns):
-        out.write(_lines_with_na(pa, columns[0]))
+    table = pa.table(columns, names=table.schema.names)
+    lines = _has_empty_lines(columns)
+    pa.csv.write_csv(table[:0] if lines else table, out, pa.csv.WriteOptions(include_header=header))
+    if lines:
+        out.write(_lines_with_na(pa, table.combine_chunks().column(0).chunk(0)))
     return out.getvalue()
 
 

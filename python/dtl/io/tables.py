@@ -314,33 +314,33 @@ def check_further(path: str, opened: Callable[[str], Any], schema: Any) -> None:
             return  # further files have no other types, or cannot be read already
 
 
-def write_rows(
+def write_pieces(
     ctx: Context,
     op: str,
     path: str,
-    written: Written,
-    most: int,
-    opened: Callable[[str, Any], Any],
-    further: Further | None,
+    opened: Callable[[str], Any],
+    pieces: Iterator[Any],
+    write: Callable[[Any, Any], Any],
+    further: Further | None = None,
 ) -> None:
-    """Write columns to a file that one rank writes, which gets them from the others in windows. Collective."""
+    """Write pieces, which rank 0 gets one after the other from the others, to a file that it alone writes. Collective.
+
+    Opened returns a writer, and ``write(writer, piece)`` writes to it.
+    """
     with replacement(ctx, op, path, further=further) as new:
         writer = None
         try:
             with file_step(ctx, op, "write", path):
                 if ctx.rank == 0:
-                    writer = opened(new.name, written.no_rows().schema)
-            expect(sum(vec.itemsize * vec.global_size for vec in written.vectors))
-            for parts in written.windows(of_root(ctx.size), most):
+                    writer = opened(new.name)
+            for piece in pieces:
                 with file_step(ctx, op, "write", path):
                     if writer is not None:
-                        writer.write_batch(written.batch(parts))
-                advance(sum(part.nbytes for part in parts))
+                        write(writer, piece)
             with file_step(ctx, op, "write", path):
                 if writer is not None:
                     writer.close()
-                    with open(new.name, "rb") as file:
-                        os.fsync(file.fileno())
+                    sync_file(new.name)
         except BaseException:
             if writer is not None:
                 with contextlib.suppress(OSError, RuntimeError, ValueError):
@@ -349,13 +349,48 @@ def write_rows(
         new.commit()
 
 
-class Parquet(Format):
+def sync_file(path: str) -> None:
+    """Write what a file has to the disk."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
+class FileOfGroups(Format):
+    """A format of which one rank writes a file: groups of rows, which it gets from the others."""
+
+    most: int
+
+    def writer(self, name: str, schema: Any, compression: Any) -> Any:
+        """Return what writes tables and batches of a schema to a new file."""
+        raise NotImplementedError
+
+    def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
+        """Write columns to a file. Collective."""
+
+        def parts() -> Iterator[list[Array]]:
+            expect(sum(vec.itemsize * vec.global_size for vec in written.vectors))
+            for window in written.windows(of_root(ctx.size), self.most):
+                yield window
+                advance(sum(part.nbytes for part in window))
+
+        def opened(name: str) -> Any:
+            return self.writer(name, written.no_rows().schema, options.compression)
+
+        def write(writer: Any, window: list[Array]) -> None:
+            writer.write_batch(written.batch(window))
+
+        with given_back():
+            write_pieces(ctx, op, path, opened, parts(), write, options.further)
+
+
+class Parquet(FileOfGroups):
     """Parquet."""
 
     name = "parquet"
     suffixes = (".parquet", ".pq")
     named, unnamed, tabular = True, False, True
     loads, saves = ("name",), ("compression",)
+    most = _GROUP
 
     def check(self, options: Options) -> None:
         """Refuse compressions that there are not."""
@@ -378,27 +413,22 @@ class Parquet(Format):
         kept = pa.parquet.read_schema(pa.BufferReader(sink.getvalue()))  # it has no seconds, among others
         check_further(path, ParquetFile, kept)
 
-    def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
-        """Write columns to a file. Collective."""
-        how = "snappy" if options.compression is None else options.compression or "none"
-        parquet = pyarrow("Parquet").parquet
-
-        def opened(name: str, schema: Any) -> Any:
-            # A dictionary of floats is made for each group, and seldom of use: they rarely occur twice.
-            few = [field.name for field in schema if str(field.type) not in ("float", "double")]
-            return parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
-
-        with given_back():
-            write_rows(ctx, op, path, written, _GROUP, opened, options.further)
+    def writer(self, name: str, schema: Any, compression: Any) -> Any:
+        """Return what writes tables and batches of a schema to a new file."""
+        how = "snappy" if compression is None else compression or "none"
+        # A dictionary of floats is made for each group, and seldom of use: they rarely occur twice.
+        few = [field.name for field in schema if str(field.type) not in ("float", "double")]
+        return pyarrow("Parquet").parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
 
 
-class Arrow(Format):
+class Arrow(FileOfGroups):
     """Arrow's IPC format of files, which is Feather's version 2."""
 
     name = "arrow"
     suffixes = (".arrow", ".feather")
     named, unnamed, tabular = True, False, True
     loads, saves = ("name",), ("compression",)
+    most = _BATCH
 
     def check(self, options: Options) -> None:
         """Refuse compressions that there are not."""
@@ -415,12 +445,7 @@ class Arrow(Format):
         """Refuse columns that are not those of the files of a folder. Not collective."""
         check_further(path, ArrowFile, written.no_rows().schema)
 
-    def write_columns(self, ctx: Context, op: str, path: str, written: Written, options: Options) -> None:
-        """Write columns to a file. Collective."""
+    def writer(self, name: str, schema: Any, compression: Any) -> Any:
+        """Return what writes tables and batches of a schema to a new file."""
         ipc = pyarrow("Arrow").ipc
-        how = ipc.IpcWriteOptions(compression=options.compression or None)
-
-        def opened(name: str, schema: Any) -> Any:
-            return ipc.new_file(name, schema, options=how)
-
-        write_rows(ctx, op, path, written, _BATCH, opened, options.further)
+        return ipc.new_file(name, schema, options=ipc.IpcWriteOptions(compression=compression or None))

@@ -491,7 +491,7 @@ class Table(RowMethods, JoinMethods, ReadMethods):
 
     @collective
     def save(self, path: Any, *, format: str | None = None, compression: Any = None) -> None:
-        """Write the table to a file of Parquet, Arrow or CSV. Collective.
+        """Write the table to a file of Parquet, Arrow or CSV, or to a folder of such files. Collective.
 
         The new file replaces an old one only when it is complete. Until then, and if the call fails or the program is
         killed, the old file is unchanged.
@@ -499,8 +499,9 @@ class Table(RowMethods, JoinMethods, ReadMethods):
         Parameters
         ----------
         path
-            The file, in a folder that rank 0 can write to, or a URL. Its suffix says the format: ``.parquet`` or
-            ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
+            The file, or a URL. Its suffix says the format: ``.parquet`` or ``.pq``; ``.arrow`` or ``.feather``;
+            ``.csv``. If it ends with ``/``, as ``prices.parquet/``, it is a folder, to which each rank writes a file
+            of its rows, ``part-0.parquet`` and so on; it replaces an empty folder, or one of such files alone.
         format
             "parquet", "arrow" or "csv", whatever the suffix is.
         compression
@@ -510,10 +511,24 @@ class Table(RowMethods, JoinMethods, ReadMethods):
         Raises
         ------
         FileError
-            If rank 0 cannot write the file. On every rank.
+            If a rank cannot write the file. On every rank.
         InvalidArgumentError, InvalidTypeError
             If the format is none, or if it has no columns of such types: CSV has no lists, structs, bytes and spans of
             time.
+
+        Notes
+        -----
+        Every rank writes its lines of CSV, and its file in a folder. One file of Parquet or Arrow is written by rank 0,
+        to which the others send rows of at most 64 MiB at a time.
+
+        Examples
+        --------
+        >>> import dtl, os, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "prices.parquet/")
+        ...     dtl.Table(ctx, {"price": [3, 2, 5]}).save(path)
+        ...     print(os.listdir(path), dtl.read_parquet(ctx, path)["price"].sum())
+        ['part-0.parquet'] 10
         """
         writing.save(self._rows, "save", path_of(path), format, compression)
 

@@ -13,7 +13,7 @@ import pytest
 from test_table import divided, everywhere
 
 import dtl
-from dtl.tables import reading_json
+from dtl.tables import reading_json, writing
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -171,6 +171,47 @@ def test_refused_files(ctx: dtl.Context, folder: str) -> None:
     assert len(read(ctx, path, filters=[("day", "<", np.datetime64("1971-01-01"))])) == 4
     with pytest.raises(ValueError, match=r"string|text"):
         read(ctx, path, filters=[("text", ">", np.datetime64("2020-01-01"))])
+
+
+@pytest.mark.parametrize("order", ["even", "last"])
+def test_every_rank_writes_csv(ctx: dtl.Context, folder: str, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes are those that pyarrow writes of all rows at once."""
+    monkeypatch.setitem(writing._PIECE, "csv", 100)
+    whole = WHOLE.select(["n", "x", "text", "kind", "day", "money", "flag"])
+    divided(ctx, whole, order).save(f"{folder}/a.csv")
+    sink = pa.BufferOutputStream()
+    pa.csv.write_csv(whole.set_column(3, "kind", whole["kind"].cast(pa.string())), sink)
+    assert Path(folder, "a.csv").read_bytes() == sink.getvalue().to_pybytes()
+    assert sorted(os.listdir(folder)) == ["a.csv"]
+
+
+@pytest.mark.parametrize("values", [[1, None, 3, None], ["a", None, "", None, "NA"]])
+def test_one_column_with_nulls_in_csv(ctx: dtl.Context, folder: str, values: list[Any]) -> None:
+    """A null alone on its line would be no row for any reader."""
+    dtl.Table(ctx, {"a": values}).save(f"{folder}/a.csv")
+    assert everywhere(dtl.read_csv(ctx, f"{folder}/a.csv"))["a"].to_pylist() == values
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_folder_of_files(ctx: dtl.Context, folder: str, suffix: str) -> None:
+    path, names = f"{folder}/a.{suffix}/", ["n", "kind"] if suffix == "csv" else WHOLE.column_names
+    read = {"parquet": dtl.read_parquet, "arrow": dtl.read_arrow, "csv": dtl.read_csv}[suffix]
+    whole = WHOLE.select(names)
+    for table in (divided(ctx, whole, "last")[:5], divided(ctx, whole)):  # the second replaces the first
+        table.save(path)
+        assert same(everywhere(read(ctx, path)), whole[: len(table)])
+        assert os.listdir(folder) == [f"a.{suffix}"]
+    assert len(os.listdir(path)) == min(ctx.size, ROWS)
+    divided(ctx, whole)[:0].save(path)
+    assert read(ctx, path).shape == (0, len(names))
+    if ctx.is_root:
+        Path(path, "mine.txt").write_text("keep")
+    ctx.barrier()
+    with pytest.raises(dtl.FileError, match=r"not replaced.*mine\.txt"):
+        divided(ctx, whole).save(path)
+    assert sorted(os.listdir(path)) == ["mine.txt", f"part-0.{suffix}"]
+    with pytest.raises(ValueError, match="elsewhere"):
+        divided(ctx, whole).save(f"memory://a.{suffix}/")
 
 
 def test_damaged_page(ctx: dtl.Context, folder: str) -> None:
