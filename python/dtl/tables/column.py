@@ -19,10 +19,11 @@ from .row_methods import ColumnRowMethods
 from .rows import Rows, arrow, makers
 from .text import Texts
 from .times import Times
+from .value_methods import ValueMethods
 from .vectors import vector_of
 
 
-class Column(Operators, ColumnRowMethods):
+class Column(Operators, ColumnRowMethods, ValueMethods):
     """A column of a table: ``table["price"]``. It has the rows of the table, and their division among the ranks.
 
     Operators and NumPy's functions of single values work on columns as on arrays: with other columns of the table, with
@@ -190,25 +191,6 @@ class Column(Operators, ColumnRowMethods):
         """
         made: Any = self if lower is None else np.maximum(self, lower)
         return made if upper is None else np.minimum(made, upper)  # type: ignore[no-any-return]
-
-    @collective
-    def where(self, condition: Any, other: Any = None) -> Column:
-        """Return the values where a condition is true, and those of other elsewhere, null by default. Collective.
-
-        Parameters
-        ----------
-        condition
-            A column of bool of the same table. Where it is null, it is not true.
-        other
-            A scalar or a column of the same table.
-
-        Raises
-        ------
-        InvalidTypeError, InvalidArgumentError
-            If the column cannot have a value of other. On every rank.
-        """
-        given = [each.rows if isinstance(each, Column) else each for each in (condition, other)]
-        return Column.of(elementwise.chosen(self._rows, *given))
 
     @property
     def str(self) -> Texts[Column]:

@@ -428,25 +428,43 @@ def missing(rows: Rows) -> Rows:
     return _named(rows, rows.local.column(0).is_null())
 
 
-def chosen(rows: Rows, condition: Any, other: Any) -> Rows:
-    """Return values where a condition is true, and those of a column or a scalar elsewhere. Collective."""
-    pa, op = arrow(), "where"
+def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
+    """Return values where a condition is true, and those of a column or a scalar elsewhere. Collective.
+
+    Of ``mask``, the values where it is not true.
+    """
+    pa = arrow()
     with local_step(rows.context, op), arrows_errors(op):
         asked, beside = _operand(rows, condition, op), _operand(rows, other, op)
         if not pa.types.is_boolean(asked.kind) or not asked.is_column:
-            raise InvalidTypeError(f"the condition of where is of {asked.kind}; it is a column of bool")
+            raise InvalidTypeError(f"the condition of {op} is of {asked.kind}; it is a column of bool")
         values = decoded(rows.local.column(0))
         given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
             given = given.cast(values.type)
-        where = asked.values.fill_null(False)
-        if pa.types.is_boolean(values.type):  # of which pyarrow 14 takes others where chunks begin within a byte
-            where, values, given = (
-                combined(each) if hasattr(each, "chunks") else each for each in (where, values, given)
-            )
-        made = _named(rows, as_chunked(pa.compute.if_else(where, values, given)))
+        pair = (values, given) if op == "where" else (given, values)
+        made = _named(rows, by_truth(asked.values.fill_null(False), *pair))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made
+
+
+def by_truth(truths: Any, left: Any, right: Any) -> Any:
+    """Return values of the one where truths are true, and of the other elsewhere, as a column."""
+    pa = arrow()
+    given = (truths, left, right)
+    if pa.types.is_boolean(left.type):  # of which pyarrow 14 takes others where chunks begin within a byte
+        given = tuple(combined(each) if isinstance(each, pa.ChunkedArray) else each for each in given)
+    return as_chunked(pa.compute.if_else(*given))
+
+
+def unsigned_zeros(values: Any) -> Any:
+    """Return values with 0.0 in the place of -0.0, of which Arrow's tables of hashes make two."""
+    pa = arrow()
+    return pa.compute.add(values, pa.scalar(0.0, values.type)) if _is_wide(values.type) else values
+
+
+def _is_wide(kind: Any) -> bool:
+    return bool(arrow().types.is_float32(kind) or arrow().types.is_float64(kind))
 
 
 def one_of(rows: Rows, values: Any) -> Rows:
@@ -460,7 +478,8 @@ def one_of(rows: Rows, values: Any) -> Rows:
     if is_number(kind) and is_number(found.type) and found.type != kind:
         column = column.cast(found.type, safe=False)
     with arrows_errors("isin"):
-        made = by_distinct(column, lambda each: pa.compute.is_in(each, value_set=found), pa.bool_())
+        found = unsigned_zeros(found)
+        made = by_distinct(column, lambda each: pa.compute.is_in(unsigned_zeros(each), value_set=found), pa.bool_())
     if found.null_count:
         made = made.fill_null(True)
     return _named(rows, made.fill_null(False))
@@ -513,7 +532,12 @@ def _filled(column: Any, fill: Any, name: str) -> Any:
     pa, kind = arrow(), column.type
     if not pa.types.is_dictionary(kind):
         return pa.compute.coalesce(column, fill)
-    made = pa.compute.coalesce(decoded(column), fill)
+    return with_categories_of(pa.compute.coalesce(decoded(column), fill), column, name)
+
+
+def with_categories_of(made: Any, column: Any, name: str) -> Any:
+    """Return values as categories: of ordered ones, those that a column has."""
+    pa, kind = arrow(), column.type
     if not kind.ordered:
         return made.dictionary_encode().cast(kind)
     chunks = [chunk.dictionary for chunk in column.chunks]

@@ -273,6 +273,9 @@ def tables(ctx: dtl.Context) -> None:
     assert len(again["x"]) == 3
     x = again["x"]
     assert_type((x + 1) * x, dtl.Column)
+    assert_type(x.map({1: "one"}).replace("one", "two").ffill(), dtl.Column)
+    assert_type(x.where(x > 1, 0).mask(x > 2), dtl.Column)
+    assert_type(again["word"].str[0], dtl.Column)
     assert_type(again[(x > 1) & ~x.isna()], dtl.Table)
     assert_type(again.assign(y=np.arange(3)).drop("x").rename({"y": "z"}).head(2), dtl.Table)
     assert_type(x.fillna(0).to_vector(), Any)

@@ -1,0 +1,88 @@
+"""Nulls filled with the value before or behind them, over all ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..exceptions import BoundsError
+from ..runtime.agreement import agree, local_step
+from .elementwise import as_chunked, combined, decoded
+from .exchange import gathered_everywhere
+from .rows import Rows, arrow, arrows_errors
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Before the first row and behind the last, for rows that no value is near.
+_FAR = 2**62
+
+
+def filled_from(rows: Rows, op: str, forward: bool, limit: Any) -> Rows:
+    """Return a column whose nulls are filled with the last value before them, or with the first behind. Collective.
+
+    Parameters
+    ----------
+    forward
+        Whether values are carried to rows behind them.
+    limit
+        So many nulls in a row are filled at most; None for all.
+    """
+    ctx, pa, name = rows.context, arrow(), rows.names[0]
+    with local_step(ctx, op):
+        most = _FAR if limit is None else integer("limit", limit)
+        if most < 1:
+            raise BoundsError(f"limit {most} is less than 1")
+        column = decoded(rows.local.column(0))
+        places = np.flatnonzero(column.is_valid().to_numpy()) if len(column) else np.empty(0, np.int64)
+        edge = places[-1:] if forward else places[:1]
+        mine = pa.table({"value": column.take(pa.array(edge)), "row": edge + rows.first})
+    agree(ctx, op, f"{name!r}, limit {limit}")
+    # The values next to each rank's rows, of which the last before this rank's or the first behind are carried in.
+    edges = gathered_everywhere(ctx, op, mine)
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        rows_of_edges = edges.column("row").to_numpy()
+        end = rows.first + len(column)
+        near = np.flatnonzero(rows_of_edges < rows.first)[-1:] if forward else np.flatnonzero(rows_of_edges >= end)[:1]
+        at = int(rows_of_edges[near[0]]) - rows.first if len(near) else (-_FAR if forward else _FAR)
+        index = _nearest(len(column), places, forward, at, most)
+        values = pa.concat_arrays([_whole(column), _whole(edges.column("value").take(pa.array(near)))])
+        made = values.take(pa.array(np.maximum(index, 0), mask=index < 0))
+        kind = rows.schema.types[0]
+        if pa.types.is_dictionary(kind):
+            made = _encoded(made, rows.local.column(0), kind)
+        return rows.like(pa.table({name: as_chunked(made)}))
+
+
+def _whole(column: Any) -> Any:
+    """Return a column as one array."""
+    made = combined(column)
+    return made if isinstance(made, arrow().Array) else arrow().concat_arrays(made.chunks)
+
+
+def _nearest(count: int, places: Array, forward: bool, at: int, most: int) -> Array:
+    """Return the row of the value for each row: ``count`` for the one that is carried in, -1 for none."""
+    known = np.arange(count)
+    valid = np.zeros(count, np.bool_)
+    valid[places] = True
+    if forward:
+        source = np.maximum.accumulate(np.where(valid, known, at)) if count else known
+        distance = known - source
+        carried = source < 0
+    else:
+        source = np.minimum.accumulate(np.where(valid, known, at)[::-1])[::-1] if count else known
+        distance = source - known
+        carried = source >= count
+    index = np.where(carried, count, source)
+    index[(distance > most) | (abs(source) >= _FAR)] = -1
+    return index
+
+
+def _encoded(made: Any, before: Any, kind: Any) -> Any:
+    """Return values as categories again, ordered ones in their order."""
+    pa = arrow()
+    if not kind.ordered or not before.num_chunks:
+        return made.dictionary_encode().cast(kind)
+    categories = before.chunk(0).dictionary
+    return pa.DictionaryArray.from_arrays(pa.compute.index_in(made, value_set=categories), categories, ordered=True)

@@ -1,0 +1,191 @@
+"""Values of columns in the place of others: by a mapping or a function, computed once for values that are equal."""
+
+from __future__ import annotations
+
+import decimal
+import zlib
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.arguments import listed
+from ..comm.objects import allgather_object
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
+from .elementwise import as_chunked, by_truth, combined, decoded, unsigned_zeros, with_categories_of
+from .making import is_scalar, scalar, whole_column
+from .rows import Rows, arrow, arrows_errors
+
+
+def mapped(rows: Rows, op: str, f: Any) -> Rows:
+    """Return the values that a mapping has for those of a column, or a function returns of them. Collective."""
+    ctx, name, pa = rows.context, rows.names[0], arrow()
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        if pa.types.is_nested(rows.schema.types[0]):
+            raise InvalidTypeError(f"{op} is of single values; {name!r} is of {rows.schema.types[0]}")
+        column = as_chunked(decoded(rows.local.column(0)))
+        if isinstance(f, Mapping):
+            words, known, kind = _of_mapping(f, column.type)
+        elif callable(f):
+            words, known, kind = "a function", f, None
+        else:
+            raise InvalidTypeError(f"{op} takes a mapping or a function, not {f!r}")
+        of_null = f.get(None) if isinstance(f, Mapping) else None
+        encoded = as_chunked(combined(column).dictionary_encode())
+        made = []
+        for chunk in encoded.chunks:
+            values = [known(value) for value in chunk.dictionary.to_pylist()]
+            made.append(pa.array(values, kind) if kind is not None else whole_array(f"the results of {name!r}", values))
+    agree(ctx, op, f"{name!r} by {words}")
+    if kind is None:
+        kind = common_type(ctx, op, name, [each.type for each in made])
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        chunks = [values.cast(kind).take(chunk.indices) for values, chunk in zip(made, encoded.chunks)]
+        found = pa.chunked_array(chunks, kind)
+        if of_null is not None:
+            found = by_truth(column.is_null(), pa.scalar(of_null).cast(kind), found)
+        return rows.like(pa.table({name: found}))
+
+
+def whole_array(name: str, values: list[Any]) -> Any:
+    """Return Python's values as one array."""
+    column = whole_column(name, values)
+    return arrow().concat_arrays(column.chunks) if column.num_chunks else arrow().array([], column.type)
+
+
+def _of_mapping(f: Mapping[Any, Any], kind: Any) -> tuple[str, Callable[[Any], Any], Any]:
+    """Return a mapping in words, as a function, and the type of what it has."""
+    values = whole_array("the mapping", list(f.values()))
+    words = f"a mapping of {len(f)} with fingerprint {zlib.crc32(repr(list(f.items())).encode('utf-8', 'replace')):08x}"
+    known = (lambda key: f[key]) if hasattr(type(f), "__missing__") else f.get
+    return words, known, None if hasattr(type(f), "__missing__") else values.type
+
+
+def common_type(ctx: Any, op: str, name: str, kinds: list[Any]) -> Any:
+    """Return the type that holds the values of all ranks: numbers of several types are float64. Collective."""
+    pa = arrow()
+    found = [kind for of_rank in allgather_object(ctx, kinds) for kind in of_rank] or [pa.null()]
+    try:
+        schemas = [pa.schema([(name, kind)]) for kind in found]
+        kind = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        words = " and ".join(dict.fromkeys(map(str, found)))
+        raise InvalidTypeError(f"{op} of {name!r} has results of {words}, which no type holds") from None
+    return kind
+
+
+def replaced(rows: Rows, op: str, old: Any, new: Any, *, strict: bool = True) -> Rows:
+    """Return a column with other values in the places of some. Collective.
+
+    Parameters
+    ----------
+    old, new
+        A value and what stands in its place; lists of them; or a mapping and nothing.
+    strict
+        Whether values that no column of this type has are refused, and not left out.
+    """
+    ctx, name, pa = rows.context, rows.names[0], arrow()
+    with local_step(ctx, op), arrows_errors(f"{op} in the column {name!r}"):
+        pairs = pairs_of(old, new)
+        column = rows.local.column(0)
+        kind = plain_type(column.type)
+        if pa.types.is_nested(kind):
+            raise InvalidTypeError(f"{op} is of single values; {name!r} is of {kind}")
+        found = [(_as(kind, before, strict), after) for before, after in pairs]
+        used = [(before, after) for before, after in found if before is not None]
+        wanted = _type_with(name, kind, [after for _, after in used])
+        made = column
+        if used:
+            befores = (
+                pa.array([before.as_py() for before, _ in used], kind) if not is_time(kind) else _joined(used, kind)
+            )
+            afters = pa.concat_arrays([_array(after, wanted) for _, after in used])
+            made = _put(as_chunked(decoded(column)), befores, afters, wanted)
+            if pa.types.is_dictionary(column.type):
+                made = with_categories_of(made, column, name)
+    agree(ctx, op, f"{name!r} {[(str(a), str(b)) for a, b in pairs]}")
+    return rows.like(pa.table({name: made}))
+
+
+def pairs_of(old: Any, new: Any) -> list[tuple[Any, Any]]:
+    """Return values, each with what stands in its place."""
+    if isinstance(old, Mapping):
+        if new is not None:
+            raise InvalidArgumentError(f"to_replace is a mapping of values to others, beside which {new!r} has no use")
+        return list(old.items())
+    olds = [old] if is_scalar(old) else list(listed(old))
+    news = [new] * len(olds) if is_scalar(new) else list(listed(new))
+    if len(olds) != len(news):
+        raise InvalidArgumentError(f"to_replace has {len(olds)} values, and value has {len(news)}")
+    return list(zip(olds, news))
+
+
+def _as(kind: Any, value: Any, strict: bool) -> Any:
+    """Return a value as a scalar of a column's type; None if no value of the type is equal to it."""
+    pa = arrow()
+    one = _scalar(kind, "to_replace", value)
+    if not one.is_valid:
+        return pa.scalar(None, kind)
+    given, both = one.type, [kind, one.type]
+    numbers = all(is_number(each) or is_decimal(each) for each in both)
+    alike = numbers and len({pa.types.is_boolean(each) for each in both}) == 1
+    if not (given == kind or alike or (is_time(kind) and (is_time(given) or is_text(given)))):
+        if strict:
+            raise InvalidTypeError(f"no value of {kind} is equal to {value!r}")
+        return None
+    try:
+        return one.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _type_with(name: str, kind: Any, values: list[Any]) -> Any:
+    """Return the type of a column that has further values: a wider one of numbers, or its own."""
+    pa, wanted = arrow(), kind
+    for value in values:
+        one = _scalar(wanted, "value", value)
+        if not one.is_valid or one.type == wanted:
+            continue
+        if pa.types.is_null(wanted):
+            wanted = one.type
+            continue
+        try:
+            one.cast(wanted)
+            fits = is_text(one.type) == is_text(wanted) and pa.types.is_boolean(one.type) == pa.types.is_boolean(wanted)
+        except pa.ArrowException:
+            fits = False
+        if fits:
+            continue
+        if pa.types.is_integer(wanted) and is_number(one.type) and not pa.types.is_boolean(one.type):
+            wanted = pa.float64() if pa.types.is_floating(one.type) else one.type
+        else:
+            raise InvalidTypeError(
+                f"the column {name!r} of {kind} has no value {value!r}; map makes columns of other types"
+            )
+    return wanted
+
+
+def _scalar(kind: Any, name: str, value: Any) -> Any:
+    """Return a value as a scalar of Arrow's: an integer beside decimals as one of them."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return arrow().scalar(decimal.Decimal(int(value))) if is_decimal(kind) and whole else scalar(name, value)
+
+
+def _array(value: Any, kind: Any) -> Any:
+    pa = arrow()
+    one = _scalar(kind, "value", value)
+    return pa.repeat(one.cast(kind), 1) if one.is_valid else pa.nulls(1, kind)
+
+
+def _joined(used: list[tuple[Any, Any]], kind: Any) -> Any:
+    pa = arrow()
+    return pa.concat_arrays([pa.repeat(one, 1) if one.is_valid else pa.nulls(1, kind) for one, _ in used])
+
+
+def _put(column: Any, befores: Any, afters: Any, kind: Any) -> Any:
+    """Return a column with values in the places of others."""
+    pa = arrow()
+    places = pa.compute.index_in(unsigned_zeros(column), value_set=unsigned_zeros(befores))
+    return by_truth(places.is_valid(), pa.chunked_array([afters], kind).take(places), column.cast(kind))
