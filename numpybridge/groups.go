@@ -62,6 +62,71 @@ func foldGroups(c *Call) error {
 	return algorithm.FoldGroups(group.Fold(c.Args[0]), out, about, codes, column, of, c.Args[3])
 }
 
+// numberInOrder writes to the first buffer, of int64, the numbers of the values in the second, of the type args[0], as group.NumberInOrder does;
+// args[1] is the number of threads. The result is a row of each value.
+func numberInOrder(c *Call) error {
+	borrowed := c.buffers()
+	out, _, values, err := borrowed.grouped(dtype.Int64, dtype.Type(c.Args[0]))
+	if err != nil {
+		return err
+	}
+	if out.Count != values.Count {
+		return status.New(status.Internal, "%d numbers for %d values", out.Count, values.Count)
+	}
+	rows := algorithm.NumberInOrder(memory.As[int64](out), values, c.Args[1])
+	return c.answer([]int64{int64(len(rows))}, rows...)
+}
+
+// orderGroups writes to the first buffer, of int64, the rows in the order of their groups and of their values, and behind them where each
+// of args[0] groups ends, as group.Order does. The second buffer has the groups of rows, and the third their values, of the type args[1],
+// if there are any; args[2] says whether they descend, and args[3] is the number of threads.
+func orderGroups(c *Call) error {
+	borrowed := c.buffers()
+	out, codes, values, err := borrowed.grouped(dtype.Int64, dtype.Type(c.Args[1]))
+	if err != nil {
+		return err
+	}
+	rows := memory.As[int64](out)
+	if c.Args[0] < 0 || int64(len(rows)) != int64(len(codes))+c.Args[0] || values.Count > 0 && values.Count != len(codes) {
+		return status.New(status.Internal, "%d numbers for %d rows with %d values of %d groups", len(rows), len(codes), values.Count, c.Args[0])
+	}
+	algorithm.OrderGroups(rows[:len(codes)], rows[len(codes):], codes, values, c.Args[2] != 0, c.Args[3])
+	return nil
+}
+
+// sortGroups writes to the first buffer values of the type args[1] in the order of their groups, of which there are args[0], and in their
+// own, as group.Sort does. The second buffer has the groups of rows, and the third the values; args[2] is the number of threads.
+func sortGroups(c *Call) error {
+	borrowed := c.buffers()
+	sorted, codes, values, err := borrowed.grouped(dtype.Type(c.Args[1]), dtype.Type(c.Args[1]))
+	if err != nil {
+		return err
+	}
+	if c.Args[0] < 0 || sorted.Count != len(codes) || values.Count != len(codes) || values.Type.Size() < 4 {
+		return status.New(status.Internal, "%d rows with %d values of %s in %d groups", len(codes), values.Count, values.Type, c.Args[0])
+	}
+	algorithm.SortGroups(sorted, make([]int64, c.Args[0]), codes, values, c.Args[2])
+	return nil
+}
+
+// placesInGroups writes to the first buffer, of int64, how many rows of its group are before each, as group.Places does. The second has the
+// rows in order, and behind them where each of args[0] groups ends; args[1] is the number of threads.
+func placesInGroups(c *Call) error {
+	borrowed := c.buffers()
+	places, rows := memory.As[int64](borrowed.next(dtype.Int64)), memory.As[int64](borrowed.next(dtype.Int64))
+	if c.Args[0] < 0 || int64(len(rows)) != int64(len(places))+c.Args[0] {
+		return status.New(status.Internal, "%d numbers for %d rows of %d groups", len(rows), len(places), c.Args[0])
+	}
+	ends := rows[len(places):]
+	for i, end := range ends {
+		if end < 0 || end > int64(len(places)) || i > 0 && end < ends[i-1] || i == len(ends)-1 && end < int64(len(places)) {
+			return status.New(status.Internal, "group %d ends at %d of %d rows", i, end, len(places))
+		}
+	}
+	algorithm.PlacesInGroups(places, rows[:len(places)], ends, c.Args[1])
+	return nil
+}
+
 // borrowed are the buffers of a call that are left, an address and a length in bytes for each, and its integers.
 type borrowed struct{ words, numbers []int64 }
 
@@ -75,6 +140,15 @@ func (b *borrowed) next(t dtype.Type) memory.Span {
 	at, n := uintptr(b.words[0]), int(b.words[1])
 	b.words = b.words[2:]
 	return memory.Span{Addr: *(*unsafe.Pointer)(unsafe.Pointer(&at)), Count: n / t.Size(), Type: t}
+}
+
+// grouped returns a buffer to write to, the groups of rows, and the values of rows, of types that have an order.
+func (b *borrowed) grouped(makes, of dtype.Type) (out memory.Span, codes []int64, values memory.Span, err error) {
+	if !of.Valid() || of.Size() > 8 {
+		return out, nil, values, status.New(status.Internal, "no values in an order have the type %d", int64(of))
+	}
+	out, codes, values = b.next(makes), memory.As[int64](b.next(dtype.Int64)), b.next(of)
+	return out, codes, values, nil
 }
 
 // column returns the arrays of Arrow's that are left: each has three buffers, and two integers say from which row on it has how many. Values

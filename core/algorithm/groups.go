@@ -11,6 +11,11 @@ func NumberKeys(codes []int64, c group.Column, size, known int, threads int64) [
 	return group.Number(codes, c, size, known, workers(threads))
 }
 
+// NumberInOrder numbers values as group.NumberInOrder does. Local.
+func NumberInOrder(codes []int64, values memory.Span, threads int64) []int64 {
+	return group.NumberInOrder(codes, values, workers(threads))
+}
+
 // RenumberKeys replaces numbers as group.Renumber does. Local.
 func RenumberKeys(codes, places []int64, threads int64) {
 	group.Renumber(codes, places, workers(threads))
@@ -19,4 +24,19 @@ func RenumberKeys(codes, places []int64, threads int64) {
 // FoldGroups makes a fold of groups as group.Fold.Make does. Local.
 func FoldGroups(f group.Fold, out memory.Span, about []float64, codes []int64, c group.Column, t dtype.Type, threads int64) error {
 	return f.Make(out, about, codes, c, t, workers(threads))
+}
+
+// OrderGroups orders rows as group.Order does. Local.
+func OrderGroups(rows, ends, codes []int64, values memory.Span, descending bool, threads int64) {
+	group.Order(rows, ends, codes, values, descending, workers(threads))
+}
+
+// SortGroups sorts values as group.Sort does. Local.
+func SortGroups(sorted memory.Span, ends, codes []int64, values memory.Span, threads int64) {
+	group.Sort(sorted, ends, codes, values, workers(threads))
+}
+
+// PlacesInGroups writes the places of rows as group.Places does. Local.
+func PlacesInGroups(places, rows, ends []int64, threads int64) {
+	group.Places(places, rows, ends, workers(threads))
 }

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -267,6 +268,106 @@ func TestFoldsThatDoNotFit(t *testing.T) {
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, 5*chunk + 3} {
+		for _, width := range []int{1, 7, n/10 + 1, 2*n + 1} {
+			v, codes, rows := make([]float64, n), make([]int64, n), make([]int64, n)
+			for i := range v {
+				v[i], codes[i] = float64(rng.IntN(50)), rng.Int64N(int64(width))
+				if v[i] == 7 {
+					v[i] = math.NaN()
+				}
+				if codes[i] == 3 {
+					codes[i] = 0 // which is large, and the third empty
+				}
+			}
+			for _, descending := range []bool{false, true} {
+				want := ordered(codes, v, descending)
+				for _, workers := range []radix.Workers{{}, side(3)} {
+					ends := make([]int64, width)
+					if Order(rows, ends, codes, memory.Of(dtype.Float64, v), descending, workers); !slices.Equal(rows, want) {
+						t.Fatalf("%d rows of %d groups, descending %t, %d workers", n, width, descending, workers.Size)
+					}
+					sorted := make([]float64, n)
+					Sort(memory.Of(dtype.Float64, sorted), ends, codes, memory.Of(dtype.Float64, v), workers)
+					for i, row := range ordered(codes, v, false) {
+						if sorted[i] != v[row] && v[row] == v[row] {
+							t.Fatalf("%v in place %d, not %v", sorted[i], i, v[row])
+						}
+					}
+					places, seen := make([]int64, n), make([]int64, width)
+					Places(places, rows, ends, workers)
+					for _, row := range rows {
+						if places[row] != seen[codes[row]] {
+							t.Fatalf("row %d is %d in its group, not %d", row, places[row], seen[codes[row]])
+						}
+						seen[codes[row]]++
+					}
+				}
+			}
+			Order(rows, make([]int64, width), codes, memory.Span{}, false, side(3))
+			if !slices.Equal(rows, ordered(codes, make([]float64, n), false)) {
+				t.Fatalf("%d rows of %d groups", n, width)
+			}
+		}
+	}
+}
+
+// ordered is the naive Order.
+func ordered(codes []int64, v []float64, descending bool) []int64 {
+	rows := make([]int64, len(codes))
+	for i := range rows {
+		rows[i] = int64(i)
+	}
+	slices.SortStableFunc(rows, func(a, b int64) int {
+		if c := cmp.Compare(codes[a], codes[b]); c != 0 {
+			return c
+		}
+		x, y := -v[a], -v[b]
+		if descending {
+			x, y = y, x
+		}
+		return cmp.Compare(y, x) // for which NaN is the least
+	})
+	return rows
+}
+
+func TestNumberInOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, n := range []int{0, 1, 5*chunk + 3} {
+		v, codes := make([]float64, n), make([]int64, n)
+		for i := range v {
+			v[i] = float64(rng.IntN(2*n) - n)
+			if v[i] == 7 {
+				v[i] = math.NaN()
+			}
+		}
+		distinct := slices.DeleteFunc(slices.Clone(v), math.IsNaN)
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		if slices.ContainsFunc(v, math.IsNaN) {
+			distinct = append(distinct, math.NaN())
+		}
+		for _, workers := range []radix.Workers{{}, side(3)} {
+			rows := NumberInOrder(codes, memory.Of(dtype.Float64, v), workers)
+			for number, row := range rows {
+				if v[row] != distinct[number] && distinct[number] == distinct[number] {
+					t.Fatalf("%v has the number %d of %v", v[row], number, distinct[number])
+				}
+			}
+			for i, code := range codes {
+				if v[i] != distinct[code] && v[i] == v[i] {
+					t.Fatalf("%v has the number of %v", v[i], distinct[code])
+				}
+			}
+			if len(rows) != len(distinct) {
+				t.Fatalf("%d rows, not %d", len(rows), len(distinct))
+			}
 		}
 	}
 }

@@ -29,12 +29,6 @@ _SAMPLE = 1 << 12
 #: The bytes of the shortest numbers that are looked up by hash.
 _WORD = 4
 
-#: Fewer numbers than these are looked for one by one.
-_EACH = 8
-
-#: Numbers of 16 bits, which NumPy sorts by radix.
-_RADIX = 1 << 16
-
 
 class Codes(NamedTuple):
     """The numbers of the rows of one or more columns.
@@ -93,13 +87,8 @@ def _unique(numbers: Array) -> tuple[Array, Array]:
     bits = numbers.view(f"i{numbers.itemsize}")
     sample = bits[:: max(len(bits) // _SAMPLE, 1)]
     if 2 * len(distinct_sorted(sample)) > len(sample):  # to sort takes less time than a large hash table
-        order = np.argsort(numbers)
-        found, bits = numbers[order], bits[order]
-        first = np.ones(len(found), np.bool_)
-        first[1:] = bits[1:] != bits[:-1]
-        places = np.empty(len(found), np.int64)
-        places[order] = np.cumsum(first) - 1
-        return found[first], places
+        codes, rows = loops.numbered_in_order(numbers)
+        return numbers[rows], codes
     codes, rows = loops.numbered_words(numbers if numbers.itemsize >= _WORD else numbers.astype(np.int32))
     found = numbers[rows]
     order = np.argsort(found)
@@ -111,14 +100,8 @@ def _unique(numbers: Array) -> tuple[Array, Array]:
 
 def in_order(codes: Array, width: int) -> Array:
     """Return the indices that sort numbers below a width, equal ones in their order."""
-    if 0 < width <= _EACH:
-        return np.concatenate([np.flatnonzero(codes == number) for number in range(width)])
-    if width <= _RADIX:
-        return np.argsort(codes.astype(np.uint16), kind="stable")
-    if width <= _RADIX**2:
-        order = np.argsort(codes.astype(np.uint16), kind="stable")
-        high = (codes >> 16).astype(np.uint16)
-        return order[np.argsort(high[order], kind="stable")]
+    if width <= max(_SPARSE * len(codes), _ANYWAY):
+        return loops.ordered(codes, width)[0]
     return np.argsort(codes, kind="stable")
 
 
@@ -190,7 +173,7 @@ def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
 
 def _of_floats(column: Any, missing: Array) -> Codes:
     kind = column.type
-    numbers = integers_of(column) + np.zeros(1, f"f{kind.bit_width // 8}")  # of -0.0 becomes 0.0
+    numbers = integers_of(column) + np.zeros(1, f"f{max(kind.bit_width // 8, _WORD)}")  # of -0.0 becomes 0.0
     numbers[np.isnan(numbers)] = np.nan
     return _of_unique(numbers, kind, missing)
 

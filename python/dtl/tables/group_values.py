@@ -7,14 +7,12 @@ from typing import Any, Callable
 import numpy as np
 
 from ..exceptions import InvalidTypeError
+from . import loops
 from .codes import distinct, in_order, integers_of, numbered
 from .folds import Groups, valid
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: Groups of so many values, on average, are sorted one by one.
-_LONG = 16
 
 
 def quantiles(groups: Groups, column: Any, fraction: float) -> Any:
@@ -56,17 +54,7 @@ def _numbers(column: Any) -> Array:
 
 def _sorted_by_group(groups: Groups, values: Array) -> tuple[Array, Array]:
     """Return the values of each group in ascending order, one group's after the other's, and where each group ends."""
-    ends = np.cumsum(groups.sizes())
-    if len(values) >= _LONG * groups.width:
-        ordered = values[in_order(groups.of_row, groups.width)]
-        begin = 0
-        for end in ends.tolist():
-            ordered[begin:end].sort()
-            begin = end
-        return ordered, ends
-    order = np.argsort(values)
-    ordered = values[order]
-    return ordered[in_order(groups.of_row[order], groups.width)], ends
+    return loops.sorted_values(groups.of_row, groups.width, values), np.cumsum(groups.sizes())
 
 
 def distinct_values(groups: Groups, column: Any) -> Any:

@@ -44,6 +44,47 @@ def _numbered(
     return codes, np.asarray(found)
 
 
+def numbered_in_order(numbers: Array) -> tuple[Array, Array]:
+    """Return the number of each of NumPy's numbers in their order, and a row of each; every NaN is the greatest."""
+    codes = np.empty(len(numbers), np.int64)
+    borrowed = (codes, None, np.ascontiguousarray(numbers))
+    found = bridge.over_buffers(
+        bridge.NUMBER_IN_ORDER, borrowed, (), dtype_number(numbers.dtype), get_num_threads(), 0, 0
+    )
+    return codes, np.asarray(found)
+
+
+def ordered(codes: Array, width: int, numbers: Array = None, descending: bool = False) -> tuple[Array, Array]:
+    """Return the rows in the order of their groups, and where each group ends among them.
+
+    Rows of a group are in the order of their numbers, if there are any, and equal ones in their own. Every NaN is the
+    greatest.
+    """
+    made = np.empty(len(codes) + width, np.int64)
+    kind = dtype_number(np.int64 if numbers is None else numbers.dtype)
+    values = None if numbers is None else np.ascontiguousarray(numbers)
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), values)
+    bridge.over_buffers(bridge.ORDER_GROUPS, borrowed, (), width, kind, int(descending), get_num_threads())
+    return made[: len(codes)], made[len(codes) :]
+
+
+def sorted_values(codes: Array, width: int, numbers: Array) -> Array:
+    """Return numbers of 4 or 8 bytes in the order of their groups, and those of a group in their own, NaN last."""
+    made = np.empty(len(codes), numbers.dtype)
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), np.ascontiguousarray(numbers))
+    kind = dtype_number(numbers.dtype)
+    bridge.over_buffers(bridge.SORT_GROUPS, borrowed, (), width, kind, get_num_threads(), 0)
+    return made
+
+
+def places_in_groups(codes: Array, width: int, numbers: Array = None, descending: bool = False) -> Array:
+    """Return how many rows of its group are before each in their order, as of ``ordered``."""
+    rows = ordered(codes, width, numbers, descending)[0].base
+    places = np.empty(len(codes), np.int64)
+    bridge.over_buffers(bridge.PLACES_IN_GROUPS, (places, rows), (), width, get_num_threads(), 0, 0)
+    return places
+
+
 def renumber(codes: Array, places: Array) -> None:
     """Replace each number by what stands in its place, and -1 by the last of all."""
     if len(codes):

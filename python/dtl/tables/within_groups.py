@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidTypeError
+from . import loops
 from .codes import in_order, integers_of, numbered, typed
 from .folds import Groups
 from .rows import arrow
@@ -87,11 +88,7 @@ def _in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:
 
 def places(groups: Groups) -> Array:
     """Return how many rows each row's group has before it."""
-    order = in_order(groups.of_row, groups.width)
-    lengths = groups.sizes()
-    made = np.empty(len(order), np.int64)
-    made[order] = np.arange(len(order)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return made
+    return loops.places_in_groups(groups.of_row, groups.width)
 
 
 def shifted(groups: Groups, column: Any, by: int) -> Any:
@@ -115,25 +112,35 @@ def ranked(groups: Groups, column: Any, method: str, ascending: bool) -> Any:
     made = np.zeros(len(missing))
     if len(rows):
         values = column.filter(pa.array(~missing)) if len(rows) < len(missing) else column
-        codes = numbered(["a value"], [values])
-        of_value = codes.of_row if ascending else codes.width - 1 - codes.of_row
-        made[rows] = _ranked(Groups(groups.of_row[rows], groups.width), of_value, codes.width, method)
+        found = _ranked(Groups(groups.of_row[rows], groups.width), _in_order_of(values), method, not ascending)
+        if len(rows) == len(made):
+            return pa.array(found, pa.float64())
+        made[rows] = found
     return pa.array(made, mask=missing)
 
 
-def _ranked(groups: Groups, of_value: Array, width: int, method: str) -> Array:
-    order = in_order(of_value, width)
-    order = order[in_order(groups.of_row[order], groups.width)]
-    value, group = of_value[order], groups.of_row[order]
-    new_group = np.ones(len(order), np.bool_)
-    new_group[1:] = group[1:] != group[:-1]
+def _in_order_of(column: Any) -> Array:
+    """Return numbers of NumPy's in the order of a column's values, none of which is null."""
+    pa, kind = arrow(), column.type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
+    return integers_of(column) if number else numbered(["a value"], [column]).of_row
+
+
+def _ranked(groups: Groups, numbers: Array, method: str, descending: bool) -> Array:
+    if numbers.dtype == np.float16:
+        numbers = numbers.astype(np.float32)
+    if method == "first":
+        return loops.places_in_groups(groups.of_row, groups.width, numbers, descending) + 1.0
+    order, ends = loops.ordered(groups.of_row, groups.width, numbers, descending)
+    value = numbers[order]
+    new_group = np.zeros(len(order), np.bool_)
+    new_group[ends[np.diff(ends, prepend=0) > 0][:-1]] = True
+    new_group[:1] = True
     new = new_group.copy()
-    new[1:] |= value[1:] != value[:-1]
+    new[1:] |= (value[1:] != value[:-1]) & ((value[1:] == value[1:]) | (value[:-1] == value[:-1]))  # NaN is NaN
     place = np.arange(len(order))
     begin = np.maximum.accumulate(np.where(new_group, place, 0))
-    if method == "first":
-        found: Array = place - begin + 1
-    elif method == "dense":
+    if method == "dense":
         number = np.cumsum(new)
         found = number - number[begin] + 1
     else:
