@@ -303,20 +303,6 @@ def _is_private(c: Any) -> bool:
     return _known_of(c) is not _NOTHING or c.views_out == 0
 
 
-def _know(c: Any, known: _Known) -> None:
-    """Set what is known of the elements of a container. A signal's handler may raise between the two statements."""
-    if known is not _NOTHING:
-        c._pending = True
-    c._known = known
-    if known is _NOTHING:
-        c._pending = False
-
-
-def note_reached(c: Any) -> None:
-    """Note that something other than a container's own calls may reach its elements at any time."""
-    c._reached = True
-
-
 def _operands(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([_operand(value) if isinstance(value, Fusable) else _number(value) for value in inputs])
 
@@ -516,5 +502,21 @@ class Fusable:
     #: What expressions know of the elements.
     _known = _NOTHING
 
+    def _know(self, known: _Known) -> None:
+        """Set what is known of the elements. A signal's handler may raise between the two statements."""
+        if known is not _NOTHING:
+            self._pending = True
+        self._known = known
+        if known is _NOTHING:
+            self._pending = False
+
+    def _note_reached(self) -> None:
+        self._reached = True
+
+
+#: Notes that something other than a container's own calls may reach its elements at any time.
+note_reached: Callable[[Any], None] = Fusable._note_reached
+
+_know: Callable[[Any, _Known], None] = Fusable._know
 
 bridge.on_use(compute_before_use)

@@ -56,9 +56,8 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     __module__ = "dtl"
 
-    _foreign = False  # whether another library has the memory
-
-    def __init__(self, memory: _bridge.DeviceMemory, dtype: np.dtype[Any]) -> None:
+    def __init__(self, memory: _bridge.DeviceMemory, dtype: np.dtype[Any], foreign: bool = False) -> None:
+        self._foreign = foreign  # whether another library has the memory
         self._memory = memory
         self._dtype = dtype
 
@@ -355,6 +354,5 @@ def _as_it_is(
     address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: Any, writable: bool, owner: Any
 ) -> DeviceArray:
     """Return the array of memory that another object owns."""
-    made = DeviceArray(bridge.device_lend(address, stored_number(dtype), shape, strides, owner), dtype)
-    made._foreign = True
-    return made
+    memory = bridge.device_lend(address, stored_number(dtype), shape, strides, owner)
+    return DeviceArray(memory, dtype, foreign=True)
