@@ -276,7 +276,7 @@ func TestOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, n := range []int{0, 1, 5*chunk + 3} {
 		for _, width := range []int{1, 7, n/10 + 1, 2*n + 1} {
-			v, codes, rows := make([]float64, n), make([]int64, n), make([]int64, n)
+			v, codes := make([]float64, n), make([]int64, n)
 			for i := range v {
 				v[i], codes[i] = float64(rng.IntN(50)), rng.Int64N(int64(width))
 				if v[i] == 7 {
@@ -286,34 +286,40 @@ func TestOrder(t *testing.T) {
 					codes[i] = 0 // which is large, and the third empty
 				}
 			}
-			for _, descending := range []bool{false, true} {
-				want := ordered(codes, v, descending)
-				for _, workers := range []radix.Workers{{}, side(3)} {
-					ends := make([]int64, width)
-					if Order(rows, ends, codes, memory.Of(dtype.Float64, v), descending, workers); !slices.Equal(rows, want) {
-						t.Fatalf("%d rows of %d groups, descending %t, %d workers", n, width, descending, workers.Size)
-					}
-					sorted := make([]float64, n)
-					Sort(memory.Of(dtype.Float64, sorted), ends, codes, memory.Of(dtype.Float64, v), workers)
-					for i, row := range ordered(codes, v, false) {
-						if sorted[i] != v[row] && v[row] == v[row] {
-							t.Fatalf("%v in place %d, not %v", sorted[i], i, v[row])
-						}
-					}
-					places, seen := make([]int64, n), make([]int64, width)
-					Places(places, rows, ends, workers)
-					for _, row := range rows {
-						if places[row] != seen[codes[row]] {
-							t.Fatalf("row %d is %d in its group, not %d", row, places[row], seen[codes[row]])
-						}
-						seen[codes[row]]++
-					}
+			for _, workers := range []radix.Workers{{}, side(3)} {
+				for _, descending := range []bool{false, true} {
+					checkOrder(t, codes, v, width, descending, workers)
+				}
+				rows := make([]int64, n)
+				Order(rows, make([]int64, width), codes, memory.Span{}, false, workers)
+				if !slices.Equal(rows, ordered(codes, make([]float64, n), false)) {
+					t.Fatalf("%d rows of %d groups", n, width)
 				}
 			}
-			Order(rows, make([]int64, width), codes, memory.Span{}, false, side(3))
-			if !slices.Equal(rows, ordered(codes, make([]float64, n), false)) {
-				t.Fatalf("%d rows of %d groups", n, width)
-			}
+		}
+	}
+}
+
+// checkOrder checks Order, Places and Sort of some values.
+func checkOrder(t *testing.T, codes []int64, v []float64, width int, descending bool, workers radix.Workers) {
+	t.Helper()
+	rows, ends, want := make([]int64, len(v)), make([]int64, width), ordered(codes, v, descending)
+	if Order(rows, ends, codes, memory.Of(dtype.Float64, v), descending, workers); !slices.Equal(rows, want) {
+		t.Fatalf("%d rows of %d groups, descending %t, %d workers", len(v), width, descending, workers.Size)
+	}
+	places, seen := make([]int64, len(v)), make([]int64, width)
+	Places(places, rows, ends, workers)
+	for _, row := range rows {
+		if places[row] != seen[codes[row]] {
+			t.Fatalf("row %d is %d in its group, not %d", row, places[row], seen[codes[row]])
+		}
+		seen[codes[row]]++
+	}
+	sorted := make([]float64, len(v))
+	Sort(memory.Of(dtype.Float64, sorted), ends, codes, memory.Of(dtype.Float64, v), workers)
+	for i, row := range ordered(codes, v, false) {
+		if sorted[i] != v[row] && v[row] == v[row] {
+			t.Fatalf("%v in place %d, not %v", sorted[i], i, v[row])
 		}
 	}
 }
