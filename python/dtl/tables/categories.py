@@ -58,11 +58,27 @@ def unified(rows: Rows, op: str) -> Rows:
             continue
         lists = categories_of(rows.like(rows.local.select([name])), op)
         with local_step(rows.context, op):
-            values = pa.array(lists, kind.value_type)
-            chunks = []
-            for chunk in made[name].chunks:
-                places = pa.compute.index_in(chunk.dictionary, value_set=values)
-                chunks.append(pa.DictionaryArray.from_arrays(places.take(chunk.indices), values, ordered=kind.ordered))
-            made[name] = pa.chunked_array(chunks, kind)
+            made[name] = _coded(made[name], pa.array(lists, kind.value_type))
         agree(rows.context, op)
     return rows.like(pa.table(made))
+
+
+def coded_alike(table: Any, other: Any) -> Any:
+    """Return a pyarrow.Table with the lists of categories of another one, of ``unified``, which have all its values."""
+    for number, field in enumerate(table.schema):
+        if arrow().types.is_dictionary(field.type):
+            values = other.column(number).chunk(0).dictionary
+            table = table.set_column(number, field, _coded(table.column(number), values))
+    return table
+
+
+def _coded(column: Any, values: Any) -> Any:
+    """Return a column with a list of categories, which has all its values; it has a chunk, if only an empty one."""
+    pa, kind = arrow(), column.type
+    chunks = []
+    for chunk in column.chunks or [pa.array([], kind)]:
+        indices = chunk.indices
+        if not chunk.dictionary.equals(values):
+            indices = pa.compute.index_in(chunk.dictionary, value_set=values).take(indices)
+        chunks.append(pa.DictionaryArray.from_arrays(indices, values, ordered=kind.ordered))
+    return pa.chunked_array(chunks, kind)

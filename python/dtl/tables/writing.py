@@ -19,7 +19,7 @@ from ..io.remote import replacement, suffix_of
 from ..io.steps import file_step, is_remote
 from ..io.tables import FileOfGroups, sync_file, write_pieces
 from ..runtime.agreement import agree, local_step
-from .categories import unified
+from .categories import coded_alike, unified
 from .exchange import gathered_to
 from .rows import Rows, arrow
 
@@ -39,11 +39,11 @@ def save(rows: Rows, op: str, path: str, format: Any, compression: Any) -> None:
     agree(ctx, op, f"path {path!r}, format {of.name}, compression {compression!r}")
     width = max(1, int(allgather(ctx, mine).sum()) // max(1, rows.total))
     most = max(1, _PIECE[of.name] // width)
+    if of.name == "arrow":  # whose files have one list of categories for each column
+        rows = unified(rows, op)
     if path.endswith("/"):
         _save_parts(rows, op, path, of, told, most)
         return
-    if of.name == "arrow":
-        rows = unified(rows, op)
     if of.name == "csv" and ctx.size > 1 and not is_remote(path):
         _save_lines(rows, op, path, most)
     else:
@@ -96,8 +96,8 @@ def _save_pieces(rows: Rows, op: str, path: str, of: Format, told: Told, most: i
     """Have rank 0 write all rows, of which the others send it so many at a time. Collective."""
 
     def write(writer: Any, piece: Any) -> None:
-        if len(piece):
-            writer.write_table(piece)
+        if len(piece):  # which has only those of the categories that its rows need, if it is of another rank
+            writer.write_table(coded_alike(piece, rows.local) if of.name == "arrow" else piece)
 
     schema = rows.schema
     write_pieces(rows.context, op, path, lambda name: _opened(of, name, schema, told), _pieces(rows, op, most), write)

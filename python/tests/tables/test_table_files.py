@@ -85,6 +85,17 @@ def test_categories_that_differ_between_ranks(ctx: dtl.Context, folder: str) -> 
         assert everywhere(read(ctx, f"{folder}/k.{suffix}"))["k"].to_pylist() == wanted
 
 
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_categories_of_few_rows(ctx: dtl.Context, folder: str, first: int) -> None:
+    mine = pa.chunked_array([pa.array([f"{text} of {ctx.rank}" for text in "abc"])] * (ctx.rank >= first), pa.string())
+    table = dtl.Table.from_arrow(ctx, pa.table({"k": mine.dictionary_encode()}))
+    for suffix in ("parquet", "arrow"):
+        for few in (table, table[table["k"].str.startswith("c")]):  # of fewer rows than categories
+            for path in (f"{folder}/k.{suffix}", f"{folder}/k-parts.{suffix}/"):
+                few.concat(few).save(path)
+                assert same(everywhere(dtl.load(ctx, path))["k"], everywhere(few.concat(few))["k"])
+
+
 @pytest.mark.parametrize("group", [1, 3, 7, 100])
 def test_groups_of_rows(ctx: dtl.Context, folder: str, group: int) -> None:
     path = f"{folder}/a.parquet"
