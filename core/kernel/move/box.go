@@ -64,18 +64,21 @@ const (
 	cacheLine          = 64
 	// streamed is from how many bytes on the destination is written past the caches.
 	streamed = 4 << 20
+	// mostPeriod is the most rows that begin at different places of a line of the cache, each of which reads the source again.
+	mostPeriod = 4
 )
 
 // copyTiles copies a matrix. The rows of the source are along its first axis, and those of the destination along the other one.
 func copyTiles(dst, src unsafe.Pointer, read, written axis, size int) {
-	dense, first, copyLines := read.src == size && written.dst == size, 0, linesOf(size)
-	if dense && size == 8 && read.dst%cacheLine == 0 && read.n*written.n*size >= streamed && uintptr(dst)%8 == 0 {
-		first, copyLines = min(int(-uintptr(dst)%cacheLine/8), written.n), streamLines8
+	dense, copyLines := read.src == size && written.dst == size, linesOf(size)
+	if dense && size == 8 && read.n*written.n*size >= streamed && uintptr(dst)%8 == 0 && mostPeriod*read.dst%cacheLine == 0 {
+		streamTiles(dst, src, read, written)
+		return
 	}
 	for i := 0; i < read.n; i += tileHigh {
 		high := min(tileHigh, read.n-i)
-		for k, wide := 0, first; k < written.n; k, wide = k+wide, tileWide {
-			wide = min(wide, written.n-k)
+		for k := 0; k < written.n; k += tileWide {
+			wide := min(tileWide, written.n-k)
 			to, from := unsafe.Add(dst, i*read.dst+k*written.dst), unsafe.Add(src, i*read.src+k*written.src)
 			if dense && wide == tileWide && copyLines != nil {
 				copyLines(to, read.dst, from, written.src, high)
@@ -85,6 +88,38 @@ func copyTiles(dst, src unsafe.Pointer, read, written axis, size int) {
 				CopyStrided(unsafe.Add(to, j*read.dst), written.dst, unsafe.Add(from, j*read.src), written.src, wide, size)
 			}
 		}
+	}
+}
+
+// streamTiles is copyTiles of words of eight bytes that lie side by side in the rows, and writes whole lines of the cache past the caches. Where
+// the rows of the destination begin at different places of a line, those that begin at the same place are written one after the other.
+func streamTiles(dst, src unsafe.Pointer, read, written axis) {
+	period := 1 // of rows that begin at the same place
+	for period*read.dst%cacheLine != 0 {
+		period++
+	}
+	for i := 0; i < read.n; i += tileHigh {
+		high := min(tileHigh, read.n-i)
+		for k := -tileWide; k < written.n; k += tileWide {
+			for phase := range min(period, high) {
+				to, from := unsafe.Add(dst, (i+phase)*read.dst), unsafe.Add(src, (i+phase)*8)
+				first := k + int(-uintptr(to)%cacheLine/8)
+				begin, end := max(first, 0), min(first+tileWide, written.n)
+				rows := axis{(high - phase + period - 1) / period, period * read.dst, period * 8}
+				streamTile(unsafe.Add(to, begin*8), unsafe.Add(from, begin*written.src), rows, axis{end - begin, 8, written.src})
+			}
+		}
+	}
+}
+
+// streamTile copies at most a line of the cache of each row, and less at their ends.
+func streamTile(dst, src unsafe.Pointer, rows, written axis) {
+	if written.n == tileWide {
+		streamLines8(dst, rows.dst, src, written.src, rows.src, rows.n)
+		return
+	}
+	for j := range rows.n {
+		CopyStrided(unsafe.Add(dst, j*rows.dst), 8, unsafe.Add(src, j*rows.src), written.src, max(written.n, 0), 8)
 	}
 }
 

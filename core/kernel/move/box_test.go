@@ -65,34 +65,41 @@ func TestCopyBoxBackwards(t *testing.T) {
 
 // Large boxes of eight bytes are written past the caches, wherever their rows begin.
 func TestCopyBoxOfMuchMemory(t *testing.T) {
-	const rows, columns, row = 707, 801, 808 // a row takes whole lines of the cache
-	src, dst := make([]uint64, columns*rows), make([]uint64, rows*row+8)
+	const rows, columns = 707, 801
+	src := make([]uint64, columns*rows)
 	for i := range src {
 		src[i] = uint64(i)
 	}
-	for first := range 8 {
-		clear(dst)
-		move.CopyBox(unsafe.Pointer(&dst[first]), []int64{8 * row, 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * rows}, []int64{rows, columns}, 8)
-		wrong := 0
-		for i, got := range dst {
-			r, c := (i-first)/row, (i-first)%row
-			want := uint64(0) // of what lies between the rows
-			if i >= first && r < rows && c < columns {
-				want = uint64(c*rows + r)
+	for _, row := range []int{801, 802, 804, 808} { // of which 8, 4, 2 rows or one take whole lines of the cache
+		for first := range 8 {
+			dst := make([]uint64, rows*row+8)
+			move.CopyBox(unsafe.Pointer(&dst[first]), []int64{8 * int64(row), 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * rows},
+				[]int64{rows, columns}, 8)
+			wrong := 0
+			for i, got := range dst {
+				r, c := (i-first)/row, (i-first)%row
+				want := uint64(0) // of what lies between the rows
+				if i >= first && r < rows && c < columns {
+					want = uint64(c*rows + r)
+				}
+				if got != want {
+					wrong++
+				}
 			}
-			if got != want {
-				wrong++
-			}
+			assert.Zero(t, wrong, "rows of %d, the first at %d", row, first)
 		}
-		assert.Zero(t, wrong, "the first at %d", first)
 	}
 }
 
 func BenchmarkTranspose(b *testing.B) {
-	const n = 2000
-	src, dst := make([]uint64, n*n), make([]uint64, n*n)
-	b.SetBytes(8 * n * n)
-	for range b.N {
-		move.CopyBox(unsafe.Pointer(&dst[0]), []int64{8 * n, 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * n}, []int64{n, n}, 8)
+	for _, shape := range [][2]int64{{2000, 2000}, {500, 2000}, {501, 2000}, {1002, 2000}} {
+		b.Run(fmt.Sprint(shape), func(b *testing.B) {
+			n, m := shape[0], shape[1]
+			src, dst := make([]uint64, n*m), make([]uint64, n*m)
+			b.SetBytes(8 * n * m)
+			for range b.N {
+				move.CopyBox(unsafe.Pointer(&dst[0]), []int64{8 * n, 8}, unsafe.Pointer(&src[0]), []int64{8, 8 * m}, []int64{m, n}, 8)
+			}
+		})
 	}
 }

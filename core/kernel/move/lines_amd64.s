@@ -30,13 +30,14 @@ loop:
 	JNZ    loop
 	RET
 
-// func streamLines8(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, n int)
-TEXT ·streamLines8(SB), NOSPLIT, $0-40
+// func streamLines8(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, srcNext, n int)
+TEXT ·streamLines8(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ dstStride+8(FP), R8
 	MOVQ src+16(FP), SI
 	MOVQ srcStride+24(FP), R9
-	MOVQ n+32(FP), CX
+	MOVQ srcNext+32(FP), R12
+	MOVQ n+40(FP), CX
 	LEAQ (R9)(R9*2), R10
 	LEAQ (SI)(R9*4), R11
 
@@ -54,8 +55,8 @@ loop:
 	MOVNTPD X2, 32(DI)
 	MOVNTPD X3, 48(DI)
 	ADDQ    R8, DI
-	ADDQ    $8, SI
-	ADDQ    $8, R11
+	ADDQ    R12, SI
+	ADDQ    R12, R11
 	DECQ    CX
 	JNZ     loop
 	SFENCE
