@@ -95,6 +95,12 @@ def _whole(column: Any) -> Any:
     return whole.chunk(0) if isinstance(whole, arrow().ChunkedArray) and whole.num_chunks == 1 else whole
 
 
+def texts_of(coded: Any) -> list[Any]:
+    """Return the texts of an array of categories, as arrays."""
+    rows = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    return taker(coded.dictionary)(Chosen(rows, bool(coded.null_count)))
+
+
 def taker(array: Any) -> Callable[[Chosen], list[Any]]:
     """Return what takes rows of an array."""
     pa = arrow()

@@ -23,15 +23,20 @@ from ..io.steps import as_file_error, from_root, is_remote
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normal, normalized
+from .gather import kept, texts_of
 from .making import scalar, settled, whole_column
 from .rows import Rows, arrow, arrows_errors, unknown_column
 from .selection import range_of, sliced
+from .threaded import each
 
 #: What Hive names a folder by whose value is null.
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 #: How much more than an even share of the rows a rank may read, so that it reads whole groups of rows.
 _UNEVEN = 1.2
+
+#: Of so few bytes a value, a column of texts is by numbers: a text has its length in as many.
+_CODED = 4
 
 _RELATIONS = {
     "==": operator.eq,
@@ -124,7 +129,7 @@ class _Files:
         scan = datasets.ParquetFragmentScanOptions()
         if hasattr(scan, "page_checksum_verification"):  # where a file has checksums; of pyarrow 15 and later
             scan.page_checksum_verification = True
-        self._format = datasets.ParquetFileFormat(default_fragment_scan_options=scan)
+        self._scan = scan
 
     def state(self, number: int) -> tuple[int, ...]:
         """Return what changes with a file, its size first; nothing of one that is elsewhere."""
@@ -134,8 +139,11 @@ class _Files:
         now = os.stat(path)
         return now.st_size, now.st_mtime_ns, now.st_ino
 
-    def _opened(self, number: int) -> tuple[Any, Any]:
-        """Return a file as a fragment of a dataset, and its schema with the columns of folders."""
+    def _opened(self, number: int, coded: Sequence[str] = ()) -> tuple[Any, Any]:
+        """Return a file as a fragment of a dataset, and its schema with the columns of folders.
+
+        Some columns of texts are read as categories.
+        """
         pa, datasets, part = arrow(), self._datasets, self._parts[number]
         is_key = None
         for name, text in part.keys:
@@ -150,7 +158,9 @@ class _Files:
         if is_remote(part.path):
             found, path = store_of(part.path)
             store = fs.PyFileSystem(fs.FSSpecHandler(found))
-        fragment = self._format.make_fragment(path, filesystem=store, partition_expression=is_key)
+        options = datasets.ParquetReadOptions(dictionary_columns=coded)
+        form = datasets.ParquetFileFormat(options, default_fragment_scan_options=self._scan)
+        fragment = form.make_fragment(path, filesystem=store, partition_expression=is_key)
         fields = [field for field in fragment.physical_schema if field.name not in self._keys]
         fields += [pa.field(name, kind) for name, kind in self._keys.items()]
         return fragment, pa.schema(fields)
@@ -176,13 +186,54 @@ class _Files:
         """Return the wanted rows of some groups of a file, after some rows of the first of them."""
         fragment, schema = self._opened(number)
         some = fragment.subset(row_group_ids=ids)
-        whole = skip == 0 and rows == sum(group.num_rows for group in some.row_groups)
-        if condition is None or whole:
-            table = some.to_table(schema=schema, columns=names, filter=condition)
-            return normalized(table if whole else table.slice(skip, rows))
-        needed = schema.names if beside is None else [*names, *(name for name in beside if name not in names)]
-        table = some.to_table(schema=schema, columns=needed).slice(skip, rows)
-        return normalized(table.filter(condition).select(names))
+        if condition is None:
+            return normalized(some.to_table(schema=schema, columns=names).slice(skip, rows))
+        coded = [] if beside is None else _coded(some, [name for name in names if name not in beside], schema)
+        fragment, coded_schema = self._opened(number, coded)
+        columns = {name: self._datasets.field(name) for name in names}
+        tasks = []
+        for group in some.row_groups:
+            lo, hi = max(skip, 0), min(skip + rows, group.num_rows)
+            if lo < hi:
+                alone = fragment.subset(row_group_ids=[group.id])
+                tasks.append(functools.partial(_filtered, alone, coded_schema, columns, coded, condition, lo, hi))
+            skip -= group.num_rows
+        tables = each(tasks)
+        return normalized(arrow().concat_tables(tables) if tables else schema.empty_table().select(names))
+
+
+def _filtered(
+    group: Any, schema: Any, columns: dict[str, Any], coded: list[str], condition: Any, lo: int, hi: int
+) -> Any:
+    """Return those of the rows [lo, hi) of one group of rows that meet a condition.
+
+    Texts of some columns are read as categories, and become texts when it is known which are wanted.
+    """
+    pa = arrow()
+    wanted = "\0".join(["", *columns])  # which no column is called
+    table = group.to_table(schema=schema, columns={**columns, wanted: condition}, use_threads=False).slice(lo, hi - lo)
+    mask = table.column(wanted).combine_chunks().fill_null(False)
+    table = kept(table.select(list(columns)), mask.to_numpy(zero_copy_only=False))
+    for name in coded:
+        texts = [part for chunk in table.column(name).chunks for part in texts_of(chunk)]
+        table = table.set_column(table.column_names.index(name), name, pa.chunked_array(texts, pa.string()))
+    return table
+
+
+def _coded(fragment: Any, names: list[str], schema: Any) -> list[str]:
+    """Return which columns of texts a file has by numbers, in all of some groups of rows."""
+    texts = {name for name in names if name in schema.names and arrow().types.is_string(schema.field(name).type)}
+    numbers = {group.id for group in fragment.row_groups}
+    metadata = fragment.metadata
+    found: dict[str, bool] = {}  # of those that are in the file: its folders may have others
+    for group in (metadata.row_group(number) for number in numbers):
+        for column in (group.column(place) for place in range(group.num_columns)):
+            if column.path_in_schema in texts:
+                by_numbers = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"} & set(column.encodings)
+                few = column.total_uncompressed_size <= _CODED * column.num_values
+                name = column.path_in_schema
+                found[name] = found.get(name, True) and bool(by_numbers) and few
+    return [name for name, by_numbers in found.items() if by_numbers]
 
 
 def listed(path: str, suffixes: tuple[str, ...]) -> list[Part]:
