@@ -44,7 +44,7 @@ def sent(ctx: Context, op: str, parts: Sequence[Any]) -> Any:
         return parts[0]
     with local_step(ctx, op):
         mine = parts[ctx.rank]
-        data, counts = _streams([None if rank == ctx.rank else part for rank, part in enumerate(parts)])
+        data, counts = _streams([None if rank == ctx.rank else _told(part) for rank, part in enumerate(parts)])
     arrived = alltoallv(ctx, data, counts)
     with local_step(ctx, op):
         return _joined(arrived, mine, ctx.rank)
@@ -55,10 +55,10 @@ def gathered_everywhere(ctx: Context, op: str, local: Any) -> Any:
     if ctx.size == 1:
         return local
     with local_step(ctx, op):
-        data, _ = _streams([local])
+        data, _ = _streams([_told(local)])
     arrived = allgatherv(ctx, data)
     with local_step(ctx, op):
-        return _joined(arrived, None, -1)
+        return _joined(arrived, None, -1) if len(arrived) else local
 
 
 def gathered_to(ctx: Context, op: str, local: Any, root: int) -> Any:
@@ -66,7 +66,7 @@ def gathered_to(ctx: Context, op: str, local: Any, root: int) -> Any:
     if ctx.size == 1:
         return local
     with local_step(ctx, op):
-        data, _ = _streams([None if ctx.rank == root else local])
+        data, _ = _streams([None if ctx.rank == root else _told(local)])
     arrived = gatherv(ctx, data, None, root)
     with local_step(ctx, op):
         return _joined(arrived, local, root) if ctx.rank == root else None
@@ -106,6 +106,12 @@ def _divided(local: Any, destinations: Any, size: int) -> list[Any]:
             if hi > lo:
                 batches[rank].append(moved.slice(lo, hi - lo))
     return [pa.Table.from_batches(each, local.schema) for each in batches]
+
+
+def _told(part: Any) -> Any:
+    """Return a table that others have to know: None for one without rows, and without categories that have none."""
+    types = arrow().types
+    return part if len(part) or any(types.is_dictionary(kind) for kind in part.schema.types) else None
 
 
 def _streams(parts: Sequence[Any]) -> tuple[Any, list[int]]:

@@ -10,13 +10,16 @@ import numpy as np
 
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from .exchange import gathered_everywhere
+from .exchange import gathered_everywhere, gathered_to
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: So many rows of each rank say where the others are, for each rank there is.
 _SAMPLE = 32
+
+#: The rank that sorts the samples of all.
+_ROOT = 0
 
 _VALUE, _NAN, _NULL = 0, 1, 2
 
@@ -97,14 +100,22 @@ def cuts(
         sample = table.take(arrow().array(places))
         weight = np.full(len(sample), len(table) / max(len(sample), 1))
         sample = sample.append_column("", arrow().array(weight))
-    sample = gathered_everywhere(ctx, op, sample)
+    gathered = gathered_to(ctx, op, sample, _ROOT)
     with local_step(ctx, op):
-        weights = sample.column(sample.num_columns - 1).to_numpy()
-        known = _Keys(sample.select(range(table.num_columns)), directions, nulls_first)
-        order = sorted(range(len(known)), key=lambda row: known[row])
-        before = np.cumsum(weights[order])
-        shares = before[-1] * np.arange(1, ctx.size) / ctx.size if len(before) else np.zeros(0)
-        splitters = [known[order[place]] for place in np.searchsorted(before, shares)]
+        chosen = sample.slice(0, 0) if gathered is None else _splitters(gathered, directions, nulls_first, ctx.size)
+    chosen = gathered_everywhere(ctx, op, chosen)
+    with local_step(ctx, op):
+        splitters = _Keys(chosen.select(range(table.num_columns)), directions, nulls_first)
         mine = _Keys(table, directions, nulls_first)
         found = [bisect.bisect_left(mine, splitter) for splitter in splitters]
     return [0, *found, *[len(table)] * (ctx.size - len(found))]
+
+
+def _splitters(sample: Any, directions: Sequence[bool], nulls_first: bool, ranks: int) -> Any:
+    """Return those rows of the samples of all ranks, with their weights, at which the ranges of the ranks begin."""
+    weights = sample.column(sample.num_columns - 1).to_numpy()
+    known = _Keys(sample.select(range(sample.num_columns - 1)), directions, nulls_first)
+    order = sorted(range(len(known)), key=lambda row: known[row])
+    before = np.cumsum(weights[order])
+    shares = before[-1] * np.arange(1, ranks) / ranks if len(before) else np.zeros(0)
+    return sample.take(arrow().array(np.array(order, np.int64)[np.searchsorted(before, shares)]))
