@@ -136,6 +136,21 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
         "RowMethods.duplicated": (t.duplicated, {"subset": ["n"], "keep": "last"}),
         "RowMethods.drop_duplicates": (t.drop_duplicates, {"subset": ["n"], "keep": "last"}),
+        "JoinMethods.merge_asof": (
+            functools.partial(t.sort_values("n").merge_asof, t.sort_values("n")[["n", "v"]]),
+            {
+                "on": "n",
+                "left_on": None,
+                "right_on": None,
+                "by": None,
+                "left_by": None,
+                "right_by": None,
+                "suffixes": ("_x", "_y"),
+                "tolerance": 1,
+                "allow_exact_matches": True,
+                "direction": "backward",
+            },
+        ),
         "JoinMethods.merge": (
             functools.partial(t.merge, t[["n", "text"]]),
             {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from .._native.arguments import listed
+from .._native.arguments import flag, listed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from . import joining
+from . import asof, joining
 from .rows import HasRows, Rows, as_table
 
 T = TypeVar("T", bound="JoinMethods")
@@ -101,6 +101,97 @@ class JoinMethods(HasRows):
         elif on is not None or left_on is not None or right_on is not None:
             raise InvalidArgumentError("a cross join has no keys: each row is with each")
         made: T = as_table(joining.merged(self.rows, other, keys, how, suffixes, validate))
+        return made
+
+    @collective
+    def merge_asof(
+        self: T,
+        right: T,
+        on: Any = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        by: Any = None,
+        left_by: Any = None,
+        right_by: Any = None,
+        suffixes: Any = ("_x", "_y"),
+        tolerance: Any = None,
+        allow_exact_matches: bool = True,
+        direction: str = "backward",
+    ) -> T:
+        """Return the rows of this table, each with the row of another one that has the nearest key. Collective.
+
+        Parameters
+        ----------
+        right
+            The other table, of the same context.
+        on
+            The key: the name of a column of both tables, by which the rows of both are in ascending order. It is of
+            numbers, dates or times.
+        left_on, right_on
+            The key of each table, in place of on, if they have different names. Both stay in the result.
+        by, left_by, right_by
+            Columns that have to be equal, as the keys of :meth:`merge`: a name or a list of names.
+        suffixes
+            What is appended to the names of the other columns that both tables have.
+        tolerance
+            How far the key of the other row may be away: a number, or a ``datetime.timedelta`` or ``np.timedelta64``.
+            None for any distance.
+        allow_exact_matches
+            Whether a row with an equal key may be the nearest.
+        direction
+            Which rows: ``"backward"``, the last whose key is not larger; ``"forward"``, the first whose key is not
+            smaller; ``"nearest"``, the one of these two that is nearer, and the first of them if both are as near.
+
+        Returns
+        -------
+        Table
+            The rows of this table in their order, on the ranks where they are. The columns of the other table are null
+            where there is no such row.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If a table is not sorted by the key, or if a key is null or NaN. On every rank. If direction is unknown, or
+            two columns of the result would have the same name.
+        InvalidTypeError
+            If the types of two keys are not compared, or if the tolerance is none of these keys.
+        BoundsError
+            If the tolerance is negative.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+
+        Notes
+        -----
+        Each rank gets the rows of the other table whose keys are among its own, and one more of each group at either
+        end. Rows of this table do not travel.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     trades = dtl.Table(ctx, {"second": [3, 7, 8], "share": ["a", "b", "a"]})
+        ...     quotes = dtl.Table(ctx, {"second": [1, 2, 6, 8], "share": ["a", "b", "a", "b"], "price": [5, 9, 6, 8]})
+        ...     print(trades.merge_asof(quotes, on="second", by="share").to_arrow().to_pydict())
+        {'second': [3, 7, 8], 'share': ['a', 'b', 'a'], 'price': [5, 9, 6]}
+        """
+        other = _rows_of("right", right)
+        if not isinstance(direction, str) or direction not in asof.DIRECTIONS:
+            raise InvalidArgumentError(f"direction must be one of {', '.join(asof.DIRECTIONS)}, not {direction!r}")
+        if on is None and left_on is None and right_on is None:
+            raise InvalidArgumentError("on is missing: the key by which both tables are sorted")
+        keys = joining.keys_of(self.rows, other, on, left_on, right_on)
+        asof.check_ordered(keys)
+        equal = None
+        if not (by is None and left_by is None and right_by is None):
+            equal = joining.keys_of(self.rows, other, by, left_by, right_by, ("by", "left_by", "right_by"))
+        how = asof.AsOf(
+            direction,
+            bool(flag("allow_exact_matches", allow_exact_matches)),
+            asof.tolerance_of(tolerance, keys.types[0]),
+        )
+        made: T = as_table(asof.merged_asof(self.rows, other, keys, equal, how, suffixes))
         return made
 
     @collective

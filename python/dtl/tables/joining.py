@@ -34,6 +34,9 @@ _VALIDATE = {
     "m:1": (False, True), "many_to_one": (False, True), "m:m": (False, False), "many_to_many": (False, False),
 }  # fmt: skip
 
+#: The arguments that name keys.
+_ON = ("on", "left_on", "right_on")
+
 
 class Keys(NamedTuple):
     """The names of the keys of two tables, and the types in which they are compared."""
@@ -48,20 +51,23 @@ class Keys(NamedTuple):
         return [one for one, other in zip(self.left, self.right) if one == other]
 
 
-def keys_of(left: Rows, right: Rows, on: Any, left_on: Any, right_on: Any) -> Keys:
-    """Return the keys that arguments name."""
+def keys_of(left: Rows, right: Rows, on: Any, left_on: Any, right_on: Any, words: tuple[str, str, str] = _ON) -> Keys:
+    """Return the keys that arguments, which words name, are."""
+    both, of_left, of_right = words
     if on is not None and (left_on is not None or right_on is not None):
-        raise InvalidArgumentError("the keys are on, or left_on and right_on, not both")
+        raise InvalidArgumentError(f"the keys are {both}, or {of_left} and {of_right}, not both")
     if on is None and (left_on is None) != (right_on is None):
-        raise InvalidArgumentError(f"{'right_on' if right_on is None else 'left_on'} is missing")
+        raise InvalidArgumentError(f"{of_right if right_on is None else of_left} is missing")
     if on is None and left_on is None:
         on = [name for name in left.names if name in right.names]
         if not on:
             raise InvalidArgumentError(f"the tables have no column in common: {left.names} and {right.names}")
-    one = column_names(left, "on" if left_on is None else "left_on", on if left_on is None else left_on)
-    other = column_names(right, "on" if right_on is None else "right_on", on if right_on is None else right_on)
+    one = column_names(left, both if left_on is None else of_left, on if left_on is None else left_on)
+    other = column_names(right, both if right_on is None else of_right, on if right_on is None else right_on)
     if len(one) != len(other) or not one:
-        raise InvalidArgumentError(f"left_on names {len(one)} columns, and right_on {len(other)}; both need as many")
+        raise InvalidArgumentError(
+            f"{of_left} names {len(one)} columns, and {of_right} {len(other)}; both need as many"
+        )
     fields = zip(zip(one, other), (left.schema.field(name).type for name in one))
     types = [key_type(names, kind, right.schema.field(names[1]).type) for names, kind in fields]
     return Keys(one, other, types)
@@ -71,7 +77,7 @@ def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, 
     """Return the rows of two tables that belong together. Collective. Without keys, each row with each."""
     if left.context is not right.context:
         raise InvalidArgumentError("the tables are of two contexts")
-    names = _names(left, right, keys, how, suffixes)
+    names = result_names(left, right, keys, how, suffixes)
     wanted = _validated(validate)
     given = f"{keys.left} and {keys.right}" if keys else "no key"
     agree(left.context, "merge", f"how {how}, by {given}, suffixes {suffixes}, validate {validate}")
@@ -82,21 +88,22 @@ def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, 
             _check_distinct(rows, columns, f"validate={validate!r}: in the {side} table, the key")
     if how == "right":
         turned = Keys(keys.right, keys.left, keys.types)
-        made = _Join(right, left, turned, "left", _Names(names.right, names.left)).made()
+        made = _Join(right, left, turned, "left", ResultNames(names.right, names.left)).made()
     else:
         made = _Join(left, right, keys, how, names).made()
     order = [*names.left.values(), *(name for name in names.right.values() if name not in names.left.values())]
     return Rows(made.context, made.local.select(order), made.counts)
 
 
-class _Names(NamedTuple):
+class ResultNames(NamedTuple):
     """What the columns of two tables are called in the table of both; a key of both has one name."""
 
     left: dict[str, str]
     right: dict[str, str]
 
 
-def _names(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any) -> _Names:
+def result_names(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any) -> ResultNames:
+    """Return what the columns of the result are called."""
     try:
         pair = list(listed(suffixes))
     except TypeError:
@@ -104,10 +111,10 @@ def _names(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any) 
     if len(pair) != 2 or not all(isinstance(each, str) or each is None for each in pair):
         raise InvalidTypeError(f"suffixes must be two texts, not {suffixes!r}")
     if how in ("semi", "anti"):
-        return _Names({name: name for name in left.names}, {})
+        return ResultNames({name: name for name in left.names}, {})
     shared = keys.shared if keys else []
     both = {name for name in left.names if name in right.names and name not in shared}
-    made = _Names(
+    made = ResultNames(
         *({name: name + (suffix or "") if name in both else name for name in rows.names}
           for rows, suffix in zip((left, right), pair))
     )  # fmt: skip
@@ -152,7 +159,7 @@ class _Join:
         What the columns are called in the result.
     """
 
-    def __init__(self, first: Rows, second: Rows, keys: Keys, how: str, names: _Names) -> None:
+    def __init__(self, first: Rows, second: Rows, keys: Keys, how: str, names: ResultNames) -> None:
         self._first, self._second, self._keys, self._how, self._names = first, second, keys, how, names
         self._context = first.context
         self._key_names = [f"k{number}" for number in range(len(keys.types))]
@@ -244,7 +251,7 @@ def _row_bytes(*tables: Any) -> float:
     return math.fsum(table.nbytes / max(len(table), 1) for table in tables)
 
 
-def _crossed(left: Rows, right: Rows, names: _Names) -> Rows:
+def _crossed(left: Rows, right: Rows, names: ResultNames) -> Rows:
     """Return each row of a table with each of another one. Collective."""
     ctx, op = left.context, "merge"
     whole = gathered_everywhere(ctx, op, right.local)

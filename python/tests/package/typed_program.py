@@ -266,6 +266,7 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.group_by("word")[["x"]], dtl.TableGroupBy)
     assert_type(table.group_by("word")["x"], dtl.ColumnGroupBy)
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
+    assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
     assert_type(table["x"].unique(), dtl.Column)
     again = assert_type(dtl.from_arrow(ctx, table.to_arrow()), dtl.Table)

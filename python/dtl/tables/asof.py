@@ -1,0 +1,328 @@
+"""Rows of a table with the nearest row of another one, by a key that both are sorted by."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from ..comm.objects import allgather_object
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
+from .arrow_types import converted_to
+from .codes import dense, in_order, integers_of, numbered
+from .exchange import sent
+from .gather import taken
+from .joining import Keys, result_names
+from .rows import Rows, arrow, arrows_errors
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+DIRECTIONS = ("backward", "forward", "nearest")
+
+#: The nanoseconds of each unit of times.
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9, "D": 86400 * 10**9,
+          "W": 7 * 86400 * 10**9}  # fmt: skip
+
+
+class AsOf(NamedTuple):
+    """Which row of the right table is the nearest.
+
+    Parameters
+    ----------
+    direction
+        One of ``DIRECTIONS``.
+    exact
+        Whether a row with an equal key may be it.
+    tolerance
+        How far its key may be away, as of ``tolerance_of``; None for any distance.
+    """
+
+    direction: str
+    exact: bool
+    tolerance: Any
+
+    @property
+    def backward(self) -> bool:
+        """Whether it may be a row with a smaller key."""
+        return self.direction != "forward"
+
+    @property
+    def forward(self) -> bool:
+        """Whether it may be a row with a larger key."""
+        return self.direction != "backward"
+
+
+def check_ordered(keys: Keys) -> None:
+    """Raise an error if the key by which both tables are sorted is not one, or not of a type that has distances."""
+    if len(keys.left) != 1:
+        raise InvalidArgumentError(f"on names {len(keys.left)} columns; the tables are sorted by one")
+    types, kind = arrow().types, keys.types[0]
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind)):
+        raise InvalidTypeError(f"the key {keys.left[0]!r} of {kind} has no distances; numbers, dates and times have")
+
+
+def tolerance_of(value: Any, kind: Any) -> Any:
+    """Return a distance of keys of a type as a number: of integers or of units of time, or of floats.
+
+    Raises
+    ------
+    InvalidTypeError
+        If it is no distance of such keys.
+    BoundsError
+        If it is negative.
+    """
+    if value is None:
+        return None
+    types = arrow().types
+    wanted = "a number"
+    found: Any = None
+    if types.is_temporal(kind):
+        wanted, found = "a span of time, such as np.timedelta64(2, 's')", _span(value, kind)
+    elif types.is_integer(kind):
+        wanted = "an integer"
+        found = int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
+    else:
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        found = float(value) if number and not np.isnan(value) else None
+    if found is None:
+        raise InvalidTypeError(f"tolerance must be {wanted}, as the keys are of {kind}, not {value!r}")
+    if found < 0:
+        raise BoundsError(f"tolerance {value!r} is negative")
+    return found
+
+
+def _span(value: Any, kind: Any) -> int | None:
+    """Return a span of time in whole units of a type; None if it is none."""
+    if isinstance(value, datetime.timedelta):  # pandas' are, too, and have nanoseconds
+        micros = (value.days * 86400 + value.seconds) * 10**6 + value.microseconds
+        nanos = micros * 1000 + getattr(value, "nanoseconds", 0)
+    elif isinstance(value, np.timedelta64) and not np.isnat(value) and np.datetime_data(value)[0] in _UNITS:
+        unit, number = np.datetime_data(value)
+        nanos = int(value.astype(np.int64)) * number * _UNITS[unit]
+    else:
+        return None
+    types = arrow().types
+    unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
+    return nanos // _UNITS[unit]
+
+
+def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, suffixes: Any) -> Rows:
+    """Return the rows of a table, each with the nearest row of another one. Collective."""
+    ctx, op = left.context, "merge_asof"
+    if ctx is not right.context:
+        raise InvalidArgumentError("the tables are of two contexts")
+    keys = on if by is None else Keys(on.left + by.left, on.right + by.right, on.types + by.types)
+    names = result_names(left, right, keys, "left", suffixes)
+    of_right = {name: new for name, new in names.right.items() if name not in keys.shared}
+    agree(ctx, op, f"{keys.left} and {keys.right}, {how}, suffixes {suffixes}")
+    with local_step(ctx, op), arrows_errors(op):
+        mine = _compared("left", left, keys.left, keys.types, [])
+        theirs = _compared("right", right, keys.right, keys.types, list(of_right))
+        numbers = [
+            _numbers(side, rows, table) for side, rows, table in (("left", left, mine), ("right", right, theirs))
+        ]
+    ends = allgather_object(ctx, [(each[[0, -1] if len(each) else []], _unsorted(each)) for each in numbers])
+    _check_sorted("left", left, on.left[0], [of_left for of_left, _ in ends])
+    _check_sorted("right", right, on.right[0], [of_right for _, of_right in ends])
+    bounds = [[keys for keys, _ in side] for side in zip(*ends)]
+    near = _Right(ctx, theirs, numbers[1], bounds[1]).near(how, bounds[0])
+    with local_step(ctx, op), arrows_errors(op):
+        found = _found(mine, numbers[0], near, integers_of(near.column(0)), how)
+        there = taken(near.select([f"v{number}" for number in range(len(of_right))]), found)
+        columns = [*left.local.columns, *there.columns]
+        return left.like(arrow().table(columns, names=[*names.left.values(), *of_right.values()]))
+
+
+def _compared(side: str, rows: Rows, names: list[str], types: list[Any], others: list[str]) -> Any:
+    """Return a table of this rank's keys, k0 and so on, in the types in which they are compared, and others."""
+    columns = [converted_to(name, rows.local.column(name), kind) for name, kind in zip(names, types)]
+    if columns[0].null_count:
+        raise InvalidArgumentError(
+            f"the key {names[0]!r} of the {side} table is null in {columns[0].null_count} rows on rank "
+            f"{rows.context.rank}; dropna([{names[0]!r}]) leaves them out"
+        )
+    labels = [f"k{number}" for number in range(len(names))] + [f"v{number}" for number in range(len(others))]
+    return arrow().table([*columns, *(rows.local.column(name) for name in others)], names=labels)
+
+
+def _numbers(side: str, rows: Rows, table: Any) -> Array:
+    """Return the key that is in order as numbers."""
+    numbers = integers_of(table.column(0))
+    if numbers.dtype.kind == "f" and np.isnan(numbers).any():
+        row = rows.first + int(np.argmax(np.isnan(numbers)))
+        raise InvalidArgumentError(f"the key of row {row} of the {side} table is NaN, which is in no order")
+    return numbers
+
+
+def _unsorted(keys: Array) -> int | None:
+    """Return the first row whose key is less than that of the row before it; None if there is none."""
+    wrong = np.flatnonzero(keys[1:] < keys[:-1])
+    return int(wrong[0]) + 1 if len(wrong) else None
+
+
+def _check_sorted(side: str, rows: Rows, name: str, ends: Sequence[tuple[Array, int | None]]) -> None:
+    """Raise an error if rows are not in order, given each rank's first and last key and first wrong row."""
+    last = None
+    for first, (keys, unsorted) in zip(np.cumsum([0, *rows.counts]).tolist(), ends):
+        wrong = 0 if last is not None and len(keys) and keys[0] < last else unsorted
+        if wrong is not None:
+            raise InvalidArgumentError(
+                f"the {side} table is not sorted by {name!r}: the key of row {first + wrong} is less than that of row "
+                f"{first + wrong - 1}; sort_values({name!r}) sorts it"
+            )
+        last = keys[1] if len(keys) else last
+
+
+class _Right:
+    """The rows of the right table, of which each rank gets those that may be the nearest to its rows of the left one.
+
+    These are the rows with keys from its first to its last one, and of each group the last before and first behind.
+
+    Parameters
+    ----------
+    ctx
+        The ranks.
+    table, numbers
+        This rank's rows, whose columns k1 and so on say the groups; and their keys as numbers.
+    bounds
+        The first and last key of each rank, an empty array if it has no row.
+    """
+
+    def __init__(self, ctx: Context, table: Any, numbers: Array, bounds: Sequence[Array]) -> None:
+        self._context, self._table, self._numbers, self._bounds = ctx, table, numbers, bounds
+        self._groups = [name for name in table.column_names[1:] if name.startswith("k")]
+
+    def near(self, how: AsOf, wanted: Sequence[Array]) -> Any:
+        """Return the rows that this rank needs, in order, given each rank's first and last key. Collective."""
+        ctx, op = self._context, "merge_asof"
+        if ctx.size == 1:
+            return self._table
+        none = self._table.slice(0, 0)
+        before = self._beyond(True) if how.backward and self._groups else none
+        behind = self._beyond(False) if how.forward and self._groups else none
+        with local_step(ctx, op):
+            parts = []
+            for keys in wanted:
+                part = [none]
+                if len(keys):
+                    lo = int(np.searchsorted(self._numbers, keys[0], "left"))
+                    hi = int(np.searchsorted(self._numbers, keys[1], "right"))
+                    if how.backward and ctx.rank == self._last_before(keys[0]):
+                        part.append(self._edge([before, self._table.slice(0, lo)], True))
+                    part.append(self._table.slice(lo, max(hi - lo, 0)))
+                    if how.forward and ctx.rank == self._first_behind(keys[1]):
+                        part.append(self._edge([self._table.slice(hi), behind], False))
+                parts.append(arrow().concat_tables(part))
+        return sent(ctx, op, parts)
+
+    def _last_before(self, key: Any) -> int:
+        """Return the last rank that has a row with a smaller key; -1 if none has."""
+        return max((rank for rank, keys in enumerate(self._bounds) if len(keys) and keys[0] < key), default=-1)
+
+    def _first_behind(self, key: Any) -> int:
+        """Return the first rank that has a row with a larger key; -1 if none has."""
+        return min((rank for rank, keys in enumerate(self._bounds) if len(keys) and keys[1] > key), default=-1)
+
+    def _beyond(self, before: bool) -> Any:
+        """Return the last row of each group on the ranks before this one, or the first on those behind. Collective.
+
+        In each step, a rank hears of twice as many ranks (Hillis and Steele, 1986).
+        """
+        ctx, op, none = self._context, "merge_asof", self._table.slice(0, 0)
+        beyond, held, step = none, self._edge([self._table], before), 1
+        while step < ctx.size:
+            to = ctx.rank + (step if before else -step)
+            arrived = sent(ctx, op, [held if rank == to else none for rank in range(ctx.size)])
+            with local_step(ctx, op):
+                beyond = self._edge([arrived, beyond] if before else [beyond, arrived], before)
+                held = self._edge([arrived, held] if before else [held, arrived], before)
+            step *= 2
+        return beyond
+
+    def _edge(self, tables: list[Any], last: bool) -> Any:
+        """Return the last or first row of each group of tables that follow each other, in their order."""
+        table = arrow().concat_tables(tables).unify_dictionaries()
+        if not self._groups:
+            return table.slice(max(len(table) - 1, 0) if last else 0, 1)
+        codes = numbered(self._groups, [table.column(name) for name in self._groups])
+        place = np.full(codes.width, -1)
+        rows = np.arange(len(table))
+        place[codes.of_row if last else codes.of_row[::-1]] = rows if last else rows[::-1]
+        return taken(table, np.sort(place[place >= 0]))
+
+
+def _found(left: Any, left_keys: Array, right: Any, right_keys: Array, how: AsOf) -> Array:
+    """Return which row of the right table is the nearest to each of the left one; -1 for none."""
+    groups = [name for name in left.column_names[1:] if name.startswith("k")]
+    search = _Search(left, right, groups)
+    before = behind = None
+    if how.backward:
+        before = search.last_before(np.searchsorted(right_keys, left_keys, "right" if how.exact else "left"))
+        before_by = _distances(left_keys, right_keys, before, how.tolerance)
+    if how.forward:
+        behind = search.first_from(np.searchsorted(right_keys, left_keys, "left" if how.exact else "right"))
+        behind_by = _distances(left_keys, right_keys, behind, how.tolerance)
+    if before is None or behind is None:
+        return behind if before is None else before
+    nearer = (before >= 0) & ((behind < 0) | (before_by <= behind_by))
+    return np.where(nearer, before, behind)
+
+
+def _distances(left: Array, right: Array, found: Array, tolerance: Any) -> Array:
+    """Return how far the found rows' keys are away; a row that is too far away is no longer found, and -1."""
+    if not len(right):
+        return np.zeros(len(left))
+    there = right[np.maximum(found, 0)]
+    if left.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            away = np.where(left == there, 0, np.abs(left.astype(np.float64) - there))
+    else:  # which wraps around into the range of uint64
+        low, high = np.minimum(left, there), np.maximum(left, there)
+        away = high.astype(np.int64).view(np.uint64) - low.astype(np.int64).view(np.uint64)
+        tolerance = tolerance if tolerance is None else np.uint64(min(tolerance, 2**64 - 1))
+    if tolerance is not None:
+        found[away > tolerance] = -1
+    return away
+
+
+class _Search:
+    """The rows of the right table in the same group, by their place among all of them.
+
+    Parameters
+    ----------
+    left, right
+        The tables.
+    groups
+        The columns that have to be equal; none for one group.
+    """
+
+    def __init__(self, left: Any, right: Any, groups: list[str]) -> None:
+        self._size = len(right)
+        self._of_left = np.zeros(len(left), np.int64)
+        of_right = np.zeros(len(right), np.int64)
+        if groups:
+            both = arrow().concat_tables([left.select(groups), right.select(groups)]).unify_dictionaries()
+            codes = dense(numbered(groups, both.columns))
+            self._of_left, of_right = codes.of_row[: len(left)], codes.of_row[len(left) :]
+        self._order = in_order(of_right, int(of_right.max(initial=-1)) + 1)
+        self._of_right = of_right[self._order]
+        #: The rows by their groups, then by their places, as one number each, in order.
+        self._places = self._of_right * (self._size + 1) + self._order
+
+    def last_before(self, places: Array) -> Array:
+        """Return the last row of the same group before each place; -1 for none."""
+        return self._at(np.searchsorted(self._places, self._of_left * (self._size + 1) + places) - 1)
+
+    def first_from(self, places: Array) -> Array:
+        """Return the first row of the same group at or behind each place; -1 for none."""
+        return self._at(np.searchsorted(self._places, self._of_left * (self._size + 1) + places))
+
+    def _at(self, found: Array) -> Array:
+        if not self._size:
+            return np.full(len(found), -1)
+        there = (found >= 0) & (found < self._size)
+        found = np.where(there, found, 0)
+        return np.where(there & (self._of_right[found] == self._of_left), self._order[found], -1)
