@@ -160,6 +160,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
                 "right_on": None,
                 "suffixes": ("_x", "_y"),
                 "validate": "1:1",
+                "indicator": "of",
             },
         ),
         "JoinMethods.concat": (lambda other: t.concat(other), {"other": t}),  # noqa: PLW0108 - by its name

@@ -8,6 +8,7 @@ from .._native.arguments import flag, listed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from . import asof, joining
+from .indicator import marked, name_of, told
 from .rows import HasRows, Rows, as_table
 
 T = TypeVar("T", bound="JoinMethods")
@@ -34,6 +35,7 @@ class JoinMethods(HasRows):
         right_on: Any = None,
         suffixes: Any = ("_x", "_y"),
         validate: Any = None,
+        indicator: Any = False,
     ) -> T:
         """Return the rows of this table and of another one that have the same key. Collective.
 
@@ -54,6 +56,9 @@ class JoinMethods(HasRows):
             What is appended to the names of the other columns that both tables have.
         validate
             ``"1:1"``, ``"1:m"`` or ``"m:1"``: raise if a key is of two rows in a table that is to have it once.
+        indicator
+            True for one more column, ``_merge``, which says of which table each row is: the categories ``left_only``,
+            ``right_only`` and ``both``. Or its name.
 
         Raises
         ------
@@ -100,7 +105,12 @@ class JoinMethods(HasRows):
             keys = joining.keys_of(self.rows, other, on, left_on, right_on)
         elif on is not None or left_on is not None or right_on is not None:
             raise InvalidArgumentError("a cross join has no keys: each row is with each")
-        made: T = as_table(joining.merged(self.rows, other, keys, how, suffixes, validate))
+        name = name_of(indicator, how)
+        if name is None:
+            made: T = as_table(joining.merged(self.rows, other, keys, how, suffixes, validate))
+            return made
+        whole = joining.merged(*marked(self.rows, other), keys, how, suffixes, validate)
+        made = as_table(told(whole, name))
         return made
 
     @collective

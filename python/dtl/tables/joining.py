@@ -79,6 +79,8 @@ def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, 
         raise InvalidArgumentError("the tables are of two contexts")
     names = result_names(left, right, keys, how, suffixes)
     wanted = _validated(validate)
+    if keys is None and any(wanted):
+        raise InvalidArgumentError(f"validate={validate!r}: a cross join has no keys")
     given = f"{keys.left} and {keys.right}" if keys else "no key"
     agree(left.context, "merge", f"how {how}, by {given}, suffixes {suffixes}, validate {validate}")
     if keys is None:

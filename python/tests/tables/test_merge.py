@@ -176,6 +176,36 @@ def test_cross(ctx: dtl.Context) -> None:
     compare(ctx, left.merge(right, how="cross"), [[a, b] for a in (1, 2, 3) for b in "xy"])
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "cross"])
+@pytest.mark.usefixtures("small")
+def test_indicator(ctx: dtl.Context, how: str) -> None:
+    pd = pytest.importorskip("pandas", "2", reason="merges as pandas does")
+    left, right = pd.DataFrame({"k": [5, 2, 7, 2], "x": 1}), pd.DataFrame({"k": [2, 9, 7], "y": 2})
+    arguments = {"how": how} if how == "cross" else {"how": how, "on": "k"}
+    one, other = dtl.Table(ctx, left), dtl.Table(ctx, right)
+    made = one.merge(other, indicator=True, **arguments)
+    want = left.merge(right, indicator=True, **arguments)
+    assert made.columns == list(want.columns)
+    assert made.dtypes["_merge"] == pa.dictionary(pa.int32(), pa.string())
+    shown = [made.columns[0], "_merge"]
+    whole = dtl.broadcast_object(ctx, made.to_arrow()).select(shown).to_pylist()
+    rows = pa.Table.from_pandas(want[shown], preserve_index=False).to_pylist()
+    assert sorted(map(repr, whole)) == sorted(map(repr, rows))
+    assert one.merge(other, indicator="of", **arguments).columns[-1] == "of"
+
+
+def test_indicators_that_are_refused(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"k": [1, 2], "_merge": 3})
+    with pytest.raises(dtl.InvalidArgumentError, match="two columns of the result would be called '_merge'"):
+        table.merge(table, on=["k", "_merge"], indicator=True)
+    with pytest.raises(dtl.InvalidTypeError, match="indicator must be True, False or the name"):
+        table.merge(table, indicator=3)
+    with pytest.raises(dtl.InvalidArgumentError, match="how='anti' are all of the left table"):
+        table.merge(table, how="anti", indicator=True)
+    with pytest.raises(dtl.InvalidArgumentError, match="validate='1:1': a cross join has no keys"):
+        table.merge(table, how="cross", validate="1:1")
+
+
 @pytest.mark.parametrize(
     ("validate", "text"),
     [("1:m", "in the left table, the key 2 is of 2 rows"), ("m:1", "in the right table, the key 7 is of 3 rows")],
