@@ -44,7 +44,7 @@ def sent(ctx: Context, op: str, parts: Sequence[Any]) -> Any:
         return parts[0]
     with local_step(ctx, op):
         mine = parts[ctx.rank]
-        data, counts = _streams([None if rank == ctx.rank else _told(part) for rank, part in enumerate(parts)])
+        data, counts = _streams([None if rank == ctx.rank else part for rank, part in enumerate(parts)])
     arrived = alltoallv(ctx, data, counts)
     with local_step(ctx, op):
         return _joined(arrived, mine, ctx.rank)
@@ -66,7 +66,7 @@ def gathered_to(ctx: Context, op: str, local: Any, root: int) -> Any:
     if ctx.size == 1:
         return local
     with local_step(ctx, op):
-        data, _ = _streams([None if ctx.rank == root else _told(local)])
+        data, _ = _streams([None if ctx.rank == root else local])
     arrived = gatherv(ctx, data, None, root)
     with local_step(ctx, op):
         return _joined(arrived, local, root) if ctx.rank == root else None
