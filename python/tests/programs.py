@@ -30,6 +30,19 @@ _LAUNCHERS = (
 _BACKEND = "DTL_BACKEND"
 
 
+#: The beginning of a program whose ranks report soon that they wait: ``reported`` waits until this one has said a text.
+REPORTING = """
+import os, pathlib, time
+
+_said = pathlib.Path(__file__).with_name(f"said{os.getpid()}")
+os.dup2(os.open(str(_said), os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
+
+def reported(text, times=1):
+    while _said.read_text().count(text) < times:
+        time.sleep(0.01)
+"""
+
+
 class Ended(NamedTuple):
     """A process that has ended."""
 

@@ -88,8 +88,8 @@ def run(
     )
     limits = {"DTL_TIMEOUT": "1.5", "DTL_HANG_REPORT": "0.3"} if how == "limit" else {"DTL_HANG_REPORT": "1"}
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
-    with subprocess.Popen(
-        command, env=clean(**limits), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    with open(folder / "err", "w") as errors, subprocess.Popen(
+        command, env=clean(**limits), stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
     ) as job:
         processes: list[int] = []
         try:
@@ -97,18 +97,19 @@ def run(
             time.sleep(0.2)  # so that it is somewhere in its loop
             os.kill(processes[stopped], signal.SIGSTOP)
             if how == "interrupt":
-                time.sleep(1)  # so that the other waits
+                assert until(lambda: f"rank {1 - stopped} of 2 waits for" in (folder / "err").read_text())
                 os.kill(processes[1 - stopped], signal.SIGINT)
             awaited(folder / f"raised{1 - stopped}")
             os.kill(processes[stopped], signal.SIGCONT)
             awaited(folder / f"raised{stopped}")
             (folder / "go").touch()
-            out, err = job.communicate(timeout=20)
+            out, _ = job.communicate(timeout=20)
         finally:
             if job.poll() is None:
                 for process in processes:
                     os.kill(process, signal.SIGKILL)
                 os.killpg(job.pid, signal.SIGKILL)
+    err = (folder / "err").read_text()
     assert job.returncode == 0, out + err
     return out, err
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
-from programs import alone, ranks, succeeded
+from programs import REPORTING, alone, ranks, succeeded
 
 import dtl
 
@@ -120,8 +121,8 @@ def test_an_interrupt_is_the_main_threads(tmp_path: Path) -> None:
     assert "interrupted []" in succeeded(ranks(2, ASTRAY, tmp_path))
 
 
-BEHIND = """
-import os, signal, threading, time
+BEHIND = f"""{REPORTING}
+import signal, threading
 import dtl
 
 with dtl.Context() as ctx:
@@ -129,8 +130,13 @@ with dtl.Context() as ctx:
     if ctx.rank == 0:
         thread = threading.Thread(target=ctx.barrier)
         thread.start()
-        time.sleep(0.2)  # it is in the call, and has the turn
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        reported("in barrier()")  # which has the turn
+
+        def interrupt():
+            reported("in allreduce, behind another thread's call")
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         try:
             dtl.allreduce(ctx, 1.0)
         except KeyboardInterrupt:
@@ -147,12 +153,12 @@ with dtl.Context() as ctx:
 
 def test_who_waits_for_its_turn_is_interrupted(tmp_path: Path) -> None:
     for _ in range(3):
-        assert "interrupted" in succeeded(ranks(2, BEHIND, tmp_path))
+        assert "interrupted" in succeeded(ranks(2, BEHIND, tmp_path, DTL_HANG_REPORT="0.1"))
 
 
 def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None:
     program = """
-    import pathlib, threading, time
+    import threading
     import dtl
 
     told = pathlib.Path(__file__).with_name("told")
@@ -166,22 +172,24 @@ def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None
                     pass
             thread = threading.Thread(target=first)
             thread.start()
-            time.sleep(0.2)
+            reported("in barrier()")
             try:
                 dtl.allreduce(ctx, 1.0)
             except dtl.CommunicationError as error:
                 print(error)
             thread.join()
+            print(_said.read_text())
             told.touch()
         else:
             while not told.exists():
                 time.sleep(0.01)
     """
-    ended = ranks(2, program, tmp_path, DTL_TIMEOUT="1", DTL_HANG_REPORT="0.5")
+    program = REPORTING + textwrap.dedent(program)
+    said = succeeded(ranks(2, program, tmp_path, DTL_TIMEOUT="1", DTL_HANG_REPORT="0.3"))
     # The first to give up is the barrier, of which the allreduce hears if it has not given up by then.
     heard = r"allreduce: (rank 0 gave up in barrier\(\) at program\.py:\d+: )?no end after 1s: rank 0 in "
-    assert re.search(heard, succeeded(ended)), ended
-    assert re.search(r"in allreduce, behind another thread's call at program.py:\d+", ended.err), ended
+    assert re.search(heard, said), said
+    assert re.search(r"in allreduce, behind another thread's call at program.py:\d+", said), said
 
 
 HANDLER = """
@@ -221,7 +229,7 @@ def test_a_signal_handler_makes_no_collective_call_within_one(tmp_path: Path) ->
 
 
 CLOSING = """
-import pathlib, threading, time
+import threading
 import numpy as np
 import dtl
 
@@ -237,15 +245,14 @@ def call():
 if ctx.rank == 0:
     thread = threading.Thread(target=call)
     thread.start()
-    time.sleep(1)  # it waits
-    pathlib.Path({closing!r}).touch()
+    reported("in {op}")
     ctx.close()
     thread.join(5)
+    pathlib.Path({closed!r}).touch()
     print("ended" if not thread.is_alive() else "waits for ever")
 else:
-    while not pathlib.Path({closing!r}).exists():
+    while not pathlib.Path({closed!r}).exists():
         time.sleep(0.01)
-    time.sleep(0.5)
     try:
         ctx.barrier()
     except dtl.CommunicationError as error:
@@ -265,7 +272,8 @@ CALLS = {
 
 @pytest.mark.parametrize("op", list(CALLS))
 def test_a_close_ends_the_calls_of_other_threads(tmp_path: Path, op: str) -> None:
-    out = succeeded(ranks(2, CLOSING.format(call=CALLS[op], closing=str(tmp_path / "closing")), tmp_path))
+    program = REPORTING + CLOSING.format(op=op, call=CALLS[op], closed=str(tmp_path / "closed"))
+    out = succeeded(ranks(2, program, tmp_path, DTL_HANG_REPORT="0.1"))
     assert f"InvalidHandleError: {op}: another thread has closed the context" in out
     assert "ended" in out
     assert "rank 1 hears" in out
@@ -301,8 +309,8 @@ def test_futures_end_when_the_context_is_closed() -> None:
     succeeded(alone(STREAMS))
 
 
-LEFT_BEHIND = """
-import threading, time
+LEFT_BEHIND = f"""{REPORTING}
+import threading
 import dtl
 
 ctx = dtl.Context()
@@ -311,7 +319,7 @@ if ctx.rank == 0:
     waits.append(ctx.barrier)
 for wait in waits:
     threading.Thread(target=wait, daemon=True).start()
-time.sleep(0.2)  # they wait, look for signals, and are reported
+reported("in recv", len(waits))
 print("ended")
 """
 
