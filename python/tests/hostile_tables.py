@@ -17,6 +17,8 @@ WITHOUT = {
     "Column.isna", "Column.notna", "Column.nunique", "Column.to_vector", "Operators.abs",
     "Table.describe",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
+    "ChoosingMethods.copy", "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnWise.nunique",
+    "ColumnWise.cumsum", "ColumnWise.cumprod", "ColumnWise.cummin", "ColumnWise.cummax",
     "ValueMethods.copy", "ValueMethods.idxmax", "ValueMethods.idxmin",
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
@@ -52,11 +54,35 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     whole = {"v": [1.0, 2.0], "n": 3}
     v = t["v"] if isinstance(t, dtl.Table) else t
     skips = {"skipna": True}
+    numbers = t[["v", "n"]] if isinstance(t, dtl.Table) else t
+    of_all = {"numeric_only": True, **skips}
     return {
         "Column.__getitem__": (v._filter, {"mask": [True, False, True]}),
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("sum", "prod", "mean", "min", "max", "median")},
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("any", "all")},
         **{f"Column.{name}": (getattr(v, name), {"ddof": 1, **skips}) for name in ("var", "std")},
+        **{
+            f"ColumnWise.{name}": (getattr(numbers, name), {"axis": 0, **of_all})
+            for name in ("sum", "prod", "mean", "min", "max", "any", "all")
+        },
+        **{f"ColumnWise.{name}": (getattr(numbers, name), {"ddof": 1, **of_all}) for name in ("var", "std")},
+        "ColumnWise.count": (numbers.count, {"axis": 0, "numeric_only": True}),
+        "ColumnWise.median": (numbers.median, of_all),
+        "ColumnWise.quantile": (numbers.quantile, {"q": 0.5, **of_all}),
+        "ColumnWise.idxmax": (numbers.idxmax, {"numeric_only": True}),
+        "ColumnWise.idxmin": (numbers.idxmin, {"numeric_only": True}),
+        "ColumnWise.agg": (numbers.agg, {"how": {"v": "sum"}}),
+        "ColumnWise.where": (numbers.where, {"condition": v.isna(), "other": 1}),
+        "ColumnWise.mask": (numbers.mask, {"condition": v.isna(), "other": 1}),
+        "ColumnWise.replace": (numbers.replace, {"to_replace": [1], "value": [2]}),
+        "ColumnWise.map": (numbers.map, {"f": {1: 2}}),
+        "ColumnWise.apply": (numbers.apply, {"f": len, "axis": 1}),
+        **{f"ColumnWise.{name}": (getattr(numbers, name), {"limit": 1}) for name in ("ffill", "bfill")},
+        **{f"ColumnWise.{name}": (getattr(numbers, name), {"periods": 1}) for name in ("shift", "diff", "pct_change")},
+        "ChoosingMethods.query": (t.query, {"expr": "n > @least", "local_dict": {"least": 1}}),
+        "ChoosingMethods.eval": (t.eval, {"expr": "n * @factor", "local_dict": {"factor": 2}}),
+        "ChoosingMethods.insert": (t.copy().insert, {"loc": 0, "column": "m", "value": 1}),
+        "ChoosingMethods.equals": (lambda other: t.equals(other), {"other": t}),  # noqa: PLW0108 - by its name
         "Column.astype": (v.astype, {"dtype": "float32"}),
         "Column.to_category": (t["text"].to_category, {"categories": ["a", "b", "c"], "ordered": True}),
         "ValueMethods.where": (v.where, {"condition": v.isna(), "other": 1.0}),
@@ -69,6 +95,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ValueMethods.pct_change": (v.pct_change, {"periods": 1}),
         "ValueMethods.argsort": (v.argsort, {"ascending": True, "na_position": "last"}),
         "ValueMethods.mode": (v.mode, {"dropna": True}),
+        "ValueMethods.agg": (v.agg, {"how": ["sum", "max"]}),
         "ValueMethods.equals": (lambda other: v.equals(other), {"other": v}),  # noqa: PLW0108 - by its name
         "ValueMethods.to_list": (v.to_list, {"root": 0}),
         "ValueMethods.to_numpy": (v.to_numpy, {"root": 0}),
@@ -198,6 +225,16 @@ def local(ctx: dtl.Context) -> Rows:
         "Column.rename": (v.rename, {"name": "w"}),
         "ValueMethods.pipe": (v.pipe, {"f": len}),
         "ValueMethods.to_frame": (v.to_frame, {"name": "w"}),
+        "ColumnWise.isin": (t[["v", "n"]].isin, {"values": {"v": [1.0]}}),
+        "ColumnWise.round": (t.round, {"decimals": {"v": 1}}),
+        "ColumnWise.clip": (t[["v", "n"]].clip, {"lower": 1, "upper": 2}),
+        "ChoosingMethods.select_dtypes": (t.select_dtypes, {"include": "number", "exclude": "bool"}),
+        "ChoosingMethods.filter": (t.filter, {"items": ["v"], "like": None, "regex": None}),
+        "ChoosingMethods.get": (t.get, {"key": "v"}),
+        "ChoosingMethods.pop": (t.copy().pop, {"name": "v"}),
+        "ChoosingMethods.add_prefix": (t.add_prefix, {"prefix": "a"}),
+        "ChoosingMethods.add_suffix": (t.add_suffix, {"suffix": "a"}),
+        "ChoosingMethods.pipe": (t.pipe, {"f": len}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
         "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
         "RowMethods.resample": (_timed(t).resample, {"rule": "1h", "on": "time"}),

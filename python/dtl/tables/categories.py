@@ -82,3 +82,49 @@ def _coded(column: Any, values: Any) -> Any:
             indices = pa.compute.index_in(chunk.dictionary, value_set=values).take(indices)
         chunks.append(pa.DictionaryArray.from_arrays(indices, values, ordered=kind.ordered))
     return pa.chunked_array(chunks, kind)
+
+
+def recategorized(rows: Rows, op: str, known: list[Any], names: list[Any], ordered: bool) -> Rows:
+    """Return a column of the categories of a list, under other names; null for values that are none. Collective."""
+    ctx, name, pa = rows.context, rows.names[0], arrow()
+    with local_step(ctx, op), arrows_errors(f"the categories of {name!r}"):
+        values = whole_column("the categories", names).combine_chunks()
+        if values.null_count or len(values.unique()) < len(values):
+            raise InvalidArgumentError(f"the categories {names} are not different values without null")
+        kind = plain_type(rows.schema.types[0])
+        places = _places(decoded(rows.local.column(0)), known, kind)
+        if pa.types.is_null(values.type):
+            values = values.cast(kind)
+        made = [pa.DictionaryArray.from_arrays(chunk, values, ordered=ordered) for chunk in places.chunks]
+        made = made or [pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values, ordered=ordered)]
+        whole = pa.chunked_array(made, made[0].type)
+    agree(ctx, op)
+    return rows.like(pa.table([whole], names=[name]))
+
+
+def _places(column: Any, known: list[Any], kind: Any) -> Any:
+    """Return the place of each value in a list, of which some may be of another type than the values."""
+    pa = arrow()
+    alike = [place for place, each in enumerate(known) if _is_of(each, kind)]
+    found = pa.compute.index_in(column, value_set=pa.array([known[place] for place in alike], kind))
+    return pa.array(alike, pa.int32()).take(found) if len(alike) < len(known) else found
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Say whether a value is one of a type."""
+    pa = arrow()
+    try:
+        pa.array([value], kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def used(rows: Rows, op: str) -> list[Any]:
+    """Return the categories that a column has values of, on any rank. Collective."""
+    with local_step(rows.context, op):
+        mine: dict[Any, None] = {}
+        for chunk in rows.local.column(0).chunks:
+            mine.update(dict.fromkeys(chunk.dictionary.take(chunk.indices.unique().drop_null()).to_pylist()))
+    agree(rows.context, op)
+    return [each for of_rank in allgather_object(rows.context, list(mine)) for each in of_rank]

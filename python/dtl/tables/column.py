@@ -12,6 +12,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
+from .category_methods import Categories
 from .gathering import gathered
 from .hints import missing_attribute
 from .operators import Operators
@@ -201,6 +202,11 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
     def dt(self) -> Times[Column]:
         """Functions of each date or time, such as ``column.dt.year``. Not collective."""
         return Times(self._rows, Column.of)
+
+    @property
+    def cat(self) -> Categories[Column]:
+        """Functions of a column of categories, such as ``column.cat.codes``. Not collective by itself."""
+        return Categories(self._rows, Column.of)
 
     @collective
     def categories(self) -> list[Any]:

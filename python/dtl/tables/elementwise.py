@@ -431,7 +431,7 @@ def missing(rows: Rows) -> Rows:
 def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
     """Return values where a condition is true, and those of a column or a scalar elsewhere. Collective.
 
-    Of ``mask``, the values where it is not true.
+    Of ``mask``, where it is false, as pandas has it: null is neither.
     """
     pa = arrow()
     with local_step(rows.context, op), arrows_errors(op):
@@ -442,8 +442,8 @@ def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
         given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
             given = given.cast(values.type)
-        pair = (values, given) if op == "where" else (given, values)
-        made = _named(rows, by_truth(asked.values.fill_null(False), *pair))
+        truths = asked.values if op == "where" else pa.compute.invert(asked.values)
+        made = _named(rows, by_truth(truths.fill_null(False), values, given))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made
 

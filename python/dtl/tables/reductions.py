@@ -28,31 +28,39 @@ _LOW = 0xFFFFFFFF
 
 def reduced(rows: Rows, op: str, skipna: Any, ddof: Any = 1) -> Any:
     """Return what a column is reduced to. Collective."""
-    ctx, name = rows.context, rows.names[0]
+    return reduced_each(rows, op, rows.names[:1], skipna, ddof)[rows.names[0]]
+
+
+def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any = 1) -> dict[str, Any]:
+    """Return what columns are reduced to, by their names. Collective: once for all of them."""
+    ctx = rows.context
     with local_step(ctx, op):
         skips, freedom = bool(flag("skipna", skipna)), integer("ddof", ddof)
-        held = rows.schema.types[0]
-        in_order = arrow().types.is_dictionary(held) and held.ordered
-        start, finish = _way(op, plain_type(held), held)
-    agree(ctx, op, f"of {name!r}, skipna {skips}, ddof {freedom}")
-    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
-        column = rows.local.column(0)
-        if not (in_order and op in ("min", "max")):
-            column = decoded(column)
-        mine = column.null_count, len(column) - column.null_count, start(column)
+        kinds = {name: rows.schema.field(name).type for name in names}
+        ways = {name: _way(op, name, plain_type(kind), kind) for name, kind in kinds.items()}
+    agree(ctx, op, f"of {', '.join(map(repr, names))}, skipna {skips}, ddof {freedom}")
+    mine = {}
+    for name, (start, _) in ways.items():
+        with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+            column = rows.local.column(name)
+            if not (op in ("min", "max") and arrow().types.is_dictionary(column.type) and column.type.ordered):
+                column = decoded(column)
+            mine[name] = column.null_count, len(column) - column.null_count, start(column)
     found = allgather_object(ctx, mine)
-    if not skips and any(nulls for nulls, _, _ in found):
-        return None
-    counts = [count for _, count, _ in found]
-    parts = [part for _, count, part in found if count]
-    return finish(parts, sum(counts), freedom)
+    made: dict[str, Any] = {}
+    for name, (_, finish) in ways.items():
+        parts = [of_rank[name] for of_rank in found]
+        counts = sum(count for _, count, _ in parts)
+        unknown = not skips and any(nulls for nulls, _, _ in parts)
+        made[name] = None if unknown else finish([part for _, count, part in parts if count], counts, freedom)
+    return made
 
 
 #: How a part is reduced, and how results of parts with values, their number and ddof become the result.
 Way = "tuple[Callable[[Any], Any], Callable[[list[Any], int, int], Any]]"
 
 
-def _way(op: str, kind: Any, held: Any) -> Any:
+def _way(op: str, name: str, kind: Any, held: Any) -> Any:
     """Return how a column of a type is reduced."""
     pa = arrow()
     if op == "count":
@@ -60,17 +68,17 @@ def _way(op: str, kind: Any, held: Any) -> Any:
     if pa.types.is_null(kind):
         kind = pa.float64()
     if op in ("min", "max"):
-        return _extreme(op, kind, held)
+        return _extreme(op, name, kind, held)
     if is_number(kind):
         return _NUMBERS[op](kind)
     if is_decimal(kind) and op in ("sum", "mean", "var", "std"):
         return _sum_of_decimals(op, kind) if op in ("sum", "mean") else _NUMBERS[op](kind)
     if (pa.types.is_duration(kind) and op in ("sum", "mean")) or (pa.types.is_timestamp(kind) and op == "mean"):
         return _of_times(op, kind)
-    raise InvalidTypeError(f"{op} of a column of {held} is not defined")
+    raise InvalidTypeError(f"{op} of a column of {held} is not defined; {name!r} is one")
 
 
-def _extreme(op: str, kind: Any, held: Any) -> Any:
+def _extreme(op: str, name: str, kind: Any, held: Any) -> Any:
     """Return how the smallest or largest value of a column is found."""
     types = arrow().types
     if types.is_dictionary(held) and held.ordered:
@@ -79,7 +87,7 @@ def _extreme(op: str, kind: Any, held: Any) -> Any:
         return _smallest_number(op, kind)
     if is_decimal(kind) or is_text(kind) or is_time(kind) or types.is_binary(kind):
         return _smallest(op, kind)
-    raise InvalidTypeError(f"{op} of a column of {held} is not defined")
+    raise InvalidTypeError(f"{op} of a column of {held} is not defined; {name!r} is one")
 
 
 def _chosen(column: Any, fill: Any = None) -> Any:

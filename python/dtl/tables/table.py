@@ -15,7 +15,9 @@ from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from . import changes, display, reductions, selection, writing
+from .choosing_methods import ChoosingMethods
 from .column import Column
+from .column_wise import ColumnWise
 from .gathering import gathered
 from .grouping import TableGroupBy
 from .hints import missing_attribute
@@ -26,7 +28,7 @@ from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
 
 
-class Table(RowMethods, JoinMethods, ReadMethods):
+class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
     """A table of columns of Arrow's types, whose rows are divided among the ranks of a context.
 
     Making one is collective. Rank 0 has the first rows, rank 1 those that follow, and so on. Each rank's rows are a

@@ -38,7 +38,7 @@ class ValueMethods(HasRows):
 
     @collective
     def mask(self: C, condition: Any, other: Any = None) -> C:
-        """Return the values where a condition is not true, and those of other where it is, null by default. Collective.
+        """Return the values where a condition is false, and those of other elsewhere, null by default. Collective.
 
         See :meth:`where`.
         """
@@ -175,6 +175,13 @@ class ValueMethods(HasRows):
         """
         made: C = as_column(places.most_frequent(self.rows, "mode", dropna))
         return made
+
+    def agg(self, how: Any) -> Any:
+        """Return what the column is reduced to by a method, such as "sum", or by each of a list of them. Collective.
+
+        See :meth:`Table.agg`.
+        """
+        return as_table(self.rows).agg(how)[self.rows.names[0]]
 
     @property
     def is_unique(self) -> bool:

@@ -25,7 +25,13 @@ HINTS = [
 def things(ctx: dtl.Context) -> dict[str, Any]:
     """Return what has hints."""
     table = dtl.Table(ctx, {"price": [1, 2], "at": pa.array([0, 1], pa.timestamp("s")), "word": ["a", "b"]})
-    return {"table": table, "column": table["price"], "dt": table["at"].dt, "str": table["word"].str}
+    return {
+        "table": table,
+        "column": table["price"],
+        "dt": table["at"].dt,
+        "str": table["word"].str,
+        "cat": table["word"].astype("category").cat,
+    }
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=lambda hint: ".".join(hint[:2]))
@@ -39,6 +45,30 @@ def test_hints_are_of_what_there_is_not(ctx: dtl.Context) -> None:
     for what, thing in things(ctx).items():
         there = set(_HINTS[what]) & set(dir(type(thing)))
         assert not there, (what, there)
+
+
+def test_methods_of_pandas(ctx: dtl.Context) -> None:
+    """Each is there, or has a hint."""
+    pd = pytest.importorskip("pandas", "3", reason="the methods of pandas 3")
+    table = dtl.Table(ctx, {"x": [1]})
+    of_pandas = {
+        "table": pd.DataFrame,
+        "column": pd.Series,
+        "str": type(pd.Series(["a"]).str),
+        "dt": type(pd.Series(pd.to_datetime(["2020"])).dt),
+        "cat": type(pd.Series(["a"], dtype="category").cat),
+    }
+    for what, thing in things(ctx).items():
+        methods = [name for name in dir(of_pandas[what]) if not name.startswith("_")]
+        missing = [name for name in methods if name not in dir(type(thing))]
+        silent = []
+        for name in missing:
+            with pytest.raises(AttributeError) as caught:
+                getattr(thing, name)
+            if not any(mark in str(caught.value) for mark in (": ", "; ")):
+                silent.append(name)
+        assert silent == [], what
+    assert table.columns == ["x"]
 
 
 def test_protocols_of_python(ctx: dtl.Context) -> None:

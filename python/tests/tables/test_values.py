@@ -139,10 +139,10 @@ def test_masked(ctx: dtl.Context) -> None:
     t = table(ctx)
     flags = GIVEN["flag"][1]
     for name, (_, given) in GIVEN.items():
-        assert alike(values(t[name].mask(t["flag"])), [None if flag else v for flag, v in zip(flags, given)])
+        assert alike(values(t[name].mask(t["flag"])), [v if flag is False else None for flag, v in zip(flags, given)])
         assert alike(values(t[name].where(t["flag"])), [v if flag else None for flag, v in zip(flags, given)])
     given = GIVEN["i"][1]
-    assert values(t["i"].mask(lambda c: c > 2, -1)) == [-1 if v == 3 else v for v in given]
+    assert values(t["i"].mask(lambda c: c > 2, -1)) == [-1 if v in (3, None) else v for v in given]
     assert values(t["i"].mask(t["i"].isna(), t["i"].ffill())) == filled(given, None)
 
 
