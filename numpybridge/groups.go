@@ -109,6 +109,23 @@ func sortGroups(c *Call) error {
 	return nil
 }
 
+// topOfGroups writes to the first buffer, of int64, the args[0] foremost rows of each group, as group.Foremost does. The second buffer has
+// the groups of rows, and the third their values, of the type args[1]; args[2] says whether they descend, and args[3] is the number of
+// threads.
+func topOfGroups(c *Call) error {
+	borrowed := c.buffers()
+	out, codes, values, err := borrowed.grouped(dtype.Int64, dtype.Type(c.Args[1]))
+	if err != nil {
+		return err
+	}
+	n := c.Args[0]
+	if n < 1 || n > int64(out.Count) && out.Count > 0 || int64(out.Count)%n != 0 || values.Count != len(codes) {
+		return status.New(status.Internal, "%d places for %d foremost of %d rows with %d values", out.Count, n, len(codes), values.Count)
+	}
+	algorithm.TopOfGroups(memory.As[int64](out), int(n), codes, values, c.Args[2] != 0, c.Args[3])
+	return nil
+}
+
 // placesInGroups writes to the first buffer, of int64, how many rows of its group are before each, as group.Places does. The second has the
 // rows in order, and behind them where each of args[0] groups ends; args[1] is the number of threads.
 func placesInGroups(c *Call) error {

@@ -144,6 +144,7 @@ const (
 	NumberInOrder
 	OrderGroups
 	SortGroups
+	TopOfGroups
 	PlacesInGroups
 	numOperations // how many there are
 )
@@ -308,6 +309,7 @@ var operations = [...]operation{
 	NumberInOrder:  {"NUMBER_IN_ORDER", "group_by", numberInOrder, borrowing | local, ""},
 	OrderGroups:    {"ORDER_GROUPS", "group_by", orderGroups, borrowing | local, ""},
 	SortGroups:     {"SORT_GROUPS", "group_by", sortGroups, borrowing | local, ""},
+	TopOfGroups:    {"TOP_OF_GROUPS", "group_by", topOfGroups, borrowing | local, ""},
 	PlacesInGroups: {"PLACES_IN_GROUPS", "group_by", placesInGroups, borrowing | local, ""},
 }
 

@@ -24,11 +24,6 @@ def _spread(g: Any) -> Any:
     return s.assign(spread=s["v1"] - s["v2"])[["id3", "spread"]]
 
 
-def _largest(g: Any) -> Any:
-    t = g[["id6", "v3"]]
-    return t[t.group_by("id6")["v3"].rank(method="first", ascending=False) <= 2]
-
-
 def _squared_correlation(g: Any) -> Any:
     x, y = g["v1"], g["v2"]
     t = g[["id2", "id4", "v1", "v2"]].assign(xy=x * y, xx=x * x, yy=y * y)
@@ -62,7 +57,7 @@ def _answers(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "g5": lambda: g.group_by("id6").agg({"v1": "sum", "v2": "sum", "v3": "sum"}),
         "g6": lambda: g.group_by(["id4", "id5"]).agg(median=("v3", "median"), std=("v3", "std")),
         "g7": lambda: _spread(g),
-        "g8": lambda: _largest(g),
+        "g8": lambda: g.group_by("id6")["v3"].nlargest(2),
         "g9": lambda: _squared_correlation(g),
         "g10": lambda: g.group_by(ids).agg(v3=("v3", "sum"), count=("v1", "count")),
         "j1": lambda: x.merge(small, on="id1"),

@@ -36,6 +36,11 @@ func SortGroups(sorted memory.Span, ends, codes []int64, values memory.Span, thr
 	group.Sort(sorted, ends, codes, values, workers(threads))
 }
 
+// TopOfGroups finds rows as group.Foremost does. Local.
+func TopOfGroups(rows []int64, n int, codes []int64, values memory.Span, descending bool, threads int64) {
+	group.Foremost(rows, n, codes, values, descending, workers(threads))
+}
+
 // PlacesInGroups writes the places of rows as group.Places does. Local.
 func PlacesInGroups(places, rows, ends []int64, threads int64) {
 	group.Places(places, rows, ends, workers(threads))

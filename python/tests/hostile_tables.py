@@ -208,6 +208,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
         "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
+        "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
+        "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
         "ColumnGroupBy.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }

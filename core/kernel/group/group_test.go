@@ -307,6 +307,7 @@ func checkOrder(t *testing.T, codes []int64, v []float64, width int, descending 
 	if Order(rows, ends, codes, memory.Of(dtype.Float64, v), descending, workers); !slices.Equal(rows, want) {
 		t.Fatalf("%d rows of %d groups, descending %t, %d workers", len(v), width, descending, workers.Size)
 	}
+	checkForemost(t, rows, codes, v, width, descending, workers)
 	places, seen := make([]int64, len(v)), make([]int64, width)
 	Places(places, rows, ends, workers)
 	for _, row := range rows {
@@ -321,6 +322,25 @@ func checkOrder(t *testing.T, codes []int64, v []float64, width int, descending 
 		if sorted[i] != v[row] && v[row] == v[row] {
 			t.Fatalf("%v in place %d, not %v", sorted[i], i, v[row])
 		}
+	}
+}
+
+// checkForemost checks Foremost beside rows in the order of their groups and values, of which NaN is the greatest.
+func checkForemost(t *testing.T, rows, codes []int64, v []float64, width int, descending bool, workers radix.Workers) {
+	t.Helper()
+	const n = 3
+	want, taken := slices.Repeat([]int64{-1}, n*width), make([]int64, width)
+	for _, last := range []bool{false, true} {
+		for _, row := range rows {
+			if code := codes[row]; (v[row] != v[row]) == last && taken[code] < n {
+				want[code*n+taken[code]] = row
+				taken[code]++
+			}
+		}
+	}
+	found := make([]int64, n*width)
+	if Foremost(found, n, codes, memory.Of(dtype.Float64, v), descending, workers); !slices.Equal(found, want) {
+		t.Fatalf("the foremost of %d rows of %d groups, descending %t, %d workers", len(v), width, descending, workers.Size)
 	}
 }
 

@@ -31,6 +31,27 @@ func numberedKeys[T words](keys, places, s memory.Span, o *Order, first int64, w
 	})
 }
 
+// KeysInto writes to keys, of uint64, the keys of elements. All NaNs get one key.
+func KeysInto(keys, s memory.Span, o Order) {
+	switch s.Type.Size() {
+	case 1:
+		keysInto[uint8](keys, s, o)
+	case 2:
+		keysInto[uint16](keys, s, o)
+	case 4:
+		keysInto[uint32](keys, s, o)
+	default:
+		keysInto[uint64](keys, s, o)
+	}
+}
+
+func keysInto[T words](keys, s memory.Span, o Order) {
+	out := items[uint64](keys)
+	for i, v := range items[T](s)[:len(out)] {
+		out[i] = o.rank(uint64(v))
+	}
+}
+
 // MergeNumbers writes to dst the numbers that go with the keys of sorted runs, which lie one after the other, in the order of the keys.
 // Of equal keys, those of earlier runs come first. All are of 8 bytes, and dst is another memory. It needs no memory of the size of one,
 // as Merge would for both.

@@ -10,9 +10,9 @@ import numpy as np
 from .._native.arguments import flag, integer, listed
 from ..algorithms.user_functions import user_code
 from ..comm.objects import allgather_object
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
-from . import within_groups
+from . import group_extremes, within_groups
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .codes import numbered
 from .folds import Groups
@@ -354,6 +354,67 @@ class ColumnGroupBy(GroupMethods):
         return self._at_owners(
             "rank", words, lambda groups, column: within_groups.ranked(groups, column, method, bool(up))
         )
+
+    @collective
+    def nlargest(self, n: int = 5) -> Any:
+        """Return a table with the n largest values of each group, the largest first, and their keys. Collective.
+
+        Parameters
+        ----------
+        n
+            How many; all of a group's, if there are fewer. Null is left out, and NaN comes after all numbers.
+
+        Raises
+        ------
+        BoundsError
+            If n is negative. On every rank.
+        InvalidTypeError
+            If n is not an integer, or the column is not of numbers, dates or times.
+        CollectiveMismatchError
+            If the ranks pass different arguments.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b", "b"], "price": [5, 3, 1, 7]})
+        ...     print(table.group_by("shop")["price"].nlargest(2).to_arrow().to_pydict())
+        {'shop': ['a', 'b', 'b'], 'price': [3, 7, 5]}
+        """
+        return self._foremost("nlargest", n, True)
+
+    @collective
+    def nsmallest(self, n: int = 5) -> Any:
+        """Return a table with the n smallest values of each group, the smallest first, and their keys. Collective.
+
+        See :meth:`nlargest`.
+        """
+        return self._foremost("nsmallest", n, False)
+
+    def _foremost(self, op: str, n: int, descending: bool) -> Any:
+        ctx, pa = self._context, arrow()
+        kind = self._rows.schema.field(self._name).type
+        with local_step(ctx, op), arrows_errors(op):
+            count = integer("n", n)
+            if count < 0:
+                raise BoundsError(f"n {count} is negative")
+            if not group_extremes.has_extremes(kind):
+                raise InvalidTypeError(
+                    f"the column {self._name!r} of {kind} has no {op}; numbers, dates and times have"
+                )
+            local = LocalGroups(self._rows, self._keys, self._dropna)
+            places = Groups(local.places(), len(local.present))
+            mine = group_extremes.foremost(places, local.column(self._name), count, descending)
+        agree(ctx, op, f"{count} of {self._name!r} by {', '.join(map(repr, self._keys))}")
+        owners = Owners(ctx, op, local.keys, pa.table({"\0": group_extremes.listed(*mine)}))
+        with local_step(ctx, op), arrows_errors(op):
+            values, lengths = mine
+            if ctx.size > 1:
+                lists = owners.parts.column(0)
+                values, lengths = group_extremes.of_lists(owners.groups, lists, count, descending)
+            made = owners.keys.take(pa.array(np.repeat(np.arange(len(lengths)), lengths)))
+            made = made.append_column(self._name, values)
+        return as_table(Rows.made(ctx, made))
 
     def _at_owners(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
         """Return what is made of the values of whole groups, where these come together, for each row. Collective."""

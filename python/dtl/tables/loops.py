@@ -77,6 +77,18 @@ def sorted_values(codes: Array, width: int, numbers: Array) -> Array:
     return made
 
 
+def foremost(codes: Array, width: int, numbers: Array, n: int, descending: bool) -> Array:
+    """Return the rows of the n foremost numbers of each group, -1 where there are fewer.
+
+    Equal ones are in their order, and NaN comes last.
+    """
+    made = np.empty(width * n, np.int64)
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), np.ascontiguousarray(numbers))
+    kind = dtype_number(numbers.dtype)
+    bridge.over_buffers(bridge.TOP_OF_GROUPS, borrowed, (), n, kind, int(descending), get_num_threads())
+    return made
+
+
 def places_in_groups(codes: Array, width: int, numbers: Array = None, descending: bool = False) -> Array:
     """Return how many rows of its group are before each in their order, as of ``ordered``."""
     rows = ordered(codes, width, numbers, descending)[0].base

@@ -112,23 +112,23 @@ def ranked(groups: Groups, column: Any, method: str, ascending: bool) -> Any:
     made = np.zeros(len(missing))
     if len(rows):
         values = column.filter(pa.array(~missing)) if len(rows) < len(missing) else column
-        found = _ranked(Groups(groups.of_row[rows], groups.width), _in_order_of(values), method, not ascending)
+        found = _ranked(Groups(groups.of_row[rows], groups.width), in_order_of(values), method, not ascending)
         if len(rows) == len(made):
             return pa.array(found, pa.float64())
         made[rows] = found
     return pa.array(made, mask=missing)
 
 
-def _in_order_of(column: Any) -> Array:
+def in_order_of(column: Any) -> Array:
     """Return numbers of NumPy's in the order of a column's values, none of which is null."""
     pa, kind = arrow(), column.type
+    if pa.types.is_float16(kind):
+        column = column.cast(pa.float32())
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
     return integers_of(column) if number else numbered(["a value"], [column]).of_row
 
 
 def _ranked(groups: Groups, numbers: Array, method: str, descending: bool) -> Array:
-    if numbers.dtype == np.float16:
-        numbers = numbers.astype(np.float32)
     if method == "first":
         return loops.places_in_groups(groups.of_row, groups.width, numbers, descending) + 1.0
     order, ends = loops.ordered(groups.of_row, groups.width, numbers, descending)

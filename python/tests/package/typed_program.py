@@ -265,6 +265,8 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.group_by("word"), dtl.TableGroupBy)
     assert_type(table.group_by("word")[["x"]], dtl.TableGroupBy)
     assert_type(table.group_by("word")["x"], dtl.ColumnGroupBy)
+    table.group_by("word")["x"].nlargest(2)
+    table.group_by("word")["x"].nsmallest(2)
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)

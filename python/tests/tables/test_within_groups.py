@@ -7,12 +7,12 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
-from grouped_rows import aggregated, alike, place, plain
+from grouped_rows import aggregated, alike, groups_of, place, plain
 from hypothesis import strategies as st
 from random_tables import ends_of, table_of, tables
 
 import dtl
-from dtl.tables import owners
+from dtl.tables import group_extremes, owners
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -112,11 +112,44 @@ def test_accumulated(ctx: dtl.Context, name: str, few: str, monkeypatch: pytest.
     assert everywhere(ctx, getattr(groups["i"], name)()) == of_whole.tolist()
 
 
+@pytest.mark.parametrize("few", ["everywhere", "in ranges"])
+@hypothesis.settings(max_examples=10)
+@hypothesis.given(case=tables(), dropna=st.booleans(), n=st.sampled_from([0, 1, 2, 5]), largest=st.booleans())
+def test_foremost(ctx: dtl.Context, case: Any, dropna: bool, n: int, largest: bool, few: str) -> None:
+    rows, schema, cuts = case
+    if not group_extremes.has_extremes(schema.field("x").type):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owners, "FEW", owners.FEW if few == "everywhere" else 0)
+        groups = table_of(ctx, rows, schema, ends_of(ctx, rows, cuts)).group_by(["a", "b"], dropna=dropna)["x"]
+        found = groups.nlargest(n) if largest else groups.nsmallest(n)
+    want: list[list[Any]] = []
+    for key, members in groups_of(rows, ["a", "b"], dropna):
+        values = sorted((row["x"] for row in members if row["x"] is not None), key=place, reverse=largest)
+        last = [value for value in values if plain(value) == "NaN"]
+        values = [value for value in values if plain(value) != "NaN"] + last
+        want += [[*key, value] for value in values[:n]]
+    got = dtl.broadcast_object(ctx, found.to_arrow()).to_pylist()
+    assert len(got) == len(want)
+    assert all(alike(a, b) for row, wanted in zip(got, want) for a, b in zip(row.values(), wanted)), (got, want)
+
+
+def test_foremost_of_more_groups_than_rows_have_place(ctx: dtl.Context) -> None:
+    values = np.random.default_rng(3).random(2000)
+    values[::7] = np.nan
+    table = dtl.Table(ctx, {"k": np.arange(2000) % 900, "x": values})
+    found = dtl.broadcast_object(ctx, table.group_by("k")["x"].nlargest(3).to_arrow()).column("x").to_numpy()
+    want = np.concatenate([-np.sort(-values[key::900])[:3] for key in range(900)])
+    np.testing.assert_array_equal(found, want)
+
+
 BAD: dict[str, tuple[type[Exception], str, Any]] = {
     "no such column": (dtl.KeyNotFoundError, "no column 'z'", lambda g: g["z"]),
     "no name": (dtl.InvalidTypeError, "must be text", lambda g: g[3]),
     "no such aggregate": (dtl.InvalidArgumentError, "unknown aggregate", lambda g: g["x"].transform("summ")),
     "text": (dtl.InvalidTypeError, "'text' of string has no cumsum", lambda g: g["text"].cumsum()),
+    "negative": (dtl.BoundsError, "n -1 is negative", lambda g: g["x"].nlargest(-1)),
+    "largest texts": (dtl.InvalidTypeError, "'text' of string has no nsmallest", lambda g: g["text"].nsmallest(1)),
     "method": (dtl.InvalidArgumentError, "method must be one of", lambda g: g["x"].rank(method="middle")),
     "periods": (dtl.InvalidTypeError, "periods", lambda g: g["x"].shift(1.5)),
 }

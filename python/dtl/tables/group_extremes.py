@@ -1,0 +1,67 @@
+"""The largest or smallest values of each group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import loops
+from .folds import Groups, valid
+from .rows import arrow
+from .within_groups import in_order_of
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def has_extremes(kind: Any) -> bool:
+    """Say whether values of a type are numbers, or dates or times."""
+    types = arrow().types
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_temporal(kind)
+    )
+
+
+def foremost(groups: Groups, column: Any, n: int, descending: bool) -> tuple[Any, Array]:
+    """Return the n foremost values of each group, one group's after the other's, and how many each has.
+
+    Null is left out, and NaN comes last.
+    """
+    of_row, values = valid(groups, column)
+    chosen, lengths = _rows(of_row, groups.width, in_order_of(values), n, descending)
+    return values.take(arrow().array(chosen)), lengths
+
+
+def _rows(of_row: Array, width: int, numbers: Array, n: int, descending: bool) -> tuple[Array, Array]:
+    """Return the rows of the n foremost numbers of each group, and how many each has."""
+    if 0 < n * width <= max(len(of_row), width):
+        rows = loops.foremost(of_row, width, numbers, n, descending)
+        there = rows >= 0
+        return rows[there], there.reshape(width, n).sum(1)
+    lengths = np.minimum(loops.counted(of_row, width), n)
+    if numbers.dtype.kind == "f" and descending and np.isnan(numbers).any():
+        numbers, distinct = loops.numbered_in_order(numbers)
+        numbers[numbers == len(distinct) - 1] = -1  # of NaN
+    rows, ends = loops.ordered(of_row, width, numbers, descending)
+    begins = np.append(0, ends[:-1])[:width]
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return rows[np.repeat(begins, lengths) + within], lengths
+
+
+def listed(values: Any, lengths: Array) -> Any:
+    """Return the values of groups as a list for each."""
+    pa = arrow()
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pa.ListArray.from_arrays(pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32)), whole)
+
+
+def of_lists(groups: Groups, lists: Any, n: int, descending: bool) -> tuple[Any, Array]:
+    """Return the same as ``foremost`` of values that several lists have, of which each is of a group."""
+    pa = arrow()
+    lengths = lists.value_lengths() if not isinstance(lists, pa.ChunkedArray) else pa.compute.list_value_length(lists)
+    of_value = np.repeat(groups.of_row, lengths.to_numpy())
+    return foremost(Groups(of_value, groups.width), pa.compute.list_flatten(lists), n, descending)
