@@ -25,9 +25,7 @@ WITHOUT = {
     "ColumnRowMethods.cummax", "Resampler.__init__", "Rolling.__init__", "Rolling.sum", "Rolling.mean",
     "Rolling.min", "Rolling.max",
     "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
-    "GroupMethods.sum", "GroupMethods.prod", "GroupMethods.mean", "GroupMethods.median", "GroupMethods.min",
-    "GroupMethods.max", "GroupMethods.var", "GroupMethods.std", "GroupMethods.count", "GroupMethods.nunique",
-    "GroupMethods.first", "GroupMethods.last", "GroupMethods.any", "GroupMethods.all",
+    "GroupMethods.count", "GroupMethods.nunique",
     "ColumnGroupBy.__init__", "ColumnGroupBy.cumsum", "ColumnGroupBy.cumprod", "ColumnGroupBy.cummin",
     "ColumnGroupBy.cummax", "ColumnGroupBy.cumcount",
 }  # fmt: skip
@@ -38,6 +36,19 @@ def table_of(ctx: dtl.Context) -> Any:
     with contextlib.suppress(dtl.BackendUnavailableError):
         return dtl.Table(ctx, {"v": [1.0, 2.0, None], "n": [3, 1, 2], "text": ["a", None, "b"]})
     return dtl.Table
+
+
+def _group_methods(groups: Any) -> Rows:
+    """Return aggregates of groups with their options."""
+    skipping, least = {"skipna": True, "numeric_only": True}, {"min_count": 1}
+    options: dict[str, dict[str, Any]] = {
+        **{name: {**skipping, **least} for name in ("sum", "prod", "min", "max")},
+        **{name: skipping for name in ("mean", "median", "first", "last")},
+        **{name: {**skipping, "ddof": 0} for name in ("var", "std")},
+        **{name: {"skipna": True} for name in ("any", "all")},
+        "quantile": {"q": 0.5, "numeric_only": True},
+    }
+    return {f"GroupMethods.{name}": (getattr(groups, name), each) for name, each in options.items()}
 
 
 def _timed(table: Any) -> Any:
@@ -205,6 +216,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnRowMethods.shift": (v.shift, {"periods": 1}),
         "ColumnRowMethods.diff": (v.diff, {"periods": 1}),
         "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
+        **_group_methods(t.group_by("n")["v"]),
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
         "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),

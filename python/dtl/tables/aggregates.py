@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from . import folds
 from .group_values import collected, distinct_values, quantiles
 from .rows import arrow
@@ -29,12 +29,16 @@ class Aggregate(NamedTuple):
     name: str
     function: Callable[[Any], Any] | None = None
     quantile: float = 0.5
+    skipna: bool = True
+    min_count: int = 0
+    ddof: int = 1
 
     @property
     def words(self) -> str:
         """What ranks have to ask for alike."""
         what = f"the function {self.name}" if self.function else self.name
-        return f"{what}{f' {self.quantile}' * (self.name == 'quantile')} of {self.column!r}"
+        options = [self.quantile] * (self.name == "quantile") + [*self[4:]] * (self[4:] != (True, 0, 1))
+        return f"{what}{''.join(f' {each}' for each in options)} of {self.column!r}"
 
     @property
     def of_parts(self) -> bool:
@@ -47,7 +51,7 @@ def aggregate(column: str, how: Any) -> Aggregate:
     if isinstance(how, str):
         match = _QUANTILE.fullmatch(how)
         if match:
-            return Aggregate(column, "quantile", None, _fraction(match[1]))
+            return Aggregate(column, "quantile", None, fraction_of(match[1]))
         if how not in NAMES:
             raise InvalidArgumentError(f"unknown aggregate {how!r}; the aggregates are {', '.join(NAMES)}, quantile(q)")
         return Aggregate(column, how)
@@ -56,10 +60,11 @@ def aggregate(column: str, how: Any) -> Aggregate:
     raise InvalidTypeError(f"an aggregate of {column!r} must be a name or a function, not {how!r}")
 
 
-def _fraction(text: str) -> float:
+def fraction_of(text: Any) -> float:
+    """Return the fraction of a quantile."""
     try:
         fraction = float(text)
-    except ValueError:
+    except (TypeError, ValueError):
         raise InvalidArgumentError(f"the fraction {text!r} of a quantile is no number") from None
     if not 0 <= fraction <= 1:
         raise InvalidArgumentError(f"the fraction {text} of a quantile is outside [0, 1]")
@@ -70,32 +75,49 @@ def check(wanted: Aggregate, kind: Any) -> None:
     """Raise InvalidTypeError if there is no such aggregate of a column's type."""
     types, name = arrow().types, wanted.name
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    exact = types.is_decimal128(kind)
     if wanted.function is not None or name in ("count", "size", "first", "last", "list"):
         known = True
     elif name in ("min", "max", "nunique"):
         known = not types.is_nested(kind)
-    elif name in ("sum", "mean"):
-        known = number or types.is_duration(kind) or types.is_decimal128(kind)
-    elif name in ("median", "quantile"):
-        known = number or types.is_duration(kind) or types.is_timestamp(kind)
+    elif name == "sum":
+        known = number or exact or types.is_duration(kind)
+    elif name in ("mean", "median", "quantile", "std"):
+        known = number or exact or types.is_temporal(kind)
+    elif name == "var":
+        known = number or exact
     else:
         known = number
     if not (known or types.is_null(kind)):
-        raise InvalidTypeError(f"the column {wanted.column!r} of {kind} has no {name}")
+        why = ""
+        if types.is_dictionary(kind) and not types.is_string(kind.value_type):
+            why = f": its values are categories, which astype({str(kind.value_type)!r}) makes numbers of"
+        raise InvalidTypeError(f"the column {wanted.column!r} of {kind} has no {name}{why}")
 
 
 def _states_of(wanted: Aggregate, kind: Any) -> list[str]:
     """Return the folds that an aggregate needs."""
-    types, name = arrow().types, wanted.name
+    name = wanted.name
+    states = _states_of_values(name, kind)
+    if not wanted.skipna:
+        if name in ("first", "last"):
+            return [f"{name}_row"]
+        states = [*states, "count", "size"]
+    return [*states, "count"] if wanted.min_count > 0 else states
+
+
+def _states_of_values(name: str, kind: Any) -> list[str]:
+    """Return the folds that an aggregate needs of the values that are not null."""
+    types = arrow().types
     if name in ("var", "std"):
         return ["moments"]
     if name in ("sum", "mean") and types.is_decimal(kind):
         return ["limbs", "count"]
     if name == "mean":
-        return ["sum" if types.is_duration(kind) else "total", "count"]
+        return ["halves" if types.is_temporal(kind) else "total", "count"]
     if name in ("any", "all"):
         return ["trues", "count"]
-    return ["size" if name == "size" else name]
+    return [name]
 
 
 class Parts:
@@ -123,9 +145,9 @@ class Parts:
         if state == "size":
             return [arrow().array(groups.sizes())]
         values = _of_numbers(column_of(column), state)
-        if state == "moments":
-            return folds.moments(groups, values)
-        return folds.limbs(groups, values) if state == "limbs" else [folds.fold(state, groups, values)]
+        if state in folds.OF_SEVERAL:
+            return folds.OF_SEVERAL[state](groups, values)
+        return [folds.fold(state, groups, values)]
 
     def merged(self, groups: folds.Groups, parts: Any, alone: bool) -> dict[tuple[str, str], list[Any]]:
         """Return the folds of whole groups, of a table of ranks' parts; alone says that there is one of each."""
@@ -144,23 +166,57 @@ class Parts:
 
     def finished(self, wanted: Aggregate, merged: dict[tuple[str, str], list[Any]]) -> Any:
         """Return the values of an aggregate."""
-        pa, kind, name = arrow(), self._kinds[wanted.column], wanted.name
-        states = [merged["" if state == "size" else wanted.column, state] for state in _states_of(wanted, kind)]
-        if name in ("var", "std"):
-            counts, _, squares = (np.asarray(each) for each in states[0])
-            variances = squares / np.maximum(counts - 1, 1)
-            return pa.array(variances if name == "var" else np.sqrt(variances), mask=counts < 2)
-        first = states[0][0]
-        if name in ("sum", "mean") and pa.types.is_decimal(kind):
-            first = folds.whole_decimals(states[0], kind.scale)
-        if name == "mean":
-            return _mean(first, np.asarray(states[1][0]), kind)
-        if name in ("any", "all"):
-            trues = np.asarray(first)
-            return pa.array(trues > 0 if name == "any" else trues == np.asarray(states[1][0]))
-        if name == "sum" and pa.types.is_boolean(kind):
-            return first.cast(pa.int64())
-        return first
+        kind = self._kinds[wanted.column]
+        states = {state: merged["" if state == "size" else wanted.column, state] for state in _states_of(wanted, kind)}
+        made = _finished(wanted, kind, states)
+        none = None
+        if "size" in states and wanted.name != "size":
+            none = np.asarray(states["count"][0]) < np.asarray(states["size"][0])
+            if wanted.name in ("any", "all"):  # of which null decides only where no value does
+                none &= np.asarray(made) == (wanted.name == "all")
+        if wanted.min_count > 0:
+            few = np.asarray(states["count"][0]) < wanted.min_count
+            none = few if none is None else none | few
+        return made if none is None else with_null(made, none)
+
+
+def with_null(values: Any, none: Array) -> Any:
+    """Return an array of pyarrow with null where a mask is true."""
+    pa = arrow()
+    return pa.compute.if_else(pa.array(none), pa.scalar(None, values.type), values) if none.any() else values
+
+
+def _finished(wanted: Aggregate, kind: Any, states: dict[str, list[Any]]) -> Any:
+    """Return what becomes of the folds of the values that are not null."""
+    pa, name = arrow(), wanted.name
+    if name in ("var", "std"):
+        counts, _, squares = (np.asarray(each) for each in states["moments"])
+        variances = squares / np.maximum(counts - wanted.ddof, 1)
+        made = pa.array(variances if name == "var" else np.sqrt(variances), mask=counts <= wanted.ddof)
+        return _span(made, kind) if pa.types.is_temporal(kind) else made
+    first = next(iter(states.values()))[0]
+    if name in ("sum", "mean") and pa.types.is_decimal(kind):
+        first = folds.whole_decimals(states["limbs"], kind.scale)
+    if name == "mean":
+        counts = np.asarray(states["count"][0])
+        return folds.mean_of_halves(states["halves"], counts, kind) if "halves" in states else _mean(first, counts)
+    if name in ("any", "all"):
+        trues = np.asarray(first)
+        return pa.array(trues > 0 if name == "any" else trues == np.asarray(states["count"][0]))
+    if name == "sum" and pa.types.is_boolean(kind):
+        return first.cast(pa.int64())
+    return first
+
+
+def _span(values: Any, kind: Any) -> Any:
+    """Return floats, in the units of a type of dates or times, as spans of time, in whole units."""
+    pa, types = arrow(), arrow().types
+    unit = "s" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
+    numbers = np.asarray(values.fill_null(0)) * (86400 if types.is_date32(kind) else 1)
+    if (numbers >= 2.0**63).any():
+        raise OverflowError(f"a standard deviation of {numbers.max():g} {unit} is larger than 2**63")
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(numbers.astype(np.int64), mask=missing).view(pa.duration(unit))
 
 
 def _of_numbers(column: Any, state: str) -> Any:
@@ -168,19 +224,15 @@ def _of_numbers(column: Any, state: str) -> Any:
     pa = arrow()
     return (
         column.cast(pa.int64())
-        if pa.types.is_null(column.type) and state not in ("min", "max", "first", "last")
+        if pa.types.is_null(column.type) and state not in ("min", "max", "first", "last", "first_row", "last_row")
         else column
     )
 
 
-def _mean(sums: Any, counts: Array, kind: Any) -> Any:
-    pa, none = arrow(), counts == 0
-    if pa.types.is_decimal(kind):
-        sums = sums.cast(pa.float64())
-    if pa.types.is_duration(kind):
-        whole = np.asarray(sums.view(pa.int64()))
-        return pa.array(whole // np.maximum(counts, 1), mask=none).view(kind)
-    return pa.array(np.asarray(sums) / np.maximum(counts, 1), mask=none)
+def _mean(sums: Any, counts: Array) -> Any:
+    pa = arrow()
+    numbers = sums.cast(pa.float64()) if pa.types.is_decimal(sums.type) else sums
+    return pa.array(np.asarray(numbers) / np.maximum(counts, 1), mask=counts == 0)
 
 
 def _whole(column: Any) -> Any:
@@ -198,4 +250,8 @@ def of_values(wanted: Aggregate, groups: folds.Groups, column: Any) -> Any:
         return collected(groups, column)
     if wanted.name == "nunique":
         return distinct_values(groups, column)
-    return quantiles(groups, column, wanted.quantile)
+    made = quantiles(groups, column, wanted.quantile)
+    if wanted.skipna or not column.null_count:
+        return made
+    null = column.is_null().to_numpy()
+    return with_null(made, np.bincount(groups.of_row[null], minlength=groups.width) > 0)

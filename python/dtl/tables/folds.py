@@ -28,6 +28,8 @@ MERGE = {
     "max": "max",
     "first": "first",
     "last": "last",
+    "first_row": "first_row",
+    "last_row": "last_row",
 }
 
 #: The parts of the sum of decimals: four numbers of 32 bits, whose sums have room in 64.
@@ -155,6 +157,15 @@ def _last(groups: Groups, column: Any) -> Any:
     return _at(groups, column, of_row, _rows(column))
 
 
+def _first_row(groups: Groups, column: Any) -> Any:
+    """Return the value of the first row of each group, null or not."""
+    return _at(groups, column, groups.of_row[::-1], np.arange(len(column))[::-1])
+
+
+def _last_row(groups: Groups, column: Any) -> Any:
+    return _at(groups, column, groups.of_row, np.arange(len(column)))
+
+
 def _rows(column: Any) -> Array:
     """Return the indices of the values that are not null."""
     if not column.null_count:
@@ -190,12 +201,43 @@ _FOLDS: dict[str, Callable[[Groups, Any], Any]] = {
     "max": _greatest,
     "first": _first,
     "last": _last,
+    "first_row": _first_row,
+    "last_row": _last_row,
 }
+
+
+def _as_numbers(column: Any) -> Any:
+    """Return decimals as floats, dates and times as integers, and others as they are."""
+    pa, kind = arrow(), column.type
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_temporal(kind):
+        return column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+    return column
+
+
+def halves(groups: Groups, column: Any) -> list[Any]:
+    """Return the sums of the upper and of the lower 32 bits of dates and times, which cannot overflow."""
+    numbers = integers_of(column).astype(np.int64, copy=False)  # 0 where one is null
+    parts = (arrow().array(each) for each in (numbers >> 32, numbers & 0xFFFFFFFF))
+    return [_sum(groups, part) for part in parts]
+
+
+def mean_of_halves(parts: list[Any], counts: Array, kind: Any) -> Any:
+    """Return the means of dates and times of the two parts of their sums, rounded towards zero as pandas' are."""
+    high, low = (np.asarray(part) for part in parts)
+    divisor = np.maximum(counts, 1)
+    whole, rest = np.divmod(high, divisor)
+    low = low + (rest << 32)  # below 2**63 for groups of fewer rows than 2**30
+    part, rest = np.divmod(low, divisor)
+    mean = (whole << 32) + part
+    mean += (mean < 0) & (rest > 0)
+    return typed(mean.astype(f"i{kind.bit_width // 8}"), kind, counts == 0)
 
 
 def moments(groups: Groups, column: Any) -> list[Any]:
     """Return how many values each group has, their mean, and the sum of squares about it."""
-    pa, held, width = arrow(), _held(column), groups.width
+    pa, held, width = arrow(), _held(_as_numbers(column)), groups.width
     counts = _counts(groups, column)
     means = loops.folded(loops.TOTAL, groups.of_row, width, held, np.float64) / np.maximum(counts, 1)
     squares, rest = loops.folded(loops.SQUARES, groups.of_row, width, held, np.float64, means).reshape(2, width)
@@ -258,3 +300,7 @@ def _too_many_digits(words: Array) -> bool:
     border = 10**38 >> 64
     near = words[(high >= border) | (high <= -border)]
     return any(abs(int.from_bytes(row.tobytes(), "little", signed=True)) >= 10**38 for row in near)
+
+
+#: The folds that make several numbers of each group.
+OF_SEVERAL: dict[str, Callable[[Groups, Any], list[Any]]] = {"moments": moments, "limbs": limbs, "halves": halves}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._native.arguments import flag, integer
+from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import collective
+from .aggregates import fraction_of
 
 
 class GroupMethods:
@@ -12,52 +15,66 @@ class GroupMethods:
 
     ``t.group_by("shop")["price"].sum()`` is ``t.group_by("shop").agg({"price": "sum"})``. Without a column, all
     that are no keys are aggregated. What the aggregates are of nulls and of no value, :meth:`TableGroupBy.agg` says.
+
+    Null is left out; with ``skipna=False``, an aggregate is null where a value of its group is. With
+    ``numeric_only=True``, columns that are of no numbers are left out.
     """
 
     __slots__ = ()
 
-    def _aggregate(self, how: Any) -> Any:
+    def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
         raise NotImplementedError
 
     @collective
-    def sum(self) -> Any:
-        """Return the sum of each group. Collective."""
-        return self._aggregate("sum")
+    def sum(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
+        """Return the sum of each group, null where it has fewer values than min_count. Collective."""
+        return self._aggregate("sum", numeric_only, **_options(skipna, min_count))
 
     @collective
-    def prod(self) -> Any:
-        """Return the product of each group. Collective."""
-        return self._aggregate("prod")
+    def prod(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
+        """Return the product of each group, null where it has fewer values than min_count. Collective."""
+        return self._aggregate("prod", numeric_only, **_options(skipna, min_count))
 
     @collective
-    def mean(self) -> Any:
+    def mean(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Return the mean of each group. Collective."""
-        return self._aggregate("mean")
+        return self._aggregate("mean", numeric_only, **_options(skipna))
 
     @collective
-    def median(self) -> Any:
+    def median(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Return the median of each group. Collective."""
-        return self._aggregate("median")
+        return self._aggregate("median", numeric_only, **_options(skipna))
 
     @collective
-    def min(self) -> Any:
+    def quantile(self, q: float = 0.5, *, numeric_only: bool = False) -> Any:
+        """Return a quantile of each group, between two values in proportion. Collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If q is outside [0, 1].
+        """
+        return self._aggregate("quantile", numeric_only, quantile=fraction_of(q))
+
+    @collective
+    def min(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
         """Return the smallest value of each group. Collective."""
-        return self._aggregate("min")
+        return self._aggregate("min", numeric_only, **_options(skipna, min_count))
 
     @collective
-    def max(self) -> Any:
+    def max(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
         """Return the largest value of each group. Collective."""
-        return self._aggregate("max")
+        return self._aggregate("max", numeric_only, **_options(skipna, min_count))
 
     @collective
-    def var(self) -> Any:
-        """Return the variance of each group, divided by one less than the number of values. Collective."""
-        return self._aggregate("var")
+    def var(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the variance of each group, divided by the number of values less ddof. Collective."""
+        return self._aggregate("var", numeric_only, **_options(skipna), ddof=_freedom(ddof))
 
     @collective
-    def std(self) -> Any:
+    def std(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Return the standard deviation of each group, as :meth:`var` the variance. Collective."""
-        return self._aggregate("std")
+        return self._aggregate("std", numeric_only, **_options(skipna), ddof=_freedom(ddof))
 
     @collective
     def count(self) -> Any:
@@ -70,21 +87,33 @@ class GroupMethods:
         return self._aggregate("nunique")
 
     @collective
-    def first(self) -> Any:
-        """Return the first value of each group that is not null. Collective."""
-        return self._aggregate("first")
+    def first(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the first value of each group that is not null; with skipna=False, the first. Collective."""
+        return self._aggregate("first", numeric_only, **_options(skipna))
 
     @collective
-    def last(self) -> Any:
-        """Return the last value of each group that is not null. Collective."""
-        return self._aggregate("last")
+    def last(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the last value of each group that is not null; with skipna=False, the last. Collective."""
+        return self._aggregate("last", numeric_only, **_options(skipna))
 
     @collective
-    def any(self) -> Any:
-        """Return whether a value of each group is true. Collective."""
-        return self._aggregate("any")
+    def any(self, *, skipna: bool = True) -> Any:
+        """Return whether a value of each group is true. With skipna=False, null decides if no value is. Collective."""
+        return self._aggregate("any", **_options(skipna))
 
     @collective
-    def all(self) -> Any:
-        """Return whether all values of each group are true. Collective."""
-        return self._aggregate("all")
+    def all(self, *, skipna: bool = True) -> Any:
+        """Return whether all values of each group are true. With skipna=False, null decides if all are. Collective."""
+        return self._aggregate("all", **_options(skipna))
+
+
+def _options(skipna: Any, min_count: Any = 0) -> dict[str, Any]:
+    return {"skipna": bool(flag("skipna", skipna)), "min_count": integer("min_count", min_count)}
+
+
+def _freedom(ddof: Any) -> int:
+    """Return how much less than the number of values a variance is divided by."""
+    found = integer("ddof", ddof)
+    if found < 0:
+        raise InvalidArgumentError(f"ddof {found} is negative")
+    return found

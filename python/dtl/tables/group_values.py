@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import InvalidTypeError
 from . import loops
-from .codes import distinct, in_order, integers_of, numbered
+from .codes import distinct, in_order, integers_of, numbered, typed
 from .folds import Groups, valid
 from .rows import arrow
 
@@ -30,13 +30,14 @@ def quantiles(groups: Groups, column: Any, fraction: float) -> Any:
     low = np.floor(place).astype(np.int64)
     high = np.minimum(low + 1, np.maximum(counts - 1, 0))
     if not len(ordered):
-        made = pa.nulls(groups.width, pa.int64() if timed else pa.float64())
-        return made.cast(kind) if timed else made
+        return pa.nulls(groups.width, kind if timed else pa.float64())
     at = np.where(none, 0, first)
     below, above = ordered[at + low], ordered[at + np.where(none, 0, high)]
     part = place - low
-    if timed:
-        return pa.array(below + ((above - below) * part).astype(np.int64), mask=none).view(kind)
+    if timed:  # whose distances may need all 64 bits
+        below, above = (each.astype(np.int64).view(np.uint64) for each in (below, above))
+        found = (below + ((above - below) * part).astype(np.uint64)).view(np.int64)
+        return typed(found.astype(numbers.dtype), kind, none)
     with np.errstate(invalid="ignore"):
         found = np.where((part == 0) | (below == above), below, below + (above - below) * part)
     last = ordered[at + np.maximum(counts - 1, 0)]
@@ -48,6 +49,8 @@ def _numbers(column: Any) -> Array:
     pa = arrow()
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
     numbers = integers_of(column)
     return numbers if pa.types.is_temporal(column.type) else numbers.astype(np.float64)
 

@@ -14,6 +14,7 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from . import group_extremes, within_groups
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
+from .arrow_types import is_decimal, is_number
 from .codes import numbered
 from .folds import Groups
 from .group_methods import GroupMethods
@@ -87,11 +88,15 @@ class TableGroupBy(GroupMethods):
         ``last``, ``any``, ``all``, ``prod``, ``median``, ``quantile(q)``, ``nunique`` and ``list``, and functions. A
         function gets the group's values that are not null, as an array of NumPy, and returns one value.
 
-        Null is left out of every aggregate but ``size`` and ``list``. Where a group has no value, ``sum`` and
-        ``count`` are 0, ``prod`` is 1, ``any`` is False, ``all`` is True, and the others are null. NaN is a value: it
-        makes sums NaN; ``min`` and ``max`` leave it out if there is another. ``var`` and ``std`` divide by one less
-        than the number of values. Sums of integers are of 64 bits, and wrap around as NumPy's; those of floats are of
-        float64, and their last bits may depend on the number of ranks; those of decimals are exact.
+        Null is left out of every aggregate but ``size`` and ``list``; the methods, such as :meth:`sum`, have
+        ``skipna=False`` and other options. Where a group has no value, ``sum`` and ``count`` are 0, ``prod`` is 1,
+        ``any`` is False, ``all`` is True, and the others are null. NaN is a value: it makes sums NaN; ``min`` and
+        ``max`` leave it out if there is another. ``var`` and ``std`` divide by one less than the number of values. Sums
+        of integers are of 64 bits, and wrap around as NumPy's; those of floats are of float64, and their last bits may
+        depend on the number of ranks; those of decimals are exact.
+
+        ``mean``, ``median`` and quantiles of dates and times are dates and times in whole units, as pandas' are, and
+        their ``std`` is a span of time. Of decimals, these are float64.
 
         Each rank aggregates its own rows by a hash of the keys, and only these parts travel. For ``median``,
         ``quantile``, ``nunique``, ``list`` and functions, the values of the column travel to the rank that owns their
@@ -126,8 +131,9 @@ class TableGroupBy(GroupMethods):
         wanted = {"size": Aggregate(self._keys[0], "size")}
         return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
-    def _aggregate(self, how: Any) -> Any:
-        return self.agg(how)
+    def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
+        columns = [each for each in self._rows.names if each not in self._keys]
+        return _aggregate_of(self._rows, self._keys, self._dropna, columns, name, numeric_only, options)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -181,6 +187,26 @@ def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any
     return wanted, ", ".join(f"{name!r}: {each.words}" for name, each in wanted.items())
 
 
+def _aggregate_of(
+    rows: Rows, keys: list[str], dropna: bool, columns: list[str], name: str, numeric_only: Any, options: Any
+) -> Any:
+    """Return a table with one aggregate of columns, or of those of numbers, by their names. Collective."""
+    if flag("numeric_only", numeric_only):
+        columns = [each for each in columns if _is_numeric(rows.schema.field(each).type)]
+    if not columns:
+        raise InvalidArgumentError("the table has no column to aggregate beside its keys; size() counts rows")
+    _check_names(keys, columns)
+    wanted = {each: Aggregate(each, name, **options) for each in columns}
+    for each in wanted.values():
+        check(each, rows.schema.field(each.column).type)
+    words = ", ".join(each.words for each in wanted.values())
+    return as_table(aggregated(rows, "agg", keys, dropna, wanted, words))
+
+
+def _is_numeric(kind: Any) -> bool:
+    return is_number(kind) or is_decimal(kind)
+
+
 def _check_names(keys: list[str], names: list[str]) -> None:
     for number, name in enumerate(names):
         if name in keys or name in names[:number]:
@@ -217,8 +243,8 @@ class ColumnGroupBy(GroupMethods):
         wanted, words = aggregates_of(self._rows, self._keys, {self._name: how}, {})
         return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
 
-    def _aggregate(self, how: Any) -> Any:
-        return self.agg(how)
+    def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
+        return _aggregate_of(self._rows, self._keys, self._dropna, [self._name], name, numeric_only, options)
 
     @collective
     def transform(self, how: Any) -> Any:
