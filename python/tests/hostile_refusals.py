@@ -60,6 +60,10 @@ _VALUE = "allreduce reduce broadcast gather allgather"
 _OUT = "allreduce reduce broadcast gather allgather scatter"
 _ALIKE = "allreduce reduce"
 
+#: Accesses to windows that combine what is there.
+_COMBINED = "rma_accumulate rma_fetch_and_add rma_fetch_and_op rma_compare_and_swap"
+_ROLES = " ".join(f"RoleManager.{ask}" for ask in ("has_role", "role_size", "role_rank", "role_context"))
+
 #: Dtypes that no container holds and no message has.
 NOT_HELD = ("longdouble", "clongdouble", ">f8", ">i4", "object")
 _NO_ARRAYS = (None, "text", object(), {1: 2}, {3}, len, [None, 1], ["a"])
@@ -281,4 +285,102 @@ ROWS = [
     Row(_VECTOR, "partition", (9,), ARGUMENT, ("partition 9",)),
     Row(_VECTOR, "placement", ("here",), ARGUMENT, ("'here'",)),
     Row("placement_available", "placement", (7, "here", None), ARGUMENT, ("placement {value!r}",)),
+    # ---- Grids of ranks ----
+    *(
+        Row("Cart.__init__", "dims", values, error, (text,), alone="each")
+        for values, error, text in (
+            (lambda n, size: [[n + 1], [n, 2], [n + 1, 0], [2**62, 4]], ARGUMENT, "do not multiply to the {n} rank"),
+            (lambda n, size: [[-n]], ARGUMENT, "axis 0 has {value[0]}"),
+            ([[2**63]], ARGUMENT, "{value[0]}"),
+            (lambda n, size: [n], ARGUMENT, "dims of shape () must be a sequence, with one entry an axis"),
+            ([[0] * 33], ARGUMENT, "33 axes; there can be at most 32"),
+            ([["1"]], TYPE, "dims of type list"),
+            ([[1.0]], TYPE, "dims of type list have dtype float64"),
+            ((None,), TYPE, "dims must be a sequence of integers"),
+        )
+    ),
+    *(
+        Row("Cart.__init__", "periods", (value,), error, (text,), alone="each")
+        for value, error, text in (
+            ([True, False], ARGUMENT, "periods of shape (2,) must have one entry for each of 1 axes"),
+            ([], ARGUMENT, "periods of shape (0,)"),
+            (1, ARGUMENT, "periods of shape ()"),
+            (["yes"], TYPE, "periods of type list"),
+            (None, TYPE, "periods of type NoneType"),
+        )
+    ),
+    Row("Cart.__init__", "reorder", ("x", 1, None, [True]), TYPE, ("reorder must be True or False, not {value!r}",),
+        alone="each"),
+    Row("RoleManager.__init__", "ctx", (None, 3, "ctx", object()), TYPE, ("dtl.Context",)),
+    Row("Cart.sub", "remain", ([],), ARGUMENT, ("remain of shape",), alone="each"),
+    Row("Cart.coords", "rank", lambda n, size: [-1, n, 2**62], BOUNDS, ("rank {value} outside [0, {n})",)),
+    Row("Cart.coords", "rank", (2**64,), ARGUMENT, ("outside",)),
+    Row("Cart.coords", "rank", ("x",), TYPE, ("rank must be an integer",)),
+    Row("Cart.rank", "coords", lambda n, size: [[n]], BOUNDS, ("coordinate {n} outside [0, {n}) along axis 0",)),
+    Row("Cart.rank", "coords", ([0, 0],), ARGUMENT, ("coords has 2 entries for 1 axes",)),
+    Row("Cart.rank", "coords", (0,), ARGUMENT, ("coords of shape ()",)),
+    Row("Cart.rank", "coords", (None,), TYPE, ("coords must be a sequence",)),
+    Row("Cart.shift", "axis", (-1, 1), BOUNDS, ("axis {value} outside [0, 1)",)),
+    # ---- Windows ----
+    Row("Window.__init__", "base", (np.zeros(1),), ARGUMENT, ("either size=",)),
+    *(
+        Row("Window.__init__", "size", (value,), error, (text,), alone="each")
+        for value, error, text in (
+            (None, ARGUMENT, "either size="),
+            (-1, ARGUMENT, "size -1 is negative"),
+            (2**60, ARGUMENT, "outside [0, 2**48]"),
+            (1.5, TYPE, "size must be an integer"),
+        )
+    ),
+    *(
+        Row("Window.__init__", "base", values, error, (text,), {"size": None})
+        for values, error, text in (
+            (([1.0],), TYPE, "base must be a NumPy array"),
+            ((np.ma.masked_equal(np.arange(4), 2),), ARGUMENT, "masked"),
+            ((np.zeros(8)[::2],), ARGUMENT, "not C-contiguous"),
+            (_frozen, ARGUMENT, "read-only"),
+            ((np.array([None]),), TYPE, "dtype object"),
+        )
+    ),
+    *(
+        row
+        for calls, given in ((f"{_COMBINED} rma_put rma_rput", {}), ("rma_get rma_rget", {"size": 8}))
+        for row in (
+            Row(calls, "target", lambda n, size: [-1, n, 2**40], BOUNDS, ("target {value}",), given),
+            Row(calls, "target", ("0",), TYPE, ("target must be an integer",), given),
+            Row(calls, "offset", (-8, 64, 2**62, -(2**63)), BOUNDS, ("outside [0, 64)",), given),
+            Row(calls, "offset", (0.5,), TYPE, ("offset must be an integer",), given),
+            Row(calls, "offset", (2**64,), ARGUMENT, ("offset",), given),
+        )
+    ),
+    Row(_COMBINED, "offset", (4,), ARGUMENT, ("no multiple of 8",)),
+    Row("Epochs.lock Epochs.unlock Epochs.flush Epochs.flush_local", "target", lambda n, size: [-1, n], BOUNDS,
+        ("target {value} outside [0, {n})",), named=True),
+    Row("Epochs.lock Epochs.unlock Epochs.flush Epochs.flush_local", "target", (None,), TYPE,
+        ("target must be an integer",)),
+    Row("rma_get", "size", (-8,), ARGUMENT, ("size -8",)),
+    Row("rma_get", "size", (12,), ARGUMENT, ("no whole number",)),
+    Row("rma_get", "size", (2**50,), BOUNDS, ("outside [0, 64)",)),
+    Row("rma_get", "dtype", (object,), ARGUMENT, ("not held",), {"size": 8}),
+    Row("rma_get", "out", (np.zeros(1),), ARGUMENT, ("8 bytes",), {"size": 4}),
+    Row("rma_get", "out", ([1],), TYPE, ("out must be",), {"size": 8}),
+    Row("rma_put", "data", ("text", None), TYPE, ("data",)),
+    Row("rma_put", "data", (np.zeros(33),), BOUNDS, ("264 bytes",)),
+    Row("rma_accumulate", "op", (99,), ARGUMENT, ("op number 99",)),
+    Row("rma_accumulate", "op", ("plus",), ARGUMENT, ("unknown op",)),
+    Row("rma_accumulate", "op", (dtl.MINLOC,), ARGUMENT, ("MINLOC",), code=104),
+    Row("rma_fetch_and_add", "addend", (1.5,), TYPE, ("float64",)),
+    Row("rma_fetch_and_add", "addend", (300,), OVERFLOW, ("300",), {"dtype": np.int8}),
+    Row("rma_compare_and_swap", "compare", ([1, 2],), ARGUMENT, ("one number, not 2",)),
+    # ---- Roles ----
+    Row("RoleManager.add_role", "num_ranks", (0,), ARGUMENT, ("num_ranks 0 of role 'new' is less than 1",)),
+    Row("RoleManager.add_role", "num_ranks", (-(2**62),), ARGUMENT, ("is less than 1",)),
+    Row("RoleManager.add_role", "num_ranks", (2**70,), ARGUMENT, ("outside",)),
+    Row("RoleManager.add_role", "num_ranks", (1.5, None, "worker"), TYPE, ("num_ranks must be an integer",)),
+    Row("RoleManager.add_role", "name", ("",), ARGUMENT, ("cannot be empty",)),
+    Row("RoleManager.add_role", "name", (7, None, ["a"]), TYPE, ("name must be a string",)),
+    Row(_ROLES, "name", ("All",), ARGUMENT, ("no role 'All'", "'all'"), named=True),
+    Row(_ROLES, "name", (0, ["all"]), TYPE, ("a role's name is a string",)),
+    Row("intergroup_broadcast intergroup_gather", "root", (None, 0, "all", ("all",), ("all", 0, 0), {"all": 0}), TYPE,
+        ("root must be a role and a rank",), alone="each"),
 ]  # fmt: skip

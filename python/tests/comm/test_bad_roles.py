@@ -31,32 +31,12 @@ def given(roles: dtl.RoleManager) -> dtl.RoleManager:
     return roles
 
 
-@pytest.mark.parametrize("what", [None, 3, "ctx", object()])
-def test_no_context(what: Any) -> None:
-    refused(lambda: dtl.RoleManager(what), TYPE, 101, "dtl.Context")
-
-
-@pytest.mark.parametrize(
-    ("name", "number", "error", "code", "text"),
-    [
-        ("a", 0, ARGUMENT, 100, "num_ranks 0 of role 'a' is less than 1"),
-        ("a", -(2**62), ARGUMENT, 100, "is less than 1"),
-        ("a", 2**70, ARGUMENT, 100, "outside"),
-        ("a", 1.5, TYPE, 101, "num_ranks must be an integer"),
-        ("a", None, TYPE, 101, "num_ranks must be an integer"),
-        ("a", "worker", TYPE, 101, "num_ranks must be an integer"),
-        ("", 1, ARGUMENT, 100, "cannot be empty"),
-        ("there", 1, ARGUMENT, 100, "there is a role 'there' already"),
-        (7, 1, TYPE, 101, "name must be a string"),
-        (None, 1, TYPE, 101, "name must be a string"),
-        (["a"], 1, TYPE, 101, "name must be a string"),
-    ],
-)
-def test_roles_that_cannot_be_added(
-    roles: dtl.RoleManager, name: Any, number: Any, error: Any, code: int, text: str
-) -> None:
+def test_a_role_that_is_there_already(roles: dtl.RoleManager) -> None:
     roles.add_role("there", 1)
-    refused(lambda: roles.add_role(name, number), error, code, text)
+    refused(lambda: roles.add_role("there", 1), ARGUMENT, 100, "there is a role 'there' already")
+    for number in (0, "worker"):
+        with pytest.raises(ARGUMENT):
+            roles.add_role("a", number)
     assert roles.roles == ("there",)
 
 
@@ -69,8 +49,6 @@ def test_asked_before_initialize(roles: dtl.RoleManager, ask: str) -> None:
 @pytest.mark.parametrize("ask", ["has_role", "role_size", "role_rank", "role_context"])
 def test_unknown_roles(given: dtl.RoleManager, ask: str) -> None:
     refused(lambda: getattr(given, ask)("Lead"), ARGUMENT, 100, "no role 'Lead'", "'lead', 'all', 'none'", op=ask)
-    refused(lambda: getattr(given, ask)(0), TYPE, 101, "a role's name is a string")
-    refused(lambda: getattr(given, ask)(["lead"]), TYPE, 101, "a role's name is a string")
 
 
 @pytest.mark.parametrize("ask", ["role_rank", "role_context"])
@@ -212,12 +190,6 @@ def test_bad_messages(given: dtl.RoleManager) -> None:
             dtl.intergroup_recv(given, "all", rank, **wrong)
     assert dtl.intergroup_recv(given, "all", rank, count=3).tolist() == [1, 1, 1]  # it has stayed there
     request.wait()
-
-
-@pytest.mark.parametrize("call", [dtl.intergroup_broadcast, dtl.intergroup_gather])
-@pytest.mark.parametrize("root", [None, 0, "lead", ("lead",), ("lead", 0, 0), {"lead": 0}])
-def test_roots_that_are_none(given: dtl.RoleManager, call: Any, root: Any) -> None:
-    refused(lambda: call(given, root, "all", 1), TYPE, 101, "root must be a role and a rank")
 
 
 @pytest.mark.parametrize("call", [dtl.intergroup_broadcast, dtl.intergroup_gather])
