@@ -205,8 +205,13 @@ def _columns(one: Any, test: Callable[[Any], bool] = lambda kind: True) -> list[
     return [name for name, kind in one.dtypes.items() if test(kind)]
 
 
-def _flat(kind: Any) -> bool:
-    return not pa.types.is_nested(kind)
+def _keys(one: Any) -> list[str]:
+    """Return the columns whose values are compared: no lists, and no computed floats, whose last bits may differ."""
+    return [
+        name
+        for name, kind in one.dtypes.items()
+        if not pa.types.is_nested(kind) and (name in NAMES or not pa.types.is_floating(kind))
+    ]
 
 
 def _number(kind: Any) -> bool:
@@ -223,7 +228,7 @@ def _filtered(rng: random.Random, one: Any, _: Any) -> Step | None:
     if way in ("isna", "notna"):
         return Step(f"[{name}.{way}()]", lambda t, _: t[getattr(t[name], way)()], lambda f: f[getattr(f[name], way)()])
     values = [value for value in one[[name]].to_arrow()[name].to_pylist() if value is not None]
-    if not values or isinstance(values[0], (list, bool)):
+    if not values or isinstance(values[0], bool) or name not in _keys(one):
         return None
     value = rng.choice(values)
     if way == "value" or isinstance(value, str):
@@ -245,7 +250,7 @@ def _assigned(rng: random.Random, one: Any, _: Any) -> Step | None:
 
 
 def _grouped(rng: random.Random, one: Any, _: Any) -> Step | None:
-    keys = _chosen(rng, _columns(one, _flat))
+    keys = _chosen(rng, _keys(one))
     rest = [name for name in one.columns if name not in keys]
     if not keys or not rest:
         return None
@@ -285,7 +290,7 @@ def _merged(rng: random.Random, one: Any, others: Any) -> Step | None:
 
 
 def _sorted(rng: random.Random, one: Any, _: Any) -> Step | None:
-    by = _chosen(rng, _columns(one, _flat))
+    by = _chosen(rng, _keys(one))
     if not by:
         return None
     up, where = [rng.random() < 0.5 for _ in by], rng.choice(["first", "last"])
@@ -298,7 +303,7 @@ def _sorted(rng: random.Random, one: Any, _: Any) -> Step | None:
 
 
 def _distinct(rng: random.Random, one: Any, _: Any) -> Step | None:
-    subset = _chosen(rng, _columns(one, _flat))
+    subset = _chosen(rng, _keys(one))
     keep: Any = rng.choice(["first", "last", False])
     if not subset:
         return None
@@ -332,9 +337,12 @@ def _sequence(rng: random.Random, one: Any, _: Any) -> Step | None:
 
 
 def _within(rng: random.Random, one: Any, _: Any) -> Step | None:
-    keys, names = _chosen(rng, _columns(one, _flat)), _columns(one, _number)
+    keys, names = _chosen(rng, _keys(one)), _columns(one, _number)
     names = [name for name in names if name not in keys]
     if not keys or not names:
+        return None
+    names = [name for name in names if name in _keys(one)]
+    if not names:
         return None
     name, way = rng.choice(names), rng.choice(["cumsum", "rank", "shift", "cumcount", "transform"])
     words = ("mean",) if way == "transform" else ()
@@ -385,7 +393,7 @@ def _saved(rng: random.Random, one: Any, _: Any) -> Step | None:
 
 
 def _counted(rng: random.Random, one: Any, _: Any) -> Step | None:
-    names = _chosen(rng, [name for name in _columns(one, _flat) if name != "count"])
+    names = _chosen(rng, [name for name in _keys(one) if name != "count"])
     if not names or "count" in names:
         return None
     return Step(f"value_counts({names})", lambda t, _: t.value_counts(names))
@@ -401,7 +409,7 @@ def _without_null(rng: random.Random, one: Any, _: Any) -> Step | None:
 
 
 def _largest(rng: random.Random, one: Any, _: Any) -> Step | None:
-    names = _columns(one, _number)
+    names = [name for name in _columns(one, _number) if name in _keys(one)]
     if not names:
         return None
     name, n, way = rng.choice(names), rng.choice([0, 1, 3, 100]), rng.choice(["nlargest", "nsmallest"])
