@@ -15,7 +15,7 @@ import dtl
 WITHOUT = {
     "Column.__init__", "Column.__iter__", "Column.categories", "Column.__len__", "Column.count", "Column.dropna",
     "Column.isna", "Column.notna", "Column.nunique", "Column.to_vector", "Operators.abs",
-    "Table.describe",
+    "Table.describe", "Table.explain",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "ChoosingMethods.copy", "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnWise.nunique",
     "ColumnWise.cumsum", "ColumnWise.cumprod", "ColumnWise.cummin", "ColumnWise.cummax",

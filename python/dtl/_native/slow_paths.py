@@ -19,6 +19,8 @@ from .callsite import here
 #: The kinds, in the words in which the ledger has them.
 MOVED = "an operand moved between ranks"
 EVERYWHERE = "an operand collected on every rank"
+SECOND_TABLE = "the second table of a join sent to every rank"
+UNEVEN = "much more than a share of the values of groups on one rank"
 GATHERED = "a whole container collected on rank 0"
 BY_ELEMENTS = "a function called for each element"
 OBJECTS = "numbers sent as Python objects"

@@ -11,6 +11,7 @@ from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .folds import Groups, fold
 from .grouping import LocalGroups, aggregated, check_keys
+from .moves import TableCall, expect, in_words
 from .ordering import Order, sorted_rows
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors, column_names
@@ -34,11 +35,12 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
         local = LocalGroups(rows, names, dropna=False)
         places = local.places()
         part = _part(Groups(places, len(local.present)), rows.first, keep)
-    agree(ctx, op, f"{', '.join(map(repr, names))}, keep {keep!r}")
+    op = TableCall(op, f"{op} by {in_words(names)}")
+    agree(ctx, op, f"{in_words(names)}, keep {keep!r}")
     if keep == "first" and ctx.size == 1:
         told = part
     else:
-        owners = Owners(ctx, op, local.keys, arrow().table({"\0": part}))
+        owners = Owners(ctx, op, local.keys, arrow().table({"\0": part}), answer=8)
         with local_step(ctx, op):
             how = "sum" if keep is False else "min" if keep == "first" else "max"
             whole = arrow().table({"\0": fold(how, owners.groups, owners.parts.column(0))})
@@ -78,5 +80,6 @@ def value_counts(rows: Rows, op: str, subset: Any, dropna: Any) -> Rows:
         if "count" in names:
             raise InvalidArgumentError("two columns of the result would be called 'count'")
         check_keys(rows, names, dropna)
+    expect("these in order", None)
     counts = aggregated(rows, op, names, dropna, {"count": Aggregate(names[0], "size")})
     return sorted_rows(counts, op, Order(["count", *names], [False] + [True] * len(names), nulls_first=False))

@@ -1,6 +1,7 @@
 """Rows of Arrow's tables that go from rank to rank, as Arrow's streams, without a pickle.
 
 Every function is collective, and takes and returns pyarrow.Tables of one schema, in the form of ``arrow_types.normal``.
+``what`` says for traces and ``explain`` what is sent, and to whom.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from ..comm.vector_collectives import allgatherv, alltoallv, gatherv
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from .codes import in_order
+from .moves import moving
 from .rows import arrow
+
+#: What is sent where nothing else is said. A call that is only explained sends it, too.
+FEW_ROWS = "a few rows of each rank, to find out what to do with all"
 
 #: Tables in chunks of fewer rows, on average, are made one before they are divided.
 _FEW = 1 << 16
 
 
-def by_rank(ctx: Context, op: str, local: Any, destinations: Any) -> Any:
+def by_rank(ctx: Context, op: str, local: Any, destinations: Any, what: str = FEW_ROWS) -> Any:
     """Send each row to a rank, and return those that arrive: of rank 0 first, each rank's in their order.
 
     Parameters
@@ -35,44 +40,49 @@ def by_rank(ctx: Context, op: str, local: Any, destinations: Any) -> Any:
         return local
     with local_step(ctx, op):
         parts = _divided(local, destinations, ctx.size)
-    return sent(ctx, op, parts)
+    return sent(ctx, op, parts, what)
 
 
-def sent(ctx: Context, op: str, parts: Sequence[Any]) -> Any:
+def sent(ctx: Context, op: str, parts: Sequence[Any], what: str = FEW_ROWS) -> Any:
     """Send a table to each rank, and return the rows that arrive, in the order of the ranks that send them."""
     if ctx.size == 1:
         return parts[0]
     with local_step(ctx, op):
         mine = parts[ctx.rank]
         data, counts = _streams([None if rank == ctx.rank else part for rank, part in enumerate(parts)])
-    arrived = alltoallv(ctx, data, counts)
+    with moving(op, what, len(data), what is FEW_ROWS):
+        arrived = alltoallv(ctx, data, counts)
     with local_step(ctx, op):
         return _joined(arrived, mine, ctx.rank)
 
 
-def gathered_everywhere(ctx: Context, op: str, local: Any) -> Any:
+def gathered_everywhere(ctx: Context, op: str, local: Any, what: str = FEW_ROWS) -> Any:
     """Return the rows of all ranks, in their order, on every rank."""
     if ctx.size == 1:
         return local
     with local_step(ctx, op):
         data, _ = _streams([_told(local)])
-    arrived = allgatherv(ctx, data)
+    with moving(op, what, len(data) * (ctx.size - 1), what is FEW_ROWS):
+        arrived = allgatherv(ctx, data)
     with local_step(ctx, op):
         return _joined(arrived, None, -1) if len(arrived) else local
 
 
-def gathered_to(ctx: Context, op: str, local: Any, root: int) -> Any:
+def gathered_to(ctx: Context, op: str, local: Any, root: int, what: str = FEW_ROWS) -> Any:
     """Return the rows of all ranks, in their order, on root; None on the others."""
     if ctx.size == 1:
         return local
     with local_step(ctx, op):
         data, _ = _streams([None if ctx.rank == root else local])
-    arrived = gatherv(ctx, data, None, root)
+    with moving(op, what, len(data), what is FEW_ROWS):
+        arrived = gatherv(ctx, data, None, root)
     with local_step(ctx, op):
         return _joined(arrived, local, root) if ctx.rank == root else None
 
 
-def balanced(ctx: Context, op: str, local: Any, counts: Sequence[int], wanted: Sequence[int]) -> Any:
+def balanced(
+    ctx: Context, op: str, local: Any, counts: Sequence[int], wanted: Sequence[int], what: str = "rows in equal parts"
+) -> Any:
     """Return this rank's rows where each rank has a number of them, in the same order.
 
     Parameters
@@ -86,7 +96,7 @@ def balanced(ctx: Context, op: str, local: Any, counts: Sequence[int], wanted: S
         return local
     first = sum(counts[: ctx.rank])
     cuts = np.clip(np.cumsum([0, *wanted]) - first, 0, len(local))
-    return sent(ctx, op, [local.slice(lo, hi - lo) for lo, hi in zip(cuts[:-1], cuts[1:])])
+    return sent(ctx, op, [local.slice(lo, hi - lo) for lo, hi in zip(cuts[:-1], cuts[1:])], what)
 
 
 def _divided(local: Any, destinations: Any, size: int) -> list[Any]:

@@ -13,5 +13,5 @@ def gathered(rows: Rows, op: str, root: Any) -> Any:
     """Return a table of pyarrow with all rows on root; None elsewhere. Collective."""
     number = root_number(rows.context, root)
     agree(rows.context, op, f"root {number}")
-    whole = gathered_to(rows.context, op, rows.local, number)
+    whole = gathered_to(rows.context, op, rows.local, number, "all rows to one rank")
     return None if whole is None else whole.unify_dictionaries()

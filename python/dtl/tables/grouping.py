@@ -19,7 +19,8 @@ from .codes import numbered
 from .folds import Groups
 from .group_methods import GroupMethods
 from .group_values import called, of_function
-from .owners import Owners, Route
+from .moves import TableCall, expect, in_words, is_explained
+from .owners import BACK, VALUES, Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -447,7 +448,10 @@ class ColumnGroupBy(GroupMethods):
         ctx = self._context
         with local_step(ctx, op), arrows_errors(op):
             local = LocalGroups(self._rows, self._keys, self._dropna)
-        agree(ctx, op, f"{self._name!r} by {', '.join(map(repr, self._keys))} {words}")
+        agree(ctx, op, f"{self._name!r} by {in_words(self._keys)} {words}")
+        op = TableCall(op, f"group_by {in_words(self._keys)}, {op} of {self._name!r}")
+        _expect_values(ctx, local, [self._name])
+        expect(BACK, 8 * len(local.groups.of_row) * (ctx.size - 1) // ctx.size)
         route = Owners(ctx, op, local.keys, arrow().table({})).routed(local.places())
         there = route.there(arrow().table({"": local.column(self._name)})).column(0)
         with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
@@ -500,8 +504,10 @@ def _computed(
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         local = LocalGroups(rows, keys, dropna)
         mine = parts.made(local.groups, local.column, local.present)
-    agree(ctx, op, f"by {', '.join(map(repr, keys))}{', null too' * (not dropna)}: {words}")
-    owners = Owners(ctx, op, local.keys, mine)
+    agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
+    op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
+    _expect_values(ctx, local, [each.column for each in wanted.values() if not each.of_parts])
+    owners = Owners(ctx, op, local.keys, mine, answer=8 * (op == "transform"))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
@@ -525,6 +531,14 @@ def _of_values(ctx: Any, op: str, wanted: Aggregate, local: LocalGroups, route: 
     with local_step(ctx, op), arrows_errors(op):
         array = of_function(made)
     return _of_one_type(op, ctx, array)
+
+
+def _expect_values(ctx: Any, local: LocalGroups, columns: list[str]) -> None:
+    """Say, to who has the call explained, how many bytes go to the owners of the groups, if all own as many rows."""
+    if columns and is_explained():
+        numbers = 4 * len(local.groups.of_row)  # by which rows say of which group they are
+        nbytes = numbers + sum(local.column(name).nbytes for name in columns)
+        expect(VALUES, nbytes * (ctx.size - 1) // ctx.size)
 
 
 class LocalGroups:

@@ -20,11 +20,15 @@ from .gather import Chosen, batch_taken, batches, kept, table_of, taken, takers_
 from .grouping import aggregated
 from .key_types import key_type
 from .matching import Matches
+from .moves import TableCall, expect, in_words, is_explained
 from .partners import partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names
 from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: What is sent, as traces call it.
+_EQUAL = "rows in equal parts"
 
 HOW = ("inner", "left", "right", "outer", "semi", "anti", "cross")
 
@@ -85,14 +89,17 @@ def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, 
     agree(left.context, "merge", f"how {how}, by {given}, suffixes {suffixes}, validate {validate}")
     if keys is None:
         return _crossed(left, right, names)
+    op = TableCall("merge", f"merge on {in_words(keys.left)}" + ", how='right'" * (how == "right"))
     for side, rows, columns, distinct in zip(("left", "right"), (left, right), keys[:2], wanted):
-        if distinct:
-            _check_distinct(rows, columns, f"validate={validate!r}: in the {side} table, the key")
+        if distinct and is_explained():
+            expect(f"keys of the {side} table, for validate", None)
+        elif distinct:
+            _check_distinct(op, rows, columns, f"validate={validate!r}: in the {side} table, the key")
     if how == "right":
         turned = Keys(keys.right, keys.left, keys.types)
-        made = _Join(right, left, turned, "left", ResultNames(names.right, names.left)).made()
+        made = _Join(right, left, turned, "left", ResultNames(names.right, names.left)).made(op)
     else:
-        made = _Join(left, right, keys, how, names).made()
+        made = _Join(left, right, keys, how, names).made(op)
     order = [*names.left.values(), *(name for name in names.right.values() if name not in names.left.values())]
     return Rows(made.context, made.local.select(order), made.counts)
 
@@ -135,11 +142,11 @@ def _validated(validate: Any) -> tuple[bool, bool]:
     return _VALIDATE[validate]
 
 
-def _check_distinct(rows: Rows, keys: list[str], words: str) -> None:
+def _check_distinct(op: str, rows: Rows, keys: list[str], words: str) -> None:
     """Raise on every rank if two rows have one key. Collective."""
     ctx = rows.context
     alone = rows.like(rows.local.select(keys).rename_columns([f"k{number}" for number in range(len(keys))]))
-    groups = aggregated(alone, "merge", alone.names, False, {"n": Aggregate("k0", "size")}).local
+    groups = aggregated(alone, op, alone.names, False, {"n": Aggregate("k0", "size")}).local
     several = groups.filter(arrow().compute.greater(groups["n"], 1)).slice(0, 1).to_pylist()
     for found in allgather_object(ctx, several):
         if found:
@@ -169,14 +176,16 @@ class _Join:
         #: The columns of the second table that the result has, by their new names.
         self._of_second = {name: new for name, new in names.right.items() if name not in shared}
 
-    def made(self) -> Rows:
+    def made(self, op: str) -> Rows:
         """Return the result. Collective."""
-        ctx, op = self._context, "merge"
+        ctx = self._context
         with local_step(ctx, op):
             keys = self._compared(self._first, self._keys.left)
             second = self._compared(self._second, self._keys.right)
             for number, name in enumerate(self._of_second):
                 second = second.append_column(f"v{number}", self._second.local.column(name))
+        if self._how == "outer":
+            expect(_EQUAL, None)
         found = partners(ctx, op, keys, second)
         with local_step(ctx, op), arrows_errors(op):
             matches = Matches(keys, found.rows.select(self._key_names))
@@ -256,7 +265,7 @@ def _row_bytes(*tables: Any) -> float:
 def _crossed(left: Rows, right: Rows, names: ResultNames) -> Rows:
     """Return each row of a table with each of another one. Collective."""
     ctx, op = left.context, "merge"
-    whole = gathered_everywhere(ctx, op, right.local)
+    whole = gathered_everywhere(ctx, op, right.local, "the second table to all ranks")
     with local_step(ctx, op):
         fits(len(left.local) * len(whole), left.local, whole)
         first = taken(left.local, np.repeat(np.arange(len(left.local)), len(whole)))
@@ -316,12 +325,11 @@ def after(tables: Sequence[Rows], op: str) -> Rows:
     ends = np.cumsum([0, *counts])
     parts, first = [], 0
     for rows in tables:
-        if ctx.size == 1:
-            parts.append(rows.local)
-            continue
         bounds = np.clip(ends - (first + rows.first), 0, len(rows.local))
-        here = [rows.local.slice(low, high - low) for low, high in zip(bounds[:-1], bounds[1:])]
-        parts.append(sent(ctx, op, here))
+        parts.append([rows.local.slice(low, high - low) for low, high in zip(bounds[:-1], bounds[1:])])
         first += rows.total
+    for part in parts[1:]:
+        expect(_EQUAL, sum(each.nbytes for rank, each in enumerate(part) if rank != ctx.rank))
+    arrived = [sent(ctx, op, part, _EQUAL) for part in parts]
     with local_step(ctx, op):
-        return Rows(ctx, normalized(arrow().concat_tables(parts)), counts)
+        return Rows(ctx, normalized(arrow().concat_tables(arrived)), counts)

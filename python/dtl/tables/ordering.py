@@ -12,6 +12,7 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .codes import Codes, dense, in_order, numbered, together
 from .exchange import sent
+from .moves import TableCall, in_words
 from .rows import Rows, arrow, column_names
 from .selection import sliced
 from .splitters import cuts
@@ -62,6 +63,7 @@ def _directions(ascending: Any, names: list[str]) -> list[bool]:
 def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
     """Return the rows in an order, equal ones in the order that they have; each rank gets about as many. Collective."""
     ctx = rows.context
+    op = TableCall(op, f"{op} by {in_words(order.by)}")
     agree(ctx, op, _words(order))
     with local_step(ctx, op):
         mine = _taken(rows.local, local_order(rows.local, order))
@@ -71,7 +73,12 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
         # Equal rows are told from each other by their places, so that many of them go to several ranks.
         keys = mine.select(order.by).append_column("", arrow().array(np.arange(len(mine)) + rows.first))
     bounds = cuts(ctx, op, keys, [*order.ascending, True], order.nulls_first)
-    arrived = sent(ctx, op, [mine.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])])
+    arrived = sent(
+        ctx,
+        op,
+        [mine.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])],
+        "rows to the ranks of their ranges of keys",
+    )
     with local_step(ctx, op):
         made = _taken(arrived, local_order(arrived, order))
     return Rows.made(ctx, made)

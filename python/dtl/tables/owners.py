@@ -6,12 +6,14 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from .._native import slow_paths
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from .codes import in_order, numbered
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
+from .moves import expect, words_of
 from .rows import arrow, block_counts, counted
 from .splitters import cuts
 
@@ -19,6 +21,12 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Up to so many parts of groups, of all ranks together, go to every rank.
 FEW = 1 << 15
+
+#: A rank that gets so many times its share of the values of groups, and more than so many bytes, tells the ledger.
+_UNEVEN, _MUCH = 1.5, 1 << 20
+
+#: What goes to the ranks that own groups, and comes back from them, as traces call it.
+VALUES, BACK = "values to the ranks that own their groups", "results back to the ranks of the rows"
 
 
 class Owners:
@@ -35,9 +43,11 @@ class Owners:
         The distinct keys of this rank's groups, sorted; their columns' names are none of those of parts.
     parts
         Further columns with one row for each.
+    answer
+        How many bytes ``told`` will say of each group; 0 if it will not be asked.
     """
 
-    def __init__(self, ctx: Context, op: str, keys: Any, parts: Any) -> None:
+    def __init__(self, ctx: Context, op: str, keys: Any, parts: Any, answer: int = 0) -> None:
         self.context = ctx
         self._op = op
         names = keys.column_names
@@ -45,6 +55,7 @@ class Owners:
         for name, column in zip(parts.column_names, parts.columns):
             both = both.append_column(name, column)
         lengths = counted(ctx, len(keys))
+        self._answer = answer
         if sum(lengths) <= FEW or ctx.size == 1:
             self._meet_everywhere(both, names, lengths)
         else:
@@ -55,7 +66,9 @@ class Owners:
     def _meet_everywhere(self, both: Any, names: list[str], lengths: Sequence[int]) -> None:
         """Have every rank know all parts of all groups, and own a share of the groups."""
         ctx = self.context
-        whole = gathered_everywhere(ctx, self._op, both)
+        if self._answer:  # at least so many groups are told by each rank to the others
+            expect(BACK, self._answer * max(lengths) * (ctx.size - 1) // ctx.size)
+        whole = gathered_everywhere(ctx, self._op, both, "each rank's groups to all ranks")
         with local_step(ctx, self._op):
             of_part, width, keys = _merged(whole.select(names), ctx.size == 1)
             shares = block_counts(ctx, width)
@@ -83,7 +96,10 @@ class Owners:
         bounds = cuts(ctx, self._op, keys)
         begins, lengths = np.array(bounds[:-1]), np.diff(bounds)
         matrix = allgather(ctx, lengths.astype(np.int64)).reshape(ctx.size, ctx.size)
-        self._arrived = sent(ctx, self._op, [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])])
+        if self._answer:
+            expect(BACK, self._answer * int(lengths.sum() - lengths[ctx.rank]))
+        pieces = [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])]
+        self._arrived = sent(ctx, self._op, pieces, "each rank's groups to the ranks of their ranges of keys")
         with local_step(ctx, self._op):
             self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
             before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
@@ -104,14 +120,14 @@ class Owners:
         if ctx.size == 1:
             return owned
         if self._mine is not None:
-            whole = gathered_everywhere(ctx, self._op, owned)
+            whole = gathered_everywhere(ctx, self._op, owned, BACK)
             with local_step(ctx, self._op):
                 return whole.take(arrow().array(self._mine))
         with local_step(ctx, self._op):
             answers = owned.take(arrow().array(self.groups.of_row))
             ends = np.cumsum(self._lengths).tolist()
         parts = [answers.slice(end - count, count) for end, count in zip(ends, self._lengths.tolist())]
-        return sent(ctx, self._op, parts)
+        return sent(ctx, self._op, parts, BACK)
 
     def routed(self, places: Array) -> Route:
         """Return the way of rows to the owners of their groups, given the place of each row's group here.
@@ -143,8 +159,10 @@ class Route:
             self._order = in_order(destinations, ctx.size)
             self._counts = np.bincount(destinations, minlength=ctx.size).astype(np.int64)
             numbers = pa.table({"": number[places][self._order]})
-        self._arriving = allgather(ctx, self._counts).reshape(ctx.size, ctx.size)[:, ctx.rank]
-        of_row = sent(ctx, op, self._slices(numbers, self._counts)).column(0).to_numpy()
+        matrix = allgather(ctx, self._counts).reshape(ctx.size, ctx.size)
+        self._arriving = matrix[:, ctx.rank]
+        self._is_uneven = int(self._arriving.sum()) * ctx.size > _UNEVEN * int(matrix.sum())
+        of_row = sent(ctx, op, self._slices(numbers, self._counts), VALUES).column(0).to_numpy()
         self.groups = Groups(of_row if translation is None else translation[of_row], width)
 
     @staticmethod
@@ -158,13 +176,17 @@ class Route:
             return table
         with local_step(self.context, self._op):
             parts = self._slices(table.take(arrow().array(self._order)), self._counts)
-        return sent(self.context, self._op, parts)
+        started = slow_paths.clock() if slow_paths.listeners else 0
+        arrived = sent(self.context, self._op, parts, VALUES)
+        if started and self._is_uneven and arrived.nbytes > _MUCH:
+            slow_paths.tell(slow_paths.UNEVEN, words_of(self._op), arrived.nbytes, started)
+        return arrived
 
     def back(self, table: Any) -> Any:
         """Return what the owners have made of the rows, in these rows' order. Collective."""
         if self._order is None:
             return table
-        arrived = sent(self.context, self._op, self._slices(table, self._arriving))
+        arrived = sent(self.context, self._op, self._slices(table, self._arriving), BACK)
         with local_step(self.context, self._op):
             places = np.empty(len(self._order), np.int64)
             places[self._order] = np.arange(len(self._order))

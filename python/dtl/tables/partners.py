@@ -23,11 +23,15 @@ from .exchange import gathered_everywhere, sent
 from .gather import taken
 from .hashes import hashed, ranks_of
 from .integer_keys import as_integers, is_integer, offsets, range_of
+from .moves import moving, words_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Tables of fewer bytes go to every rank.
 SMALL = 1 << 20
+
+#: What ranks tell each other first, as traces call it.
+KEYS = "which keys the ranks have"
 
 #: So many bits there are for each row of the first table on the rank that has most, where hashes of keys share them: a
 #: row of the second table travels for nothing if another key has its bit.
@@ -79,9 +83,9 @@ def partners(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
 def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) -> Partners:
     """Send the whole table to every rank."""
     started = slow_paths.clock() if slow_paths.listeners else 0
-    whole = gathered_everywhere(ctx, op, second)
+    whole = gathered_everywhere(ctx, op, second, "the second table to all ranks")
     if started and nbytes > SMALL:
-        slow_paths.tell(slow_paths.EVERYWHERE, op, nbytes, started)
+        slow_paths.tell(slow_paths.SECOND_TABLE, words_of(op), nbytes, started)
     begin = int(rows[: ctx.rank].sum())
 
     def met(flags: Array) -> Array:
@@ -140,7 +144,8 @@ def _by_bits(ctx: Context, op: str, bits: _Bits, second: Any) -> Partners:
         asked = bits.asked()
         there[asked[(asked >= 0) & (asked < bits.width)]] = True
         mine = np.packbits(there)
-    everyones = allgather(ctx, mine).reshape(ctx.size, len(mine))
+    with moving(op, KEYS, len(mine) * (ctx.size - 1), needed=True):
+        everyones = allgather(ctx, mine).reshape(ctx.size, len(mine))
     with local_step(ctx, op):
         offered = bits.offered()
         wanted = [np.flatnonzero(np.unpackbits(each, count=bits.width).view(np.bool_)[offered]) for each in everyones]
@@ -174,7 +179,7 @@ def _delivered(ctx: Context, op: str, second: Any, row: Array, counts: Array) ->
     with local_step(ctx, op):
         moved = taken(second, row)
         parts = [moved.slice(end - count, count) for end, count in zip(np.cumsum(counts), counts)]
-    arrived = sent(ctx, op, parts)
+    arrived = sent(ctx, op, parts, "rows of the second table to the ranks that have their keys")
     matrix = allgather(ctx, counts.astype(np.int64)).reshape(ctx.size, ctx.size)
 
     def met(flags: Array) -> Array:
@@ -197,8 +202,10 @@ def _interested(ctx: Context, op: str, wanted: Array, offered: Array) -> _Ranks:
     """Return which ranks want the rows of which hashes, given those of this rank in ascending order. Collective."""
     asking, offering = (np.bincount(ranks_of(each, ctx.size), minlength=ctx.size) for each in (wanted, offered))
     matrix = allgather(ctx, np.stack([asking, offering]).astype(np.int64)).reshape(ctx.size, 2, ctx.size)
-    asked = alltoallv(ctx, wanted, asking.tolist())
-    offers = alltoallv(ctx, offered, offering.tolist())
+    others = len(wanted) + len(offered) - asking[ctx.rank] - offering[ctx.rank]
+    with moving(op, KEYS, 8 * int(others), needed=True):
+        asked = alltoallv(ctx, wanted, asking.tolist())
+        offers = alltoallv(ctx, offered, offering.tolist())
     with local_step(ctx, op):
         of_rank = np.repeat(np.arange(ctx.size, dtype=np.int32), matrix[:, 0, ctx.rank])
         order = np.argsort(asked)
@@ -208,8 +215,10 @@ def _interested(ctx: Context, op: str, wanted: Array, offered: Array) -> _Ranks:
         ranks = of_rank[order[np.repeat(low, number) + counting(number)]]
         sources = matrix[:, 1, ctx.rank]
         of_source = np.add.reduceat(np.append(number, 0), np.cumsum(sources) - sources) * (sources > 0)
-    numbers = alltoallv(ctx, number.astype(np.int32), sources.tolist())
-    answer = alltoallv(ctx, ranks, of_source.tolist())
+    others = len(number) + len(ranks) - sources[ctx.rank] - of_source[ctx.rank]
+    with moving(op, KEYS, 4 * int(others), needed=True):
+        numbers = alltoallv(ctx, number.astype(np.int32), sources.tolist())
+        answer = alltoallv(ctx, ranks, of_source.tolist())
     return _Ranks(np.repeat(np.arange(len(offered)), numbers), answer)
 
 

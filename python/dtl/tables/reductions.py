@@ -327,7 +327,7 @@ def distinct(rows: Rows, op: str) -> int:
         mine = pa.table([values], names=rows.names)
         where = ranks_of(hashed(mine, rows.names), ctx.size)
     agree(ctx, op)
-    here = by_rank(ctx, op, mine, where)
+    here = by_rank(ctx, op, mine, where, "each rank's distinct values to the ranks of their hashes")
     return int(sum(allgather_object(ctx, len(pa.compute.unique(here.column(0))))))
 
 

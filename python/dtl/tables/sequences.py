@@ -11,8 +11,12 @@ from ..runtime.agreement import agree, local_step
 from .codes import integers_of
 from .exchange import sent
 from .folds import Groups
+from .moves import TableCall
 from .rows import Rows, arrow, arrows_errors
 from .within_groups import accumulated, check_accumulated, ufunc_of
+
+#: What is sent, as traces call it.
+HALO = "halo: the rows next to each rank's"
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -24,7 +28,7 @@ def _between(rows: Rows, wanted: list[tuple[int, int]], op: str) -> Any:
     for lo, hi in wanted:
         begin, end = max(lo - first, 0), min(hi - first, count)
         parts.append(rows.local.slice(begin if begin < end else 0, max(end - begin, 0)))
-    return sent(rows.context, op, parts)
+    return sent(rows.context, TableCall(op, f"{op} of {rows.names[0]!r}"), parts, HALO)
 
 
 def _bounds(rows: Rows) -> list[tuple[int, int]]:

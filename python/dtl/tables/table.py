@@ -18,6 +18,7 @@ from . import changes, display, reductions, selection, writing
 from .choosing_methods import ChoosingMethods
 from .column import Column
 from .column_wise import ColumnWise
+from .explaining import Explained
 from .gathering import gathered
 from .grouping import TableGroupBy
 from .hints import missing_attribute
@@ -405,6 +406,28 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
         {'shop': ['b'], 'paid': [6], 'median': [3.0]}
         """
         return TableGroupBy(self._rows, by, dropna)
+
+    def explain(self) -> Explained:
+        """Return the table with calls that say what they would send between ranks, and send no rows. Not collective.
+
+        ``table.explain().merge(other, on="k")`` is collective, as the call itself is, and returns a
+        :class:`~dtl.tables.explaining.Moves`:
+        what would be sent, to whom, and how many bytes. So do the calls of its columns and groups.
+
+        Each rank does what the call does before it sends rows, and the ranks tell each other what the call needs to
+        know for that, such as which keys they have; so wrong arguments raise as in the call. The bytes are those that
+        the call sends then, or come near them, where what it sends later depends on what it has got.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     paid = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     plan = paid.explain().group_by("shop").agg({"price": "sum"})
+        >>> print(plan)
+        agg: no row moves
+        """
+        return Explained(self.context, self)
 
     def to_arrow(self, root: int = 0, *, local: bool = False) -> Any:
         """Return rows as a pyarrow.Table: all of them on one rank, or those of each rank. Collective, unless local.

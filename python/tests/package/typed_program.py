@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import dtl
+from dtl.tables.explaining import Explained
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -271,6 +272,8 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
+    assert_type(table.explain(), Explained)
+    print(table.explain().sort_values("x"), table.explain().group_by("word").size())
     assert_type(table["x"].unique(), dtl.Column)
     again = assert_type(dtl.from_arrow(ctx, table.to_arrow()), dtl.Table)
     assert again.shape == (3, 2)
