@@ -323,6 +323,7 @@ from .tables.functions import read_arrow as read_arrow
 from .tables.functions import read_csv as read_csv
 from .tables.functions import read_json as read_json
 from .tables.functions import read_parquet as read_parquet
+from .tables.functions import read_sql as read_sql
 from .tables.grouping import ColumnGroupBy as ColumnGroupBy
 from .tables.grouping import TableGroupBy as TableGroupBy
 from .tables.resampling import Resampler as Resampler

@@ -706,7 +706,10 @@ ALIASES = {
     "DistributedContainer.swapaxes": "swapaxes",
     "DistributedContainer.transpose": "permute_dims",
     "DistributedContainer.flatten": "ravel",
-    **{name: f"ReadMethods.{name}" for name in ("from_arrow", "read_arrow", "read_csv", "read_json", "read_parquet")},
+    **{
+        name: f"ReadMethods.{name}"
+        for name in ("from_arrow", "read_arrow", "read_csv", "read_json", "read_parquet", "read_sql")
+    },
     "RoleManager.destroy": "RoleManager.initialize",
     "Neighbours.__init__": "Graph.__init__",
 }

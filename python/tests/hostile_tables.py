@@ -157,6 +157,10 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             functools.partial(dtl.read_parquet, ctx),
             {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)]},
         ),
+        "ReadMethods.read_sql": (
+            functools.partial(dtl.read_sql, ctx),
+            {"query": "SELECT 1 AS v", "connection": f"sqlite:///{folder}/v.db", "partition_on": "v"},
+        ),
         "Table.save": (
             functools.partial(t.save, f"{folder}/t.parquet"),
             {"format": "parquet", "compression": None},

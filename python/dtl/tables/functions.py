@@ -12,6 +12,7 @@ read_arrow = Table.read_arrow
 read_csv = Table.read_csv
 read_json = Table.read_json
 read_parquet = Table.read_parquet
+read_sql = Table.read_sql
 
 
 def loaded(ctx: Context, format: str, path: str, rows: slice | None) -> Table:

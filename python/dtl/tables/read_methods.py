@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ..io.steps import path_of
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
-from . import reading, reading_batches, reading_csv, reading_json
+from . import reading, reading_batches, reading_csv, reading_json, reading_sql
 from .csv_options import options_of
 from .making import rows_of_arrow
 from .rows import HasRows
@@ -243,3 +243,58 @@ class ReadMethods(HasRows):
         """
         check_context(ctx)
         return cls.of(reading_batches.read_arrow(ctx, "read_arrow", path_of(path), columns))
+
+    @classmethod
+    @collective
+    def read_sql(cls: type[T], ctx: Context, query: str, connection: Any, *, partition_on: str | None = None) -> T:
+        """Return the table of a query of SQL; each rank asks for its range of a key. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        query
+            The query, a ``SELECT``.
+        connection
+            ``"sqlite:///path"`` or ``"postgresql://…"``, of which the driver of ADBC connects on each rank; or a
+            function that returns a connection as PEP 249 has it, such as ``lambda: sqlite3.connect(path)``. Those of
+            ADBC and DuckDB return tables of Arrow, and of others, rows become columns one value after the other.
+        partition_on
+            A column of integers in the result, best one with an index: each rank asks for the rows of a range, all as
+            wide. None has rank 0 ask for all rows, and deal them out.
+
+        Returns
+        -------
+        Table
+            The rows, whose order is not promised, as in SQL: the ranges are in order, and rows without a key are last.
+
+        Raises
+        ------
+        FileError
+            If a rank cannot connect, or the database refuses the query; or if ranges have values of types that have
+            nothing in common.
+        InvalidArgumentError, InvalidTypeError
+            If an argument is none, if the key is not of integers, or if no column has the values.
+        BackendUnavailableError
+            If the driver is missing, such as ``adbc-driver-sqlite``, or pyarrow.
+
+        Notes
+        -----
+        Every error is raised on every rank. The ranks ask one by one, so a table that changes meanwhile may have rows
+        twice or not at all.
+
+        Examples
+        --------
+        >>> import dtl, os, sqlite3, tempfile
+        >>> with dtl.Context() as ctx, tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "towns.db")
+        ...     with sqlite3.connect(path) as database:
+        ...         _ = database.execute("CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT)")
+        ...         _ = database.execute("INSERT INTO towns VALUES (1, 'Ulm'), (2, 'Bonn')")
+        ...     database.close()
+        ...     table = dtl.read_sql(ctx, "SELECT * FROM towns", lambda: sqlite3.connect(path), partition_on="id")
+        ...     print(table.to_arrow().to_pydict())
+        {'id': [1, 2], 'name': ['Ulm', 'Bonn']}
+        """
+        check_context(ctx)
+        return cls.of(reading_sql.read_sql(ctx, "read_sql", query, connection, partition_on))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -293,6 +294,7 @@ def tables(ctx: dtl.Context) -> None:
         path = f"{dtl.broadcast_object(ctx, own)}/x.parquet"
         again.save(path, compression="zstd")
         assert_type(dtl.read_parquet(ctx, path, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
+        assert_type(dtl.read_sql(ctx, "SELECT 1 AS n", lambda: sqlite3.connect(":memory:")), dtl.Table)
         dtl.save(table, f"{path}.csv")
         assert_type(dtl.read_csv(ctx, f"{path}.csv", usecols=["x"]).to_columns(), dtl.Columns)
         assert dtl.load(ctx, path, rows=slice(1, 2)).shape == (1, 2)
