@@ -498,11 +498,12 @@ smoke: $(PY)
 # containers, which the guide has a table of, and DTL's own tests of arrays, columns and files.
 .PHONY: test-ecosystem ecosystem
 NEWEST = 3.13
-MET = numpy scipy scikit-learn xarray pandas pyarrow zarr h5py polars dask bottleneck netCDF4 ml_dtypes array-api-strict
+MET = numpy scipy scikit-learn xarray pandas pyarrow zarr h5py polars dask bottleneck netCDF4 ml_dtypes array-api-strict \
+	deltalake 'pyiceberg[sql-sqlite]' adbc-driver-sqlite
 ECOSYSTEM_TESTS = $(call tests,\
 	array_protocol array_standard arrays_beside column_types columns conversion creation csv elementwise files fft grouping hdf5 \
 	index_arrays labels linalg manipulation merging numbers* numpy_* order_functions other_writers random sort_statistics \
-	statistics stores)
+	statistics stores table_lakes table_sql)
 test-ecosystem:
 	@$(call find_python,$(NEWEST)) \
 	test -n "$$python" || { printf '\n== missing: Python $(NEWEST); install with\n\tpyenv install $(NEWEST)\n'; exit 1; }; \

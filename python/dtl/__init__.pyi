@@ -321,6 +321,8 @@ from .tables.column import Column as Column
 from .tables.functions import from_arrow as from_arrow
 from .tables.functions import read_arrow as read_arrow
 from .tables.functions import read_csv as read_csv
+from .tables.functions import read_delta as read_delta
+from .tables.functions import read_iceberg as read_iceberg
 from .tables.functions import read_json as read_json
 from .tables.functions import read_parquet as read_parquet
 from .tables.functions import read_sql as read_sql

@@ -707,9 +707,10 @@ ALIASES = {
     "DistributedContainer.transpose": "permute_dims",
     "DistributedContainer.flatten": "ravel",
     **{
-        name: f"ReadMethods.{name}"
-        for name in ("from_arrow", "read_arrow", "read_csv", "read_json", "read_parquet", "read_sql")
+        f"read_{name}": f"ReadMethods.read_{name}"
+        for name in ["arrow", "csv", "delta", "iceberg", "json", "parquet", "sql"]
     },
+    "from_arrow": "ReadMethods.from_arrow",
     "RoleManager.destroy": "RoleManager.initialize",
     "Neighbours.__init__": "Graph.__init__",
 }

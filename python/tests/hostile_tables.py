@@ -157,6 +157,14 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             functools.partial(dtl.read_parquet, ctx),
             {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)]},
         ),
+        "ReadMethods.read_delta": (
+            functools.partial(dtl.read_delta, ctx),
+            {"path": f"{folder}/delta", "version": 1, "columns": ["v"], "filters": [("v", ">", 0)]},
+        ),
+        "ReadMethods.read_iceberg": (
+            functools.partial(dtl.read_iceberg, ctx),
+            {"table": "a.b", "catalog": "none", "snapshot": 1, "columns": ["v"], "filters": "v > 0"},
+        ),
         "ReadMethods.read_sql": (
             functools.partial(dtl.read_sql, ctx),
             {"query": "SELECT 1 AS v", "connection": f"sqlite:///{folder}/v.db", "partition_on": "v"},

@@ -10,6 +10,8 @@ from .table import Table
 from_arrow = Table.from_arrow
 read_arrow = Table.read_arrow
 read_csv = Table.read_csv
+read_delta = Table.read_delta
+read_iceberg = Table.read_iceberg
 read_json = Table.read_json
 read_parquet = Table.read_parquet
 read_sql = Table.read_sql

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ..io.steps import path_of
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
-from . import reading, reading_batches, reading_csv, reading_json, reading_sql
+from . import reading, reading_batches, reading_csv, reading_delta, reading_iceberg, reading_json, reading_sql
 from .csv_options import options_of
 from .making import rows_of_arrow
 from .rows import HasRows
@@ -298,3 +298,91 @@ class ReadMethods(HasRows):
         """
         check_context(ctx)
         return cls.of(reading_sql.read_sql(ctx, "read_sql", query, connection, partition_on))
+
+    @classmethod
+    @collective
+    def read_delta(
+        cls: type[T], ctx: Context, path: Any, *, version: int | None = None, columns: Any = None, filters: Any = None
+    ) -> T:
+        """Return a table of Delta Lake; each rank reads its groups of rows. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        path
+            The folder of the table, or its URL.
+        version
+            Which version of the table; None for the newest one, the same on every rank.
+        columns, filters
+            As for :func:`read_parquet`.
+
+        Returns
+        -------
+        Table
+            The rows in the order of the names of their files. Columns that a file has not, because they were added
+            later, are null.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no table.
+        FileError
+            If a file is damaged, or if the table has deletion vectors or a mapping of its columns, of which the files
+            do not tell.
+        KeyNotFoundError, InvalidArgumentError, InvalidTypeError
+            If there is no such column or version. On every rank.
+        BackendUnavailableError
+            If deltalake is missing: ``pip install deltalake``.
+        """
+        check_context(ctx)
+        return cls.of(reading_delta.read_delta(ctx, "read_delta", path_of(path), version, columns, filters))
+
+    @classmethod
+    @collective
+    def read_iceberg(
+        cls: type[T],
+        ctx: Context,
+        table: str,
+        *,
+        catalog: Any = None,
+        snapshot: int | None = None,
+        columns: Any = None,
+        filters: str | None = None,
+    ) -> T:
+        """Return a table of Iceberg; each rank reads its files. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context. All ranks pass the same arguments.
+        table
+            The name of the table in the catalog, such as ``"shop.sales"``, or the path of its ``.metadata.json``.
+        catalog
+            The name of a catalog that pyiceberg is configured for, or a mapping of its properties, such as ``{"name":
+            "shop", "type": "sql", "uri": "sqlite:///catalog.db"}``. None for the default one.
+        snapshot
+            The number of a snapshot; None for the current one, the same on every rank.
+        columns
+            The names of the columns to read; None for all.
+        filters
+            Which rows to read, in pyiceberg's words, such as ``"price > 3 and shop = 'a'"``.
+
+        Returns
+        -------
+        Table
+            The rows in the order of the files, which Iceberg does not promise. Rows that were deleted are left out.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such table.
+        FileError
+            If a file cannot be read.
+        KeyNotFoundError, InvalidArgumentError, InvalidTypeError
+            If there is no such column or snapshot, or if an argument is none. On every rank.
+        BackendUnavailableError
+            If pyiceberg is missing: ``pip install pyiceberg``.
+        """
+        check_context(ctx)
+        return cls.of(reading_iceberg.read_iceberg(ctx, "read_iceberg", table, catalog, snapshot, columns, filters))

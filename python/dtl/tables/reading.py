@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from .._native.arguments import integer
 from .._native.arguments import listed as items_of
 from ..comm.objects import allgather_object
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
@@ -52,10 +53,10 @@ _KEY = re.compile(r"([^=/]+)=(.*)")
 
 
 class Part(NamedTuple):
-    """A file of a table, and the values that its folders are named by, as texts."""
+    """A file of a table, and the values of further columns: texts that its folders are named by, or values."""
 
     path: str
-    keys: tuple[tuple[str, str], ...] = ()
+    keys: tuple[tuple[str, Any], ...] = ()
 
 
 class Group(NamedTuple):
@@ -79,15 +80,57 @@ def _datasets() -> Any:
 def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any, which: slice | None = None) -> Rows:
     """Return the rows of files of Parquet, or those of a slice. Each rank reads its groups of rows. Collective."""
     with local_step(ctx, op):
-        datasets = _datasets()
-        chosen = None if columns is None else names_in("columns", columns)
-        if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
-            raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
-        condition, beside = _condition(filters)
-    agree(ctx, op, f"path {path!r}, columns {chosen}, filters {condition}")
+        asked = asked_for(columns, filters)
+    agree(ctx, op, f"path {path!r}, {asked}")
     parts: list[Part] = from_root(ctx, op, "read", path, lambda: listed(path, (".parquet", ".pq")))
-    kinds = key_types(parts)
-    opened = _Files(datasets, parts, kinds)
+    return read_parts(ctx, op, parts, key_types(parts), asked, which)
+
+
+class Asked(NamedTuple):
+    """Which columns are wanted, None for all, which rows, and the columns that these need: None if unknown."""
+
+    columns: list[str] | None
+    condition: Any
+    beside: Any
+
+
+def asked_for(columns: Any, filters: Any) -> Asked:
+    """Return what a caller wants of a table."""
+    _datasets()
+    chosen = chosen_columns(columns)
+    condition, beside = _condition(filters)
+    return Asked(chosen, condition, beside)
+
+
+def whole_number(name: str, value: Any) -> int | None:
+    """Return which version of a table a caller wants; None for the newest."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} must be an integer, not {value!r}")
+    return None if value is None else integer(name, value)
+
+
+def chosen_columns(columns: Any) -> list[str] | None:
+    """Return the names of the columns that a caller wants; None for all."""
+    chosen = None if columns is None else names_in("columns", columns)
+    if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
+        raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
+    return chosen
+
+
+def read_parts(
+    ctx: Context,
+    op: str,
+    parts: list[Part],
+    keys: dict[str, Any],
+    asked: Asked,
+    which: slice | None = None,
+    schema: Any = None,
+) -> Rows:
+    """Return the rows of files, which have the columns of a schema if there is one. Collective."""
+    chosen, condition, beside = asked
+    if schema is not None and not parts:
+        return settled(ctx, op, normalized(schema.empty_table().select(chosen or schema.names)))
+    opened = _Files(_datasets(), parts, keys, schema)
     mine = {}
     for number in range(ctx.rank, len(parts), ctx.size):
         with local_step(ctx, op), as_file_error("read", parts[number].path):
@@ -124,8 +167,8 @@ def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any, w
 class _Files:
     """The files of a table, opened by pyarrow.dataset one after the other."""
 
-    def __init__(self, datasets: Any, parts: list[Part], keys: dict[str, Any]) -> None:
-        self._datasets, self._parts, self._keys = datasets, parts, keys
+    def __init__(self, datasets: Any, parts: list[Part], keys: dict[str, Any], schema: Any) -> None:
+        self._datasets, self._parts, self._keys, self._schema = datasets, parts, keys, schema
         scan = datasets.ParquetFragmentScanOptions()
         if hasattr(scan, "page_checksum_verification"):  # where a file has checksums; of pyarrow 15 and later
             scan.page_checksum_verification = True
@@ -148,7 +191,7 @@ class _Files:
         is_key = None
         for name, text in part.keys:
             kind = self._keys[name]
-            value = None if text == _NULL else int(text) if pa.types.is_integer(kind) else text
+            value = None if text in (None, _NULL) else int(text) if pa.types.is_integer(kind) else text
             field = datasets.field(name)
             this = field.is_null() if value is None else field == pa.scalar(value, kind)
             is_key = this if is_key is None else is_key & this
@@ -161,6 +204,11 @@ class _Files:
         options = datasets.ParquetReadOptions(dictionary_columns=coded)
         form = datasets.ParquetFileFormat(options, default_fragment_scan_options=self._scan)
         fragment = form.make_fragment(path, filesystem=store, partition_expression=is_key)
+        if self._schema is not None:
+            codes = pa.dictionary(pa.int32(), pa.string())
+            return fragment, pa.schema(
+                [field.with_type(codes) if field.name in coded else field for field in self._schema]
+            )
         fields = [field for field in fragment.physical_schema if field.name not in self._keys]
         fields += [pa.field(name, kind) for name, kind in self._keys.items()]
         return fragment, pa.schema(fields)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import FileError, InvalidArgumentError
-from ..io.names import names_in
+from ..exceptions import FileError
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
 from ..io.steps import file_step
@@ -17,6 +16,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import converted, normal, normalized
 from .making import settled
+from .reading import chosen_columns
 from .rows import Rows, arrow, block_counts, unknown_column
 from .selection import range_of, sliced
 
@@ -25,9 +25,7 @@ def read_arrow(ctx: Context, op: str, path: str, columns: Any, which: slice | No
     """Return the rows of files of Arrow, or those of a slice. Collective."""
     with local_step(ctx, op):
         pa = arrow()
-        chosen = None if columns is None else names_in("columns", columns)
-        if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
-            raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
+        chosen = chosen_columns(columns)
     agree(ctx, op, f"path {path!r}, columns {chosen}")
     with file_step(ctx, op, "read", path):
         files = table_files(path)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..comm.objects import allgather_object
-from ..exceptions import FileError, InvalidArgumentError
+from ..exceptions import FileError
 from ..io.file_bytes import bytes_of_file
 from ..io.formats import needs
-from ..io.names import names_in
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
 from ..io.steps import as_file_error, file_step, from_root
@@ -18,6 +17,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized
 from .making import settled
+from .reading import chosen_columns
 from .rows import Rows, arrow, unknown_column
 
 #: The bytes in which the end of a line is looked for, and which a piece has that is parsed.
@@ -32,9 +32,7 @@ def read_json(ctx: Context, op: str, path: str, columns: Any) -> Rows:
             import pyarrow.json as parser  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError as error:
             raise needs("pyarrow", "JSON", error) from None
-        chosen = None if columns is None else names_in("columns", columns)
-        if chosen is not None and (not chosen or len(set(chosen)) < len(chosen)):
-            raise InvalidArgumentError(f"columns {chosen} names no column, or one twice")
+        chosen = chosen_columns(columns)
     agree(ctx, op, f"path {path!r}, columns {chosen}")
     paths = from_root(ctx, op, "read", path, lambda: table_files(path) or [path])
     with file_step(ctx, op, "read", path):

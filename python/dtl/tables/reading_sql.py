@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 import zlib
 from typing import Any, Callable, Iterator
@@ -19,11 +18,11 @@ from .exchange import balanced
 from .making import settled, table_of, whole_column
 from .rows import Rows, arrow, block_counts
 
-#: The drivers of ADBC by the scheme of a URI, and what pip calls them.
+#: What pip calls the drivers of ADBC, by the scheme of a URI.
 _DRIVERS = {
-    "sqlite": ("adbc_driver_sqlite.dbapi", "adbc-driver-sqlite"),
-    "postgresql": ("adbc_driver_postgresql.dbapi", "adbc-driver-postgresql"),
-    "postgres": ("adbc_driver_postgresql.dbapi", "adbc-driver-postgresql"),
+    "sqlite": "adbc-driver-sqlite",
+    "postgresql": "adbc-driver-postgresql",
+    "postgres": "adbc-driver-postgresql",
 }
 
 
@@ -90,17 +89,26 @@ def _connector(connection: Any) -> Callable[[], Any]:
             f"the URI begins with {scheme!r}, and not with one of {', '.join(_DRIVERS)}: pass a function that connects "
             "by another driver of ADBC"
         )
-    module, package = _DRIVERS[scheme]
-    try:
-        driver = importlib.import_module(module)
-    except ImportError as error:
-        raise needs(package, "read_sql", error) from None
-    uri = connection
+    driver, uri = _driver(scheme), connection
     if scheme == "sqlite":
         if not connection.startswith("sqlite:///"):
             raise InvalidArgumentError("the URI of a file of SQLite is sqlite:/// and its path")
         uri = f"file:{quote(connection[len('sqlite:///') :])}?mode=ro"  # so that a wrong path makes no file
     return lambda: driver.connect(uri)
+
+
+def _driver(scheme: str) -> Any:
+    """Return the module of a driver."""
+    try:
+        if scheme == "sqlite":
+            import adbc_driver_sqlite.dbapi as sqlite  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+            return sqlite
+        import adbc_driver_postgresql.dbapi as postgresql  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return postgresql
+    except ImportError as error:
+        raise needs(_DRIVERS[scheme], "read_sql", error) from None
 
 
 @contextlib.contextmanager
