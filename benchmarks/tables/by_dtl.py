@@ -39,7 +39,7 @@ def _answers(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         return dtl.Table.read_parquet(ctx, str(_FOLDER / f"{name}.parquet"), **how)
 
     def delays() -> Any:
-        groups = read("flights").dropna("dep_delay").group_by("carrier")
+        groups = read("flights", columns=["carrier", "dep_delay"]).dropna("dep_delay").group_by("carrier")
         s = groups.agg(delay=("dep_delay", "mean"), departures=("dep_delay", "count"))
         return s.merge(read("airlines"), on="carrier").sort_values("delay", ascending=False)
 

@@ -6,6 +6,7 @@ others by one, and their distinct values are sorted.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from . import loops
 from .rows import arrow
+from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -25,6 +27,9 @@ _LARGEST = 1 << 62
 
 #: So many numbers say whether most are distinct.
 _SAMPLE = 1 << 12
+
+#: Values of fewer numbers than these are looked up on one thread.
+_SHORT = 1 << 16
 
 #: The bytes of the shortest numbers that are looked up by hash.
 _WORD = 4
@@ -115,8 +120,12 @@ def together(one: Codes, other: Codes) -> Codes:
     of_row += other.of_row
 
     def values(wanted: Array) -> list[Any]:
-        first, second = np.divmod(wanted, max(width, 1))
-        return one.values(first) + other.values(second)
+        first = wanted // max(width, 1)
+        second = wanted - first * width  # takes a fifth of the time of divmod
+        if len(wanted) < _SHORT:
+            return one.values(first) + other.values(second)
+        found = each([partial(other.values, second), partial(one.values, first)])
+        return found[1] + found[0]
 
     return Codes(of_row, one.width * width, values)
 

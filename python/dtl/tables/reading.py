@@ -173,6 +173,7 @@ class _Files:
         if hasattr(scan, "page_checksum_verification"):  # where a file has checksums; of pyarrow 15 and later
             scan.page_checksum_verification = True
         self._scan = scan
+        self._known: dict[int, Any] = {}
 
     def state(self, number: int) -> tuple[int, ...]:
         """Return what changes with a file, its size first; nothing of one that is elsewhere."""
@@ -187,6 +188,8 @@ class _Files:
 
         Some columns of texts are read as categories.
         """
+        if not coded and number in self._known:
+            return self._known[number]
         pa, datasets, part = arrow(), self._datasets, self._parts[number]
         is_key = None
         for name, text in part.keys:
@@ -211,7 +214,10 @@ class _Files:
             )
         fields = [field for field in fragment.physical_schema if field.name not in self._keys]
         fields += [pa.field(name, kind) for name, kind in self._keys.items()]
-        return fragment, pa.schema(fields)
+        opened = fragment, pa.schema(fields)
+        if not coded:
+            self._known[number] = opened  # and what the file says of its groups of rows
+        return opened
 
     def described(self, number: int, condition: Any, beside: Any) -> Any:
         """Return the columns of a file, and its groups of rows, except for those in which no row is wanted."""
