@@ -173,7 +173,7 @@ class _Files:
         if hasattr(scan, "page_checksum_verification"):  # where a file has checksums; of pyarrow 15 and later
             scan.page_checksum_verification = True
         self._scan = scan
-        self._known: dict[int, Any] = {}
+        self._known: dict[int, tuple[Any, Any]] = {}
 
     def state(self, number: int) -> tuple[int, ...]:
         """Return what changes with a file, its size first; nothing of one that is elsewhere."""
