@@ -150,16 +150,16 @@ static int take_places(borrowed *b, PyObject *of, dtl_places *p) {
         return 0;
     p->low = low;
     p->width = width;
-    p->rows = borrow(b, rows, 1, 4 * (width + p->null_place), "places");
+    p->rows = borrow(b, rows, 1, 4 * (width + p->null_place + 1), "places");
     return p->rows != NULL;
 }
 
 const char place_rows_doc[] = PyDoc_STR(
 "place_rows($module, places, keys, first, /)\n--\n\n"
 "Put rows from first on in the places of their keys.\n\n"
-"places are an array of int32, one more than the number of the row in each, 0 for none; the key of the first; how many\n"
-"keys there may be; and whether null has a place behind theirs. keys are their buffer; their size, 4 or 8 bytes; the\n"
-"bitmap of those that are not null, or None; the first bit of it; and how many keys there are.");
+"places are an array of int32, one more than the number of the row in each, 0 for none, and a last 0; the key of the\n"
+"first; how many keys there may be; and whether null has a place behind theirs. keys are their buffer; their size, 4\n"
+"or 8 bytes; the bitmap of those that are not null, or None; the first bit of it; and how many keys there are.");
 
 PyObject *bridge_place_rows(PyObject *module, PyObject *args) {
     PyObject *places, *keys, *answer = NULL;

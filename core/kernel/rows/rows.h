@@ -12,22 +12,27 @@
 #include <stdint.h>
 #include <string.h>
 
-/* So many rows ahead, texts are fetched into the cache. */
-enum { DTL_AHEAD = 16 };
+/* So many rows ahead, what is taken is fetched into the cache: the processor by itself looks ahead for a few only. */
+enum { DTL_AHEAD = 64 };
 
 /* Texts are copied by words of so many bytes, which may reach past the end of one. */
 enum { DTL_WORD = 16 };
 
+/* dtl_within returns a row of a column, or the first where it is outside. */
+static inline int64_t dtl_within(int64_t row, int64_t length) { return (uint64_t)row < (uint64_t)length ? row : 0; }
+
 /* TAKE copies the elements of one type. A row outside the column reads the first element, so that there is no branch to guess. */
-#define TAKE(type)                                                                                                      \
-    static inline void dtl_take_##type(void *to, const void *from, const int64_t *rows, int64_t n, int64_t length) {     \
-        type *out = to;                                                                                                  \
-        const type *in = from;                                                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                                                \
-            int there = (uint64_t)rows[i] < (uint64_t)length;                                                            \
-            type found = in[there ? rows[i] : 0];                                                                        \
-            out[i] = there ? found : (type)0;                                                                            \
-        }                                                                                                                \
+#define TAKE(type)                                                                                                     \
+    static inline void dtl_take_##type(void *to, const void *from, const int64_t *rows, int64_t n, int64_t length) {   \
+        type *out = to;                                                                                                \
+        const type *in = from;                                                                                         \
+        for (int64_t i = 0; i < n; i++) {                                                                              \
+            if (i + DTL_AHEAD < n)                                                                                     \
+                __builtin_prefetch(in + dtl_within(rows[i + DTL_AHEAD], length));                                      \
+            int there = (uint64_t)rows[i] < (uint64_t)length;                                                          \
+            type found = in[dtl_within(rows[i], length)];                                                              \
+            out[i] = there ? found : (type)0;                                                                          \
+        }                                                                                                              \
     }
 TAKE(uint8_t)
 TAKE(uint16_t)
@@ -62,7 +67,7 @@ static inline uint64_t dtl_take_word(const uint8_t *bits, int64_t first, int64_t
     uint64_t word = 0;
     for (int64_t i = 0; i < n; i++) {
         int there = (uint64_t)rows[i] < (uint64_t)length;
-        int64_t at = first + (there ? rows[i] : 0);
+        int64_t at = first + dtl_within(rows[i], length);
         uint64_t bit = bits == NULL ? 1 : bits[at >> 3] >> (at & 7) & 1;
         word |= (there ? bit : 0) << i;
     }
@@ -87,8 +92,10 @@ static inline int64_t dtl_measure_texts(int32_t *ends, int32_t *starts, const in
     int64_t total = 0;
     ends[0] = 0;
     for (int64_t i = 0; i < n; i++) {
+        if (i + DTL_AHEAD < n)
+            __builtin_prefetch(offsets + dtl_within(rows[i + DTL_AHEAD], length));
         int there = (uint64_t)rows[i] < (uint64_t)length;
-        const int32_t *of = offsets + (there ? rows[i] : 0);
+        const int32_t *of = offsets + dtl_within(rows[i], length);
         starts[i] = of[0];
         total += length > 0 && there ? of[1] - of[0] : 0;
         ends[i + 1] = (int32_t)total;

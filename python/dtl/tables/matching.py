@@ -216,8 +216,8 @@ def _together(one: tuple[Array, Array, int], other: tuple[Array, Array, int]) ->
 
 
 def _placed(keys: _Keys, rows: int) -> Array:
-    """Return places of int32 with the rows of the second table."""
-    made = np.zeros(keys.width + keys.null, np.int32)
+    """Return places of int32 with the rows of the second table, and a last one for all other keys."""
+    made = np.zeros(keys.width + keys.null + 1, np.int32)
     numbered_rows = rows <= _MOST
 
     def place(chunk: Any, begin: int) -> None:

@@ -177,8 +177,8 @@ def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
 def _delivered(ctx: Context, op: str, second: Any, row: Array, counts: Array) -> Partners:
     """Send rows, given those for each rank, of rank 0 first, and how many each gets. Collective."""
     with local_step(ctx, op):
-        moved = taken(second, row)
-        parts = [moved.slice(end - count, count) for end, count in zip(np.cumsum(counts), counts)]
+        ends = np.cumsum(counts)
+        parts = [taken(second, row[end - count : end]) for end, count in zip(ends.tolist(), counts.tolist())]
     arrived = sent(ctx, op, parts, "rows of the second table to the ranks that have their keys")
     matrix = allgather(ctx, counts.astype(np.int64)).reshape(ctx.size, ctx.size)
 

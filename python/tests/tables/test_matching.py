@@ -103,7 +103,7 @@ def test_rows_that_places_cannot_number(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_loops_refuse_memory_that_is_too_small() -> None:
-    rows, words = np.zeros(4, np.int32), np.zeros(4, np.int64)
+    rows, words = np.zeros(5, np.int32), np.zeros(4, np.int64)
     places = (rows, 0, 4, False)
     for refused in (
         lambda: bridge.find_rows((rows, 0, 4, True), (words, 8, None, 0, 3), None, words),
