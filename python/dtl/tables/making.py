@@ -43,6 +43,8 @@ def scalar(name: str, value: Any) -> Any:
     pa = arrow()
     if not is_scalar(value):
         raise InvalidTypeError(f"{name} is a {type(value).__name__}, not one value")
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return pa.scalar(None)
     with arrows_errors(name):
         if isinstance(value, pa.Scalar):
             return value

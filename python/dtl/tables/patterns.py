@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, Callable
 
-from .._native.arguments import integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .elementwise import as_chunked, combined
 from .rows import arrow
@@ -14,68 +13,117 @@ from .rows import arrow
 _LETTERS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 
-def of_python(pat: str, flags: Any = 0, case: Any = True) -> re.Pattern[str]:
-    """Return a regular expression of Python's, of one whose last part may be RE2's end of the text."""
+#: What RE2 does not know, or knows otherwise than Python in texts of ASCII, too: ``\s``, references, assertions.
+_OTHERWISE = re.compile(r"\\[^\WdDwWbB_]|\(\?(?![:P])|\(\?P[^<]|\[\[:|[*+?}]\+")
+
+#: What RE2 finds among characters of ASCII alone.
+_OF_ASCII = re.compile(r"\\[dDwWbB]")
+
+
+def text_of(pat: Any, flags: Any) -> tuple[str, int]:
+    """Return a regular expression, which may be compiled, as text, and its flags."""
     try:
         number = int(flags)
     except (TypeError, ValueError):
         raise InvalidTypeError(f"flags must be those of the module re, not {flags!r}") from None
+    if isinstance(pat, re.Pattern):
+        return text_of(pat.pattern, number | pat.flags)
+    if not isinstance(pat, str):
+        raise InvalidTypeError(f"pat must be text, not {pat!r}")
+    return pat, number
+
+
+def of_python(pat: Any, flags: Any = 0, case: Any = True) -> re.Pattern[str]:
+    """Return a regular expression of Python's."""
+    text, number = text_of(pat, flags)
     try:
-        return re.compile(re.sub(r"\\z\Z", r"\\Z", pat), number | (0 if case else re.IGNORECASE))
-    except (re.error, ValueError, OverflowError) as error:
+        return re.compile(text, number | (0 if case else re.IGNORECASE))
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         raise InvalidArgumentError(f"pat {pat!r} is no regular expression: {error}") from None
 
 
-def of_re2(pat: str, flags: Any, case: Any) -> str | None:
-    """Return a regular expression with its flags as RE2 writes them; None if RE2 does not know it."""
-    pa, number = arrow(), integer("flags", int(flags) if isinstance(flags, re.RegexFlag) else flags)
-    wanted = number | (0 if case else re.IGNORECASE)
-    known = wanted & ~int(re.UNICODE)
-    for each in _LETTERS:
-        known &= ~int(each)
-    letters = "".join(letter for each, letter in _LETTERS.items() if wanted & each)
-    made = f"(?{letters}){pat}" if letters else pat
-    try:
-        pa.compute.match_substring_regex(pa.array([""]), made)
-    except pa.ArrowInvalid:
-        known = 1
-    return None if known else made
+class _Both:
+    """A regular expression of Python's, and of RE2's where both find the same in some texts."""
+
+    def __init__(self, pat: Any, flags: Any, case: Any, form: str = "{}") -> None:
+        pa = arrow()
+        text, number = text_of(pat, flags)
+        self.python = of_python(text, number, case)
+        wanted = self.python.flags
+        known = wanted & ~int(re.UNICODE | re.IGNORECASE | re.MULTILINE | re.DOTALL)
+        letters = "".join(letter for each, letter in _LETTERS.items() if wanted & each)
+        made = form.format(f"(?{letters}:{text})" if letters else f"(?:{text})")
+        self.re2: str | None = None if known or _OTHERWISE.search(text) else made
+        self._only_ascii = bool(_OF_ASCII.search(text) or wanted & re.IGNORECASE)
+        self._one_line = "$" in text
+        #: Whether it may match no character, of which RE2 finds others.
+        self.may_be_empty = self.python.search("") is not None or bool(re.search(r"\\[bB]", text))
+        try:
+            pa.compute.match_substring_regex(pa.array([""]), made)
+        except pa.ArrowInvalid:
+            self.re2 = None
+
+    def is_re2(self, texts: Any) -> bool:
+        """Say whether RE2 finds in texts what Python finds."""
+        if self.re2 is None:
+            return False
+        compute = arrow().compute
+        if self._only_ascii and compute.all(compute.string_is_ascii(texts)).as_py() is False:
+            return False
+        return not (self._one_line and compute.any(compute.match_substring(texts, "\n")).as_py())
 
 
-def found(pat: str, case: Any, flags: Any) -> Callable[[Any], Any]:
-    """Return a function that says of an array of texts in which a regular expression is found."""
-    pa, ready = arrow(), of_re2(pat, flags, case)
-    if ready is not None:
-        return lambda column: pa.compute.match_substring_regex(column, ready)
-    search = of_python(pat, flags, case).search
-    return lambda column: by_python(column, lambda text: search(text) is not None, pa.bool_())
+def found(pat: Any, case: Any, flags: Any, how: str = "search") -> Callable[[Any], Any]:
+    """Return a function that says of texts in which a regular expression is found, at the beginning, or as a whole.
+
+    Parameters
+    ----------
+    how
+        "search", "match" or "fullmatch".
+    """
+    pa = arrow()
+    both = _Both(pat, flags, case, {"search": "{}", "match": "\\A{}", "fullmatch": "\\A{}\\z"}[how])
+    finds = getattr(both.python, how)
+
+    def truths(texts: Any) -> Any:
+        if both.is_re2(texts):
+            return pa.compute.match_substring_regex(texts, both.re2)
+        return by_python(texts, lambda text: finds(text) is not None, pa.bool_())
+
+    return truths
 
 
-def counted(pat: str, flags: Any) -> Callable[[Any], Any]:
+def counted(pat: Any, flags: Any) -> Callable[[Any], Any]:
     """Return a function that counts a regular expression in texts."""
-    pa, ready = arrow(), of_re2(pat, flags, True)
-    compiled = of_python(pat, flags) if ready is None or pa.compute.match_substring_regex("", ready).as_py() else None
-    if compiled is None:
-        return lambda column: pa.compute.count_substring_regex(column, ready)
-    finds = compiled.finditer  # also of what matches nothing, of which RE2 counts others
-    return lambda column: by_python(column, lambda text: sum(1 for _ in finds(text)), pa.int32())
+    pa, both = arrow(), _Both(pat, flags, True)
+
+    def numbers(texts: Any) -> Any:
+        if not both.may_be_empty and both.is_re2(texts):
+            return pa.compute.count_substring_regex(texts, both.re2)
+        return by_python(texts, lambda text: sum(1 for _ in both.python.finditer(text)), pa.int32())
+
+    return numbers
 
 
-def replaced(pat: str, repl: Any, most: int, case: Any, flags: Any) -> Callable[[Any], Any]:
+def replaced(pat: Any, repl: Any, most: int, case: Any, flags: Any) -> Callable[[Any], Any]:
     """Return a function that puts a text, or what a function makes of a match, where a regular expression is found."""
-    pa, ready = arrow(), of_re2(pat, flags, case)
-    if ready is not None and isinstance(repl, str) and _is_of_re2(ready, repl):
-        options = {"max_replacements": most if most >= 0 else None}
-        return lambda column: pa.compute.replace_substring_regex(column, ready, repl, **options)
-    compiled = of_python(pat, flags, case)
+    pa, both = arrow(), _Both(pat, flags, case)
+    alike = isinstance(repl, str) and both.re2 is not None and _is_of_re2(both.re2, repl)
+    alike = alike and not both.may_be_empty
+    options = {"max_replacements": most if most >= 0 else None}
 
     def one(text: str) -> str:
         try:
-            return text if most == 0 else compiled.sub(repl, text, max(most, 0))
+            return text if most == 0 else both.python.sub(repl, text, max(most, 0))
         except (re.error, IndexError) as error:
             raise InvalidArgumentError(f"repl {repl!r} is no replacement of {pat!r}: {error}") from None
 
-    return lambda column: by_python(column, one, pa.string())
+    def texts_of(texts: Any) -> Any:
+        if alike and both.is_re2(texts):
+            return pa.compute.replace_substring_regex(texts, both.re2, repl, **options)
+        return by_python(texts, one, pa.string())
+
+    return texts_of
 
 
 def _is_of_re2(pat: str, repl: str) -> bool:

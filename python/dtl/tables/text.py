@@ -11,7 +11,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from . import patterns
-from .arrow_types import is_text
+from .arrow_types import is_text, plain_type
 from .elementwise import as_chunked, by_distinct
 from .hints import missing_attribute
 from .rows import HasRows, Rows, arrow, arrows_errors, as_table
@@ -26,8 +26,7 @@ class Texts(Generic[C]):
     r"""Functions of each text of a column, as ``table["name"].str``: pyarrow's, and named as pandas names them.
 
     None is collective but ``split`` into columns. The result is null where the text is. Of categories, each is
-    computed once. Patterns are regular expressions of RE2, or of Python's ``re`` where RE2 does not know them, as it
-    does not know ``(?=...)``.
+    computed once. Regular expressions are Python's, also compiled ones: RE2 computes those of which it finds the same.
 
     Examples
     --------
@@ -60,8 +59,8 @@ class Texts(Generic[C]):
         """Return this rank's texts."""
         held, pa = self._rows.schema.types[0], arrow()
         column = self._rows.local.column(0)
-        if pa.types.is_null(held):
-            return column.cast(pa.string())
+        if pa.types.is_null(plain_type(held)):
+            return pa.chunked_array([pa.nulls(len(column), pa.string())], pa.string())
         if not is_text(held):
             raise InvalidTypeError(f"str is of columns of text; {self._rows.names[0]!r} is of {held}")
         return column
@@ -162,21 +161,19 @@ class Texts(Generic[C]):
         InvalidArgumentError
             If the regular expression is none.
         """
-        checked, sensitive = _checked("pat", pat), flag("case", case)
+        sensitive = flag("case", case)
         if flag("regex", regex):
-            return self._truth(patterns.found(checked, sensitive, flags), na)
-        pa = arrow()
+            return self._truth(patterns.found(pat, sensitive, flags), na)
+        pa, checked = arrow(), _checked("pat", pat)
         return self._truth(lambda c: pa.compute.match_substring(c, checked, ignore_case=not sensitive), na)
 
     def match(self, pat: str, *, case: bool = True, flags: int = 0, na: Any = None) -> C:
         """Return whether a regular expression matches the beginning of a text. As :meth:`contains`."""
-        whole = f"\\A(?:{_checked('pat', pat)})"
-        return self._truth(patterns.found(whole, flag("case", case), flags), na)
+        return self._truth(patterns.found(pat, flag("case", case), flags, "match"), na)
 
     def fullmatch(self, pat: str, *, case: bool = True, flags: int = 0, na: Any = None) -> C:
         """Return whether a regular expression matches a whole text. As :meth:`contains`."""
-        whole = f"\\A(?:{_checked('pat', pat)})\\z"
-        return self._truth(patterns.found(whole, flag("case", case), flags), na)
+        return self._truth(patterns.found(pat, flag("case", case), flags, "fullmatch"), na)
 
     def startswith(self, pat: str | tuple[str, ...], *, na: Any = None) -> C:
         """Return whether a text begins with another, or with one of a tuple. ``na`` is as of :meth:`contains`."""
@@ -264,14 +261,15 @@ class Texts(Generic[C]):
 
     def count(self, pat: str, *, flags: int = 0, regex: bool = True) -> C:
         """Return how often a pattern is found in a text, without overlaps. As :meth:`contains`."""
-        pa, checked = arrow(), _checked("pat", pat)
+        pa = arrow()
         if flag("regex", regex):
-            return self._mapped(patterns.counted(checked, flags), pa.int32())
+            return self._mapped(patterns.counted(pat, flags), pa.int32())
+        checked = _checked("pat", pat)
         return self._mapped(lambda column: pa.compute.count_substring(column, checked), pa.int32())
 
     def findall(self, pat: str, *, flags: int = 0) -> C:
         """Return lists of what a regular expression of Python's matches, or its group if it has one."""
-        pa, found = arrow(), patterns.of_python(_checked("pat", pat), flags)
+        pa, found = arrow(), patterns.of_python(pat, flags)
         if found.groups > 1:
             raise InvalidArgumentError(f"pat {pat!r} has {found.groups} groups; findall has one list for each text")
         return self._each(found.findall, pa.list_(pa.string()))
@@ -294,7 +292,7 @@ class Texts(Generic[C]):
         InvalidArgumentError
             If the regular expression is none, or has no group.
         """
-        found, pa = patterns.of_python(_checked("pat", pat), flags), arrow()
+        found, pa = patterns.of_python(pat, flags), arrow()
         if not found.groups:
             raise InvalidArgumentError(f"pat {pat!r} has no group in parentheses, of which extract makes columns")
         names = {number: name for name, number in found.groupindex.items()}
@@ -309,17 +307,19 @@ class Texts(Generic[C]):
             return self._made(self._rows.like(pa.table(columns, names=[names.get(1, self._rows.names[0])])))
         return self._table({names.get(i + 1, str(i)): column for i, column in enumerate(columns)})
 
-    def partition(self, sep: str = " ") -> Any:
-        """Return a table of what is before the first separator, the separator, and what is behind it."""
+    def partition(self, sep: str = " ", *, expand: bool = True) -> Any:
+        """Return a table of what is before the first separator, the separator, and what is behind it; or lists."""
         checked = _separator(sep)
-        return self._parts(lambda text: text.partition(checked))
+        return self._parts(lambda text: text.partition(checked), expand)
 
-    def rpartition(self, sep: str = " ") -> Any:
-        """Return a table of what is before the last separator, the separator, and what is behind it."""
+    def rpartition(self, sep: str = " ", *, expand: bool = True) -> Any:
+        """Return a table of what is before the last separator, the separator, and what is behind it; or lists."""
         checked = _separator(sep)
-        return self._parts(lambda text: text.rpartition(checked))
+        return self._parts(lambda text: text.rpartition(checked), expand)
 
-    def _parts(self, f: Callable[[str], tuple[str, ...]]) -> Any:
+    def _parts(self, f: Callable[[str], tuple[str, ...]], expand: Any) -> Any:
+        if not flag("expand", expand):
+            return self._each(f, arrow().list_(arrow().string()))
         return self._table({str(i): column for i, column in enumerate(self._columns(f, 3))})
 
     def _columns(self, f: Callable[[str], tuple[Any, ...]], width: int) -> list[Any]:
@@ -369,7 +369,7 @@ class Texts(Generic[C]):
                 arrow().string(),
             )
         new = repl if callable(repl) else _checked("repl", repl)
-        f = patterns.replaced(_checked("pat", pat), new, most, flag("case", case), flags)
+        f = patterns.replaced(pat, new, most, flag("case", case), flags)
         return self._mapped(f, arrow().string())
 
     def removeprefix(self, prefix: str) -> C:
@@ -490,11 +490,11 @@ class Texts(Generic[C]):
             return self._each(lambda text: text[chosen])
         return self._text("utf8_slice_codeunits", chosen.start or 0, chosen.stop, chosen.step or 1)
 
-    def slice_replace(self, start: int | None = None, stop: int | None = None, repl: str = "") -> C:
+    def slice_replace(self, start: int | None = None, stop: int | None = None, repl: str | None = None) -> C:
         """Return the texts with another text in the place of a slice."""
         first = 0 if start is None else integer("start", start)
         last = None if stop is None else integer("stop", stop)
-        new = _checked("repl", repl)
+        new = "" if repl is None else _checked("repl", repl)
 
         def replaced(text: str) -> str:
             begin, end, _ = slice(first, last).indices(len(text))
@@ -502,7 +502,7 @@ class Texts(Generic[C]):
 
         return self._each(replaced)
 
-    def split(self, pat: str | None = None, n: int = -1, *, expand: bool = False, regex: bool | None = None) -> Any:
+    def split(self, pat: Any = None, n: int | None = -1, *, expand: bool = False, regex: bool | None = None) -> Any:
         """Return lists of the parts of texts between separators: :meth:`get` takes one of them.
 
         Parameters
@@ -519,20 +519,20 @@ class Texts(Generic[C]):
         """
         return self._split(pat, n, expand, regex, False)
 
-    def rsplit(self, pat: str | None = None, n: int = -1, *, expand: bool = False) -> Any:
+    def rsplit(self, pat: str | None = None, n: int | None = -1, *, expand: bool = False) -> Any:
         """Return lists of the parts of texts between separators, split from the right. As :meth:`split`."""
         return self._split(pat, n, expand, False, True)
 
     def _split(self, pat: Any, n: Any, expand: Any, regex: Any, reverse: bool) -> Any:
-        pa, most = arrow(), integer("n", n)
+        pa, most = arrow(), -1 if n is None else integer("n", n)
         options: dict[str, Any] = {"max_splits": most if most > 0 else None, "reverse": reverse}
         kind = pa.list_(pa.string())
         if pat is None:
             made = self._each(
                 lambda text: (text.rsplit if reverse else text.split)(None, most if most > 0 else -1), kind
             )
-        elif (regex is None and len(_checked("pat", pat)) > 1) or (regex is not None and flag("regex", regex)):
-            made = self._mapped(patterns.divided(_checked("pat", pat), max(most, 0)), kind)
+        elif _is_pattern(pat, regex):
+            made = self._mapped(patterns.divided(pat, max(most, 0)), kind)
         else:
             checked = _separator(pat)
             made = self._mapped(lambda column: pa.compute.split_pattern(column, checked, **options), kind)
@@ -623,6 +623,13 @@ def _separator(sep: Any) -> str:
     if not _checked("sep", sep):
         raise InvalidArgumentError("the separator is empty")
     return str(sep)
+
+
+def _is_pattern(pat: Any, regex: Any) -> bool:
+    """Say whether a separator is a regular expression: by default, if it has more than one character."""
+    if regex is not None:
+        return bool(flag("regex", regex))
+    return isinstance(pat, re.Pattern) or len(_checked("pat", pat)) > 1
 
 
 def _character(text: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
@@ -381,7 +382,7 @@ class Times(Generic[C]):
         zone: str | None = getattr(self._rows.schema.types[0], "tz", None)
         return zone
 
-    def tz_convert(self, tz: str | None) -> C:
+    def tz_convert(self, tz: str | datetime.tzinfo | None) -> C:
         """Return the same times in another zone, or with None as times without one that UTC has.
 
         Raises
@@ -428,7 +429,9 @@ class Times(Generic[C]):
         return made
 
     @collective
-    def tz_localize(self, tz: str | None, *, ambiguous: str = "raise", nonexistent: str = "raise") -> C:
+    def tz_localize(
+        self, tz: str | datetime.tzinfo | None, *, ambiguous: str = "raise", nonexistent: str = "raise"
+    ) -> C:
         """Return times that clocks show in a zone; with None, times without a zone that clocks show. Collective.
 
         Parameters
@@ -513,6 +516,9 @@ def span_of(freq: Any) -> tuple[int, str]:
 def _zone(tz: Any) -> str:
     """Return the name of a time zone that there is."""
     pa = arrow()
+    if isinstance(tz, datetime.tzinfo):  # of zoneinfo, of pytz, or of a fixed offset
+        tz = getattr(tz, "key", None) or getattr(tz, "zone", None) or str(tz.tzname(None)).replace("UTC+", "+")
+        tz = tz.replace("UTC-", "-")
     if not isinstance(tz, str) or not tz:
         raise InvalidTypeError(f"tz must be the name of a zone, not {tz!r}")
     with arrows_errors(f"tz {tz!r}"):

@@ -15,7 +15,8 @@ import dtl
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
 TEXTS = [
-    "plum pie", None, "", " Fig\t", "éa.b.c", "plum pie", "AXA", "x.y", "straße", "12", "-12.5", "+7", "²", "½", "١٢",
+    "plum pie", None, "", " Fig\t", "éa.b.c", "plum pie", "AXA", "x.y", "straße", "12", "-12.5", "+7", "²",
+    "½", "\u0661\u0662",
     "Ab Cd", "AB", "ab", "a1", "\n", "日本", "a,b,,c", "Ⅷ", "e\u0301",
 ]  # fmt: skip
 
@@ -114,6 +115,47 @@ def test_text(ctx: dtl.Context, name: str, dictionary: bool) -> None:
     assert values(of_column(column[:0].str)) == []
 
 
+#: Of which RE2 finds others than Python in some texts: white space, letters and digits beside ASCII, ends of lines.
+PATTERNS = [
+    r"\s",
+    r"\S+",
+    r"\d",
+    r"\w+",
+    r"\b",
+    r"\W",
+    "b$",
+    "^$",
+    r"[\s,]",
+    r"(?i)É",
+    "É",
+    "[^a]",
+    r"\x61",
+    "(.)\1",
+    r"a\Z",
+    "a.b",
+]
+
+SPACED = ["a\x0bb", "a b", "a\u2003b", "\u06612", "é", "aab", "b\n", "b\nb", "", None, "a,b", "\u017f", "K"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns_are_pythons(ctx: dtl.Context, pattern: str) -> None:
+    for texts in (SPACED, [text for text in SPACED if text is None or text.isascii()]):
+        s = divided(ctx, pa.table({"x": texts}))["x"].str
+        for flags in (0, re.IGNORECASE, re.MULTILINE | re.DOTALL):
+            known = re.compile(pattern, flags)
+            for f, g in (
+                (lambda p: s.contains(p, flags=flags), lambda v: known.search(v) is not None),  # noqa: B023
+                (lambda p: s.match(p, flags=flags), lambda v: known.match(v) is not None),  # noqa: B023
+                (lambda p: s.fullmatch(p, flags=flags), lambda v: known.fullmatch(v) is not None),  # noqa: B023
+                (lambda p: s.count(p, flags=flags), lambda v: len(known.findall(v))),  # noqa: B023
+                (lambda p: s.replace(p, "_", flags=flags, regex=True), lambda v: known.sub("_", v)),  # noqa: B023
+            ):
+                wanted = [None if v is None else g(v) for v in texts]
+                assert values(f(pattern)) == wanted
+                assert values(f(known)) == wanted
+
+
 TABLES: dict[str, tuple[Callable[[Any], Any], Callable[[str], Any]]] = {
     "partition": (lambda s: s.partition(","), lambda v: v.partition(",")),
     "rpartition": (lambda s: s.rpartition(), lambda v: v.rpartition(" ")),
@@ -151,8 +193,11 @@ def test_other_columns(ctx: dtl.Context) -> None:
     assert x.str.extract("(?P<p>p)").columns == ["p"]
     assert values(x.str.contains("p", na=True)) == [v is None or "p" in v for v in TEXTS]
     assert values(x.astype("category").str.endswith("e", na=False)) == [v is not None and v[-1:] == "e" for v in TEXTS]
-    nothing = dtl.Table(ctx, {"x": pa.nulls(3)})["x"]
-    assert values(nothing.str.upper()) == [None] * 3
+    for kind in (pa.null(), pa.dictionary(pa.int32(), pa.null())):
+        nothing = dtl.Table(ctx, {"x": pa.nulls(3, kind)})["x"]
+        assert values(nothing.str.upper()) == [None] * 3
+    assert values(x.str.partition(",", expand=False)) == [None if v is None else list(v.partition(",")) for v in TEXTS]
+    assert values(x.str.split(re.compile("[.,]"))) == [None if v is None else re.split("[.,]", v) for v in TEXTS]
 
 
 BAD: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {

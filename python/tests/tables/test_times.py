@@ -154,6 +154,13 @@ def test_dates(ctx: dtl.Context) -> None:
     assert values(column[:0].dt.is_year_end) == []
 
 
+def test_zones_of_python(ctx: dtl.Context) -> None:
+    at = divided(ctx, pa.table({"x": pa.array([0, None], pa.timestamp("s"))}))["x"]
+    hours = datetime.timezone(datetime.timedelta(hours=-3))
+    for zone, name in ((datetime.timezone.utc, "UTC"), (hours, "-03:00")):
+        assert (at.dt.tz_localize(zone).dt.tz, at.dt.tz_localize("UTC").dt.tz_convert(zone).dt.tz) == (name, name)
+
+
 def test_refused(ctx: dtl.Context) -> None:
     at = divided(ctx, pa.table({"x": pa.array([0, None], pa.timestamp("s"))}), "last")["x"]
     for wrong in (
