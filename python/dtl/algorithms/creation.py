@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
-from .._native.kinds import filling, fingerprint, kind_of
+from .._native.kinds import computed_in, filling, fingerprint, kind_of
 from .._native.kinds.dates import range_in_units
 from .._native.objects import refuse_closed
 from .._native.values import cast
@@ -258,9 +258,8 @@ def arange(
     if kind_of(wanted).is_boolean and count > 2:
         raise InvalidTypeError(f"arange: {count} elements of bool; of bool there are 2 at most")
     first = cast("arange", start, wanted, "unsafe")
-    wider = np.dtype(np.float32) if wanted == np.float16 else wanted  # in which NumPy computes
     with np.errstate(over="ignore"):  # of unsigned integers, a negative step wraps around
-        second = cast("arange", start + step, wanted, "unsafe").astype(wider)
+        second = cast("arange", start + step, wanted, "unsafe").astype(computed_in(wanted))
         by = second - first if not kind_of(wanted).is_boolean else np.bool_(True)
     agree(ctx, "arange", f"start {start!r}, stop {stop!r}, step {step!r}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
@@ -268,7 +267,7 @@ def arange(
     if kind_of(wanted).is_boolean:
         set_part(made, (int(first) + at * int(step)).astype(bool))
     else:
-        set_part(made, (first + at.astype(wider) * by).astype(wanted, copy=False))
+        set_part(made, (first + at.astype(by.dtype) * by).astype(wanted, copy=False))
     end_write(made, "arange")
     return made
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, NoReturn
 import numpy as np
 
 from .._native.callsite import warn
-from .._native.kinds import kind_of
+from .._native.kinds import computed_in, kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
@@ -22,6 +22,7 @@ from ..policies import Partition, Placement
 from ..runtime import hints
 from .exchange import WIDTH, gathered, share
 from .reductions import REDUCTIONS, Reduction, has, reduction
+from .wider_types import is_widened
 
 SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
 ARGMIN, ARGMAX, MEAN, TRUTHS = bridge.FOLD_ARGMIN, bridge.FOLD_ARGMAX, bridge.FOLD_MEAN, bridge.FOLD_TRUTHS
@@ -98,12 +99,10 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
             if kind % ANY == TRUTHS:
                 with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.fold(true, None, kind, same, exact)
-            if a.dtype.kind in "mMSU":
-                return _of_dates(a, kind, NAMES[kind % ANY])
-            if a.dtype == np.float16 and handle_of(a):
-                with a.astype(np.float32) as wider:
+            if is_widened(a) and handle_of(a):
+                with a.astype(computed_in(a.dtype)) as wider:
                     return bridge.fold(wider, None, kind, same, exact)
-            check_numbers(a, NAMES[kind % ANY])
+            return _of_moved(a, kind, NAMES[kind % ANY])
         in_two = kind % ANY == MOMENT and kind_of(a.dtype).is_complex  # of the real parts, then of the imaginary ones
         words = expressions.folded(a, kind % ANY) if expressions.is_pending(a) and not exact and not in_two else None
         if words is not None:
@@ -116,8 +115,8 @@ def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     return _closed(a)
 
 
-def _of_dates(a: Any, kind: int, op: str) -> Any:
-    """Return what a fold makes of dates, of spans of time or of text, in a function that users know as op. Collective.
+def _of_moved(a: Any, kind: int, op: str) -> Any:
+    """Return what a fold makes of dates, of spans of time or of text; op is the user's function. Collective.
 
     Of text, NumPy has where its extremes are.
     """
@@ -171,7 +170,7 @@ def _extreme_there(a: Any, name: str, kind: int) -> Any:
 def truths_of(name: str, a: Any) -> Any:
     """Return which elements are true, of a type that the core does not know. Collective."""
     truths = kind_of(a.dtype).truths
-    return a.astype(np.bool_) if a.dtype == np.float16 else _elementwise(name, truths, (a,), np.bool_)
+    return a.astype(np.bool_) if is_widened(a) else _elementwise(name, truths, (a,), np.bool_)
 
 
 def _refuse(a: Any) -> NoReturn:

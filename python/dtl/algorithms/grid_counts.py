@@ -11,16 +11,15 @@ from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import check_numbers
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import statistics
 from .exchange import share
-from .half_precision import is_half
 from .histogram import as_number, edges_of
 from .layouts import laid_out_as
 from .operands import beside, on_every_rank, together
+from .wider_types import check_computed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -70,8 +69,7 @@ def histogramdd(
     for c in columns:
         check_container("sample", c)
         refuse_closed(c)
-        if not is_half(c):
-            check_numbers(c, "histogramdd")
+        check_computed(c, "histogramdd")
         if c.ndim != 1 or c.shape != first.shape:
             raise InvalidArgumentError(f"coordinates of shapes {[each.shape for each in columns]}")
     common = np.result_type(*(c.dtype for c in columns))

@@ -16,7 +16,7 @@ from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import check_numbers, is_laid_out_as, note_meaning, noted_meaning, run_as, set_part
+from ..containers.interior import is_laid_out_as, note_meaning, noted_meaning, run_as, set_part
 from ..containers.making import from_parts, new_like
 from ..containers.places.copies import check_placements
 from ..containers.sequences import DistributedVector
@@ -32,6 +32,7 @@ from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
 from .sorted_groups import Runs, sort_runs
 from .user_functions import user_code
+from .wider_types import check_computed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -287,8 +288,8 @@ class GroupBy:
         refuse_closed(values)
         if name in OPS and name not in _OF_ANY:
             of_dates = "sum" if name == "median" else name  # a median of dates needs their sum
-            if values.dtype != np.float16 and not has(of_dates, values.dtype):
-                check_numbers(values, name)
+            if not has(of_dates, values.dtype):
+                check_computed(values, name)
         check_placements("agg", (self._layout, values))
         if values.context is not self._context:
             raise InvalidArgumentError("values is a container of another context than the keys")

@@ -22,10 +22,10 @@ from ..runtime.scheduler import algorithm, computed_on_devices
 from . import statistics
 from .bin_widths import number_of_bins
 from .exchange import share
-from .half_precision import is_half
 from .layouts import container_of, laid_out_as
 from .operands import beside, on_every_rank, together
 from .scattering import add_at
+from .wider_types import check_computed, widened
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -102,12 +102,10 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
         given = (a, bins if uniform else edges, limits, weights)
         counts = computed("histogram", _counted, given)
     else:
-        # The edges of float16 are NumPy's; the core counts by float64.
-        counted = a.astype(np.float32) if is_half(a) else a
         out = np.empty(len(edges) - 1, np.int64 if heavy is None else np.float64)
         numbers = np.ascontiguousarray(edges, np.float64)
         handle = 0 if heavy is None else handle_of(heavy)
-        bridge.histogram(counted, numbers, out, handle, int(uniform))
+        bridge.histogram(widened(a), numbers, out, handle, int(uniform))
         counts = out if kind is None else out.astype(kind)
     if dense:
         counts = counts / np.diff(edges).astype(np.float64) / counts.sum()
@@ -158,8 +156,7 @@ def edges_of(a: Any, bins: Any, range: Any) -> Array:
 def ends_of(a: Any, bins: Any, range: Any) -> Any:
     """Return the first and the last edge of bins that are a number; None of no elements, and of edges. Collective."""
     check_container("a", a)
-    if not is_half(a):
-        check_numbers(a, "histogram")
+    check_computed(a, "histogram")
     refuse_closed(a)
     if kind_of(a.dtype).is_complex:
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._native.arguments import dtype_number
 from .._native.callsite import warn
-from .._native.kinds import fingerprint, kind_of
+from .._native.kinds import computed_in, fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
@@ -46,11 +46,11 @@ from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, placed
 from .exchange import share
 from .folds import exact, of_all, truths_of
-from .half_precision import as_half, reduced_in_float32
 from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
 from .located import spread_lines, takes
 from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
 from .results import written
+from .wider_types import as_widened, is_widened, reduced_in_wider
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
@@ -83,7 +83,10 @@ class Call(NamedTuple):
         """
         if self.mean is not None:
             return True
-        return self.name in ("var", "std") and self.dtype is not None and np.dtype(self.dtype).kind in "biuc"
+        if self.name not in ("var", "std") or self.dtype is None:
+            return False
+        kind = kind_of(np.dtype(self.dtype))
+        return kind.is_number and not kind.is_float
 
 
 def reduced(
@@ -118,8 +121,8 @@ def _reduced(a: Any, call: Call, out: Any) -> Any:
         return _of(a, call)
     check_container("a", a)
     refuse_closed(a)
-    if a.dtype == np.float16:
-        value = reduced_in_float32(lambda wider, dtype: _reduced(wider, call.changed(dtype=dtype), None), a, call.dtype)
+    if is_widened(a):
+        value = reduced_in_wider(lambda wider, dtype: _reduced(wider, call.changed(dtype=dtype), None), a, call.dtype)
         return value if out is None else written(call.name, value, out)
     name = call.name
     _check_keywords(a, call, out)
@@ -185,9 +188,9 @@ def _of(a: Any, call: Call) -> Any:
     refuse_closed(a)
     if carrier_of(a) is not None and name in ("all", "any"):
         return _of(truths_of(name, a), call)
-    half = as_half(a, dtype)
-    if half is not None:
-        return reduced_in_float32(lambda wider, wanted: _of(wider, call.changed(dtype=wanted)), half, dtype)
+    narrow = as_widened(a, dtype)
+    if narrow is not None:
+        return reduced_in_wider(lambda wider, wanted: _of(wider, call.changed(dtype=wanted)), narrow, dtype)
     if dtype is not None and not has(name, a.dtype):
         check_numbers(a, name)
         dtype_number(dtype)
@@ -496,7 +499,7 @@ def _on_gpu(a: Any, call: Call) -> bool:
     """Say whether a GPU computes a reduction, or whether its arguments are wrong, which it finds out."""
     if not isinstance(a, OwningContainer) or a.placement_policy is not _DEVICE or not handle_of(a):
         return False
-    if (carrier_of(a) is not None and a.dtype != np.float16) or kind_of(a.dtype).is_complex:
+    if not kind_of(a.dtype).is_real:
         return False
     if call.reproducible or REDUCTIONS[call.name].fold < 0 or not _adds_up_in(call.dtype):
         return False
@@ -516,7 +519,8 @@ def _adds_up_in(dtype: Any) -> bool:
         wanted = np.dtype(dtype)
     except TypeError:
         return True
-    return dtype is None or (wanted.kind in "iuf" and wanted != np.float16)
+    kind = kind_of(wanted)
+    return dtype is None or (kind.is_real and not kind.is_boolean and computed_in(wanted) == wanted)
 
 
 def _masked_on_gpu(a: Any, call: Call, out: Any) -> bool:

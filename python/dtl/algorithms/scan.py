@@ -10,7 +10,7 @@ import numpy as np
 from .._native import library
 from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
-from .._native.kinds import kind_of
+from .._native.kinds import computed_in, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..comm import vector_collectives
@@ -28,12 +28,12 @@ from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices
 from .exchange import share
-from .half_precision import in_float32
 from .layouts import dimensions, redivided
 from .manipulation import ravel
 from .operator_ufuncs import UFUNCS
 from .reductions import check_fits, neutral
 from .results import written
+from .wider_types import in_wider, is_widened
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -316,15 +316,14 @@ def _asked_for(dtype: Any) -> np.dtype[Any]:
     """Return the dtype of sums that was asked for, which has to be one that elements are computed in."""
     stored_number(dtype)
     asked: np.dtype[Any] = np.dtype(dtype)
-    if asked != np.float16:
-        dtype_number(asked)
+    dtype_number(computed_in(asked))
     return asked
 
 
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
-    if a.dtype == np.float16:
-        return in_float32(lambda wider: scanned(op, wider, exclusive), a)
+    if is_widened(a):
+        return in_wider(lambda wider: scanned(op, wider, exclusive), a)
     check_numbers(a, "a scan")
     handle = bridge.cumulate(a, op, int(bool(exclusive)))
     return of_handle(a, handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
@@ -332,8 +331,8 @@ def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
 
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
     """Scan along one dimension of several: NumPy scans each rank's part, and the ranks share what those come to."""
-    if a.dtype == np.float16:
-        return in_float32(lambda wider: _along(name, op, wider, dim, exclusive), a)
+    if is_widened(a):
+        return in_wider(lambda wider: _along(name, op, wider, dim, exclusive), a)
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
     ufunc = UFUNCS[op]
     dtype = ufunc.accumulate(np.zeros(1, a.dtype)).dtype

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._native.arguments import flag, integer
 from .._native.callsite import warn
-from .._native.kinds import fitting, kind_of
+from .._native.kinds import computed_in, fitting, kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
@@ -25,7 +25,6 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .along import along
 from .exchange import share
-from .half_precision import in_float32
 from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .manipulation import divided_dimensions, ravel
 from .operands import beside, on_every_rank
@@ -33,6 +32,7 @@ from .reducing import reduced
 from .sort import sort
 from .statistics import mean
 from .weighted_quantiles import weighted
+from .wider_types import in_wider, is_widened
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -155,8 +155,8 @@ def quantile(
     c, q = beside(c, q, weights), on_every_rank(q, c)
     check_container("c", c)
     refuse_closed(c)
-    if c.dtype == np.float16:
-        return of_halves(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
+    if is_widened(c):
+        return widened_quantiles(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
     if not kind_of(c.dtype).is_date:
         check_numbers(c, "quantile")
     wanted = checked_q(c, q, method)
@@ -266,8 +266,8 @@ def medians(
 
     A median is the mean of the two elements in the middle: of opposite infinities NaN, and of opposite extremes 0.
     """
-    if c.dtype == np.float16:
-        return in_float32(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
+    if is_widened(c):
+        return in_wider(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
     if not kind_of(c.dtype).is_span:
         check_numbers(c, name)
     dims = dimensions(axis, c.ndim)
@@ -320,12 +320,12 @@ def fractions(q: Any, c: Any) -> Any:
     return wanted.astype(dtype) if kind_of(dtype).is_float else wanted
 
 
-def of_halves(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, **options: Any) -> Any:
-    """Return quantiles of float16: in float16, or in NumPy's common dtype with an array of q. Collective."""
+def widened_quantiles(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, **options: Any) -> Any:
+    """Return quantiles of widened elements: of their dtype, or of NumPy's common one with an array of q. Collective."""
     checked_q(c, q, method)
-    if found_dtype(c.dtype, q, method) == np.float16:
-        return in_float32(f, c, q, axis, method=method, **options)
-    with c.astype(np.float32) as wider:
+    if found_dtype(c.dtype, q, method) == c.dtype:
+        return in_wider(f, c, q, axis, method=method, **options)
+    with c.astype(computed_in(c.dtype)) as wider:
         return f(wider, q, axis, method=method, **options)
 
 
@@ -609,8 +609,8 @@ def nanquantile(
     a, q = beside(a, q, weights), on_every_rank(q, a)
     check_container("a", a)
     refuse_closed(a)
-    if a.dtype == np.float16:
-        return of_halves(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
+    if is_widened(a):
+        return widened_quantiles(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
     if not a.global_size and a.dtype.kind not in "cmM":
         checked_q(a, q, method)
         return mean(a, axis, keepdims=keepdims)  # whatever q is, as NumPy
@@ -671,8 +671,8 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         if len(dims) < a.ndim and kind_of(a.dtype).is_inexact and reduced("any", np.isnan(found), None):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
-    if a.dtype == np.float16:
-        return in_float32(nanmedian, a, axis, keepdims=keepdims)
+    if is_widened(a):
+        return in_wider(nanmedian, a, axis, keepdims=keepdims)
     share(a, "nanmedian", "keepdims" if keepdims else "")
     flat = a if a.ndim == 1 else ravel(a)
     numbers = flat[~np.isnan(flat)]

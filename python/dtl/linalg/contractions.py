@@ -17,9 +17,9 @@ from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from .._native.values import array_from
 from ..algorithms.exchange import share
-from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.layouts import container_of, dimensions, redivided
 from ..algorithms.rows import has_rows, transposed
+from ..algorithms.wider_types import is_widened, multiplied_in_wider
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_where_divided
@@ -276,8 +276,8 @@ def outer(a: Any, b: Any) -> Any:
 
 def contracted(subscripts: str, operands: Sequence[Any]) -> Any:
     """Return what ``einsum`` does of operands that are known to be the same on every rank. Collective."""
-    if any(map(is_half, operands)):
-        return multiplied_in_float32(lambda *wider: contracted(subscripts, wider), *operands)
+    if any(map(is_widened, operands)):
+        return multiplied_in_wider(lambda *wider: contracted(subscripts, wider), *operands)
     known = next(value for value in operands if isinstance(value, DistributedContainer))
     dtype = np.result_type(*(value.dtype for value in operands))
     with local_step(known.context, "einsum"):

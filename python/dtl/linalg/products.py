@@ -13,9 +13,9 @@ from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
-from ..algorithms.half_precision import is_half, multiplied_in_float32
 from ..algorithms.manipulation import ravel
 from ..algorithms.operands import together
+from ..algorithms.wider_types import is_widened, multiplied_in_wider
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
 from ..containers.interior import check_numbers, is_laid_out_as
@@ -115,8 +115,8 @@ def _product(name: str, a: Any, b: Any, conjugate: int, reproducible: Any) -> An
     a, b = together(a, b)
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
-    if is_half(a) or is_half(b):
-        return multiplied_in_float32(lambda one, other: _product(name, one, other, conjugate, reproducible), a, b)
+    if is_widened(a) or is_widened(b):
+        return multiplied_in_wider(lambda one, other: _product(name, one, other, conjugate, reproducible), a, b)
     with local_step(known.context, name):
         for argument, value in (("a", a), ("b", b)):
             check_container(argument, value)
@@ -191,8 +191,8 @@ def matmul(a: Any, b: Any) -> Any:
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
     a, b = (input_array(name, c) if isinstance(c, (list, tuple)) else c for name, c in (("a", a), ("b", b)))
-    if is_half(a) or is_half(b):
-        return multiplied_in_float32(matmul, a, b)
+    if is_widened(a) or is_widened(b):
+        return multiplied_in_wider(matmul, a, b)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _with_array(known, a, b)
     with local_step(known.context, "matmul"):

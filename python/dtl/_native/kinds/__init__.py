@@ -85,6 +85,11 @@ def carrier(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     return None if dtype.num in COMPUTED else kind_of(dtype).carrier(dtype)
 
 
+def computed_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which elements are computed: ``Kind.computed_in``."""
+    return kind_of(dtype).computed_in(dtype)
+
+
 def fitting(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a scalar or array as a C-contiguous array of a dtype, if it stays what it is: ``Kind.fit``."""
     return kind_of(dtype).fit(name, value, dtype)

@@ -19,6 +19,10 @@ class Half(Moved, Real):
         """Return the numbers as float32."""
         return [part.astype(np.float32)]
 
+    def computed_in(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return float32."""
+        return np.dtype(np.float32)
+
     def truths(self, part: Array) -> Array:
         """Return which are not zero."""
         return Moved.truths(self, part)

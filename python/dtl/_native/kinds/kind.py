@@ -86,6 +86,10 @@ class Kind:
         """Return the dtype of numbers of double precision."""
         return np.dtype(np.float64)
 
+    def computed_in(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype in which elements are computed, of whose results those of this dtype are rounded."""
+        return dtype
+
     def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return the dtype of quotients."""
         return np.dtype(np.float64)
