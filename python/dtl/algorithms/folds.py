@@ -33,8 +33,8 @@ BY_FUNCTION = -1
 
 NAMES = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "var", "sum", "sum", "all")
 
-#: The reductions that dates or text may have, by the number of their fold.
-_BY_NUMBER = {row.fold: name for name, row in REDUCTIONS.items() if row.others}
+#: The reductions by the number of their fold.
+_BY_NUMBER = {row.fold: name for name, row in REDUCTIONS.items() if row.fold >= 0}
 
 _WORD = 2**64 - 1
 
@@ -49,14 +49,12 @@ def _unsigned(kind: Any) -> Callable[[int], Any]:
 
 
 def _scalars(*rows: tuple[str, Any]) -> list[Any]:
-    """Return a list of what makes scalars, by the number that NumPy gives an element type."""
-    table: list[Any] = [None] * 32
+    """Return a list of what makes scalars, by NumPy's number of an element type: of no numbers, folds are scalars."""
+    table: list[Any] = [_itself] * 32
     for names, kind in rows:
         for name in names.split():
             made = _unsigned(kind) if np.dtype(kind).kind == "u" else kind
             table[np.dtype(name).num] = made
-    for name in ("datetime64", "timedelta64"):  # whose folds are scalars already
-        table[np.dtype(name).num] = _itself
     return table
 
 

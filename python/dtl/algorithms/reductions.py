@@ -341,8 +341,6 @@ class Named(NamedTuple):
     ufunc: Any = None
     #: The element that changes no result, where it does not depend on the dtype.
     neutral: Any = None
-    #: The kinds of elements besides numbers that have it.
-    others: str = ""
     #: NumPy's error for no elements; empty if there is a result.
     empty: str = ""
 
@@ -383,15 +381,15 @@ _NO_EXTREME = "zero-size array to reduction operation {} which has no identity"
 _NO_INDEX = "attempt to get {} of an empty sequence"
 
 REDUCTIONS: dict[str, Named] = {
-    "sum": Named(_sum, bridge.FOLD_SUM, ufunc=np.add, neutral=0, others="m"),
+    "sum": Named(_sum, bridge.FOLD_SUM, ufunc=np.add, neutral=0),
     "prod": Named(_product, bridge.FOLD_PROD, ufunc=np.multiply, neutral=1),
-    "min": Named(_extreme, bridge.FOLD_MIN, ufunc=np.minimum, others="mM", empty=_NO_EXTREME.format("minimum")),
-    "max": Named(_extreme, bridge.FOLD_MAX, ufunc=np.maximum, others="mM", empty=_NO_EXTREME.format("maximum")),
-    "argmin": Named(_arg, bridge.FOLD_ARGMIN, others="mMSU", empty=_NO_INDEX.format("argmin")),
-    "argmax": Named(_arg, bridge.FOLD_ARGMAX, others="mMSU", empty=_NO_INDEX.format("argmax")),
+    "min": Named(_extreme, bridge.FOLD_MIN, ufunc=np.minimum, empty=_NO_EXTREME.format("minimum")),
+    "max": Named(_extreme, bridge.FOLD_MAX, ufunc=np.maximum, empty=_NO_EXTREME.format("maximum")),
+    "argmin": Named(_arg, bridge.FOLD_ARGMIN, empty=_NO_INDEX.format("argmin")),
+    "argmax": Named(_arg, bridge.FOLD_ARGMAX, empty=_NO_INDEX.format("argmax")),
     "any": Named(_truth, bridge.FOLD_TRUTHS, ufunc=np.logical_or, neutral=False),
     "all": Named(_truth, bridge.FOLD_TRUTHS, _ALL, np.logical_and, True),
-    "mean": Named(_sum, bridge.FOLD_MEAN, others="m"),
+    "mean": Named(_sum, bridge.FOLD_MEAN),
     "var": Named(_moment, bridge.FOLD_MOMENT),
     "std": Named(_moment, bridge.FOLD_MOMENT, ROOT),
     "bitwise_and": Named(_bits, ufunc=np.bitwise_and, neutral=-1),
@@ -407,7 +405,7 @@ def reduction(name: str, dtype: DType | None, of: DType, ddof: float = 0) -> Red
 
 def has(name: str, dtype: DType) -> bool:
     """Say whether a reduction has a meaning for elements that are no numbers: dates are not added up."""
-    return name in REDUCTIONS and dtype.kind in REDUCTIONS[name].others
+    return name in kind_of(dtype).reductions
 
 
 def result_dtype(name: str, dtype: DType | None, of: DType) -> DType:

@@ -20,11 +20,16 @@ class Date(Moved):
     """datetime64, and what spans of time have alike."""
 
     is_date = is_listed = is_made_of_objects = has_missing = True
+    reductions = frozenset({"min", "max", "argmin", "argmax"})
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the integers with the other sign: of NaT 0, or one less, so that it is the greatest."""
         above = np.ascontiguousarray(part).view(np.uint64) ^ _SIGN
         return [above if reverse else above - np.uint64(1)]
+
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of dates or of spans."""
+        return "SpanKeys" if self.is_span else "DateKeys"
 
     def missing(self, elements: Array) -> Array:
         """Return which are NaT."""
@@ -63,6 +68,7 @@ class Span(Date):
     """timedelta64."""
 
     is_span = True
+    reductions = Date.reductions | {"sum", "mean"}
 
 
 def dates_of(keys: Array, dtype: np.dtype[Any]) -> Array:

@@ -39,6 +39,10 @@ class Half(Moved, Real):
         """Return a number."""
         return Moved.fill(self, fill, dtype)
 
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of floats that the core moves."""
+        return "HalfKeys"
+
     def plain(self, keys: Array) -> Array:
         """Return the bits."""
         return keys.view(np.uint16)

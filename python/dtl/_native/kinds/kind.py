@@ -33,6 +33,8 @@ class Kind:
     #: By which of NumPy's rules others become these elements; and whether only those of NumPy's same letter do.
     casting: Any = "same_kind"
     is_closed = False
+    #: The reductions that they have though they are no numbers.
+    reductions: frozenset[str] = frozenset()
     #: Returns the kind of another dtype: ``kind_of``.
     of: Callable[[Any], Kind]
 
@@ -111,6 +113,10 @@ class Kind:
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
         """Return the element above which no minimum is, or the one below which no maximum is."""
         return np.iinfo(dtype).max if least else np.iinfo(dtype).min
+
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return which class of ``containers/map/keys.py`` makes keys of maps of them; "" of those that are none."""
+        return ""
 
     def alike(self, keys: Array) -> Array:
         """Return keys of a map of which the equal ones are the same bytes."""
@@ -195,6 +201,14 @@ class Moved(Kind):
         if dtype.hasobject or dtype.subdtype is not None or not 1 <= dtype.itemsize <= _LARGEST:
             return None
         return np.dtype(_CARRIERS.get(dtype.itemsize, f"S{dtype.itemsize}"))
+
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of elements whose bytes are compared: ``alike`` makes those of equal ones the same."""
+        return "MovedKeys"
+
+    def plain(self, keys: Array) -> Array:
+        """Return the bytes."""
+        return keys.view(np.uint8)
 
     def check_held(self, dtype: np.dtype[Any]) -> None:
         """Refuse a dtype for its size."""

@@ -125,6 +125,10 @@ class Integer(_Whole):
 
     is_integer = True
 
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of integers."""
+        return "IntegerKeys"
+
     def _exact(self, name: str, value: Any, array: Array, dtype: np.dtype[Any]) -> Array:
         if isinstance(value, (list, tuple)) and self.of(array.dtype).is_inexact and not self.of(array.dtype).is_complex:
             array = np.asarray(value, object)  # NumPy takes 2**63 beside -1 for floats, and uint64 beside int64
@@ -156,6 +160,10 @@ class Real(Number):
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
         """Return an infinity."""
         return math.inf if least else -math.inf
+
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of floats of 64 bits."""
+        return "FloatKeys" if dtype.itemsize == 8 else ""
 
     def alike(self, keys: Array) -> Array:
         """Return floats of which -0.0 is 0.0, and all NaNs are one."""

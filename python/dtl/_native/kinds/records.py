@@ -53,6 +53,10 @@ class Record(Moved):
             made[name] = key
         return made
 
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of records."""
+        return "" if dtype.names is None else "RecordKeys"
+
     def alike(self, keys: Array) -> Array:
         """Return records whose fields are alike, and whose gaps are zero."""
         if keys.dtype.names is None:
@@ -67,10 +71,6 @@ class Record(Moved):
         for name in array.dtype.names or ():
             start = self.of(array[name].dtype).checksum(array[name], start)
         return start if array.dtype.names is not None else super().checksum(array, start)
-
-    def plain(self, keys: Array) -> Array:
-        """Return the bytes."""
-        return keys.view(np.uint8)
 
     def array(self, name: str, value: Any, dtype: np.dtype[Any]) -> Array:
         """Return tuples as records of their fields."""

@@ -14,11 +14,16 @@ class Text(Moved):
     """Bytes, and what str have alike, whose characters have four."""
 
     is_text = is_listed = is_made_of_objects = is_closed = True
+    reductions = frozenset({"argmin", "argmax"})  # NumPy has where extremes are, and not what they are
     casting = "safe"  # else the longer ones are cut off
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return numbers of 64 bits: two characters each, or eight bytes."""
         return words(part)
+
+    def key_class(self, dtype: np.dtype[Any]) -> str:
+        """Return that of texts."""
+        return "TextKeys"
 
     def sample(self, dtype: np.dtype[Any]) -> Array:
         """Return a text of a digit."""
@@ -31,10 +36,6 @@ class Text(Moved):
     def sized(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return text of one character instead of none."""
         return dtype if dtype.itemsize else np.dtype(f"{dtype.kind}1")
-
-    def plain(self, keys: Array) -> Array:
-        """Return the bytes."""
-        return keys.view(np.uint8)
 
 
 class Str(Text):

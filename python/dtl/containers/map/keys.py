@@ -27,13 +27,14 @@ def keys_of(dtype: Any) -> Keys:
         resolved: np.dtype[Any] = native_of(np.dtype(dtype))
     except (TypeError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"unknown key_dtype {dtype!r}: {error}") from None
-    made = RecordKeys if resolved.names is not None else _CLASSES.get(resolved.str[1:], _CLASSES.get(resolved.kind))
+    made = globals().get(kind_of(resolved).key_class(resolved))
     if made is None:
         raise InvalidArgumentError(
             f"key_dtype {resolved} is none of keys: they are integers, float64, float16, dates, spans of time, "
             "bytes S<n>, str U<n> or records"
         )
-    return made(resolved, dtype)
+    made_of: Keys = made(resolved, dtype)
+    return made_of
 
 
 class Keys:
@@ -181,6 +182,18 @@ class HalfKeys(FloatKeys):
         return kind_of(self.dtype).alike(made)
 
 
+class MovedKeys(Keys):
+    """Elements of which the core knows the bytes. A key is whatever becomes one of them and stays what it is."""
+
+    types = object
+    unknown = True
+
+    def _made(self, given: Array) -> Array:
+        made = fitting("keys", given, self.dtype)
+        self._check_unchanged(given, made)
+        return kind_of(self.dtype).alike(made)
+
+
 class DateKeys(Keys):
     """Points or spans of time, of one unit."""
 
@@ -298,19 +311,6 @@ class RecordKeys(_ListedKeys):
         if not is_kept(made, key):
             raise InvalidTypeError(f"key {key!r} is not of {self.name}, as the map's are: it would become {made}")
         return made
-
-
-#: The classes by NumPy's letters of dtypes, some with their size.
-_CLASSES: dict[str, Any] = {
-    "i": IntegerKeys,
-    "u": IntegerKeys,
-    "f8": FloatKeys,
-    "f2": HalfKeys,
-    "M": DateKeys,
-    "m": SpanKeys,
-    "S": TextKeys,
-    "U": TextKeys,
-}
 
 
 def _name(dtype: np.dtype[Any]) -> str:
