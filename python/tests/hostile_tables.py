@@ -26,8 +26,8 @@ WITHOUT = {
     "Rolling.min", "Rolling.max",
     "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
     "GroupMethods.count", "GroupMethods.nunique",
-    "ColumnGroupBy.__init__", "ColumnGroupBy.cumsum", "ColumnGroupBy.cumprod", "ColumnGroupBy.cummin",
-    "ColumnGroupBy.cummax", "ColumnGroupBy.cumcount",
+    "ColumnGroupBy.__init__", "GroupRowMethods.cumsum", "GroupRowMethods.cumprod", "GroupRowMethods.cummin",
+    "GroupRowMethods.cummax",
 }  # fmt: skip
 
 
@@ -48,7 +48,16 @@ def _group_methods(groups: Any) -> Rows:
         **{name: {"skipna": True} for name in ("any", "all")},
         "quantile": {"q": 0.5, "numeric_only": True},
     }
-    return {f"GroupMethods.{name}": (getattr(groups, name), each) for name, each in options.items()}
+    of_rows: dict[str, dict[str, Any]] = {
+        **{name: {"n": 1} for name in ("head", "tail", "nth")},
+        **{name: {"ascending": True} for name in ("cumcount", "ngroup")},
+        **{name: {"periods": 1} for name in ("diff", "pct_change")},
+        **{name: {"limit": 1} for name in ("ffill", "bfill")},
+    }
+    return {
+        **{f"GroupMethods.{name}": (getattr(groups, name), each) for name, each in options.items()},
+        **{f"GroupRowMethods.{name}": (getattr(groups, name), each) for name, each in of_rows.items()},
+    }
 
 
 def _timed(table: Any) -> Any:
@@ -231,10 +240,11 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         **_group_methods(t.group_by("n")["v"]),
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
-        "ColumnGroupBy.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
+        "GroupRowMethods.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
         "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
         "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
-        "ColumnGroupBy.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
+        "GroupRowMethods.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
+        "TableGroupBy.transform": (t.group_by("n")[["v"]].transform, {"how": "sum"}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }
 

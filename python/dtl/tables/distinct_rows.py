@@ -10,7 +10,8 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .folds import Groups, fold
-from .grouping import LocalGroups, aggregated, check_keys
+from .grouping import aggregated
+from .local_groups import LocalGroups, check_keys
 from .moves import TableCall, expect, in_words
 from .ordering import Order, sorted_rows
 from .owners import Owners

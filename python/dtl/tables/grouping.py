@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable, NoReturn, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -12,21 +12,22 @@ from ..algorithms.user_functions import user_code
 from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
-from . import group_extremes, within_groups
+from . import group_extremes, group_rows
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .arrow_types import is_decimal, is_number
-from .codes import numbered
 from .folds import Groups
 from .group_methods import GroupMethods
+from .group_row_methods import GroupRowMethods
 from .group_values import called, of_function
-from .moves import TableCall, expect, in_words, is_explained
-from .owners import BACK, VALUES, Owners, Route
+from .local_groups import LocalGroups, check_keys, expect_values
+from .moves import TableCall, in_words
+from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class TableGroupBy(GroupMethods):
+class TableGroupBy(GroupMethods, GroupRowMethods):
     """The groups of a table's rows that have equal keys, as ``Table.group_by`` returns them.
 
     It keeps the table, and computes nothing until it is asked for an aggregate.
@@ -133,8 +134,22 @@ class TableGroupBy(GroupMethods):
         return as_table(aggregated(self._rows, "size", self._keys, self._dropna, wanted))
 
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
-        columns = [each for each in self._rows.names if each not in self._keys]
-        return _aggregate_of(self._rows, self._keys, self._dropna, columns, name, numeric_only, options)
+        return _aggregate_of(self._rows, self._keys, self._dropna, self._columns, name, numeric_only, options)
+
+    @collective
+    def transform(self, how: Any) -> Any:
+        """Return an aggregate of each row's group, of each column that is no key. Collective.
+
+        As :meth:`ColumnGroupBy.transform`.
+        """
+        return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
+
+    @property
+    def _columns(self) -> list[str]:
+        return [name for name in self._rows.names if name not in self._keys]
+
+    def _shaped(self, rows: Rows) -> Any:
+        return as_table(rows)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -204,6 +219,20 @@ def _aggregate_of(
     return as_table(aggregated(rows, "agg", keys, dropna, wanted, words))
 
 
+def _transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], how: Any) -> Rows:
+    """Return an aggregate of each row's group, of each of some columns. Collective."""
+    if not columns:
+        raise InvalidArgumentError("the table has no column beside its keys")
+    wanted = {name: aggregate(name, how) for name in columns}
+    for name, each in wanted.items():
+        check(each, rows.schema.field(name).type)
+    op, words = "transform", ", ".join(each.words for each in wanted.values())
+    local, owners, made = _computed(rows, op, keys, dropna, wanted, words)
+    told = owners.told(arrow().table(made))
+    with local_step(rows.context, op):
+        return rows.like(group_rows.spread(local, told.take(arrow().array(local.places())).select(columns)))
+
+
 def _is_numeric(kind: Any) -> bool:
     return is_number(kind) or is_decimal(kind)
 
@@ -214,7 +243,7 @@ def _check_names(keys: list[str], names: list[str]) -> None:
             raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
 
 
-class ColumnGroupBy(GroupMethods):
+class ColumnGroupBy(GroupMethods, GroupRowMethods):
     """The groups of a column's values: ``groups["x"]`` of a table's groups.
 
     Each method returns a column of as many rows as the table has, on their ranks: ``t["m"] = t.group_by("k")["x"].…``.
@@ -269,118 +298,14 @@ class ColumnGroupBy(GroupMethods):
         ...     print(table.group_by("shop")["price"].transform("max").to_arrow().to_pylist())
         [5, 3, 5]
         """
-        wanted = aggregate(self._name, how)
-        check(wanted, self._rows.schema.field(self._name).type)
-        op = "transform"
-        words = wanted.words
-        local, owners, columns = _computed(self._rows, op, self._keys, self._dropna, {"": wanted}, words)
-        told = owners.told(arrow().table(columns))
-        with local_step(self._context, op):
-            return self._column(local, told.take(arrow().array(local.places())).column(0))
+        return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
 
-    @collective
-    def cumsum(self) -> Any:
-        """Return the sum of each value and those before it in its group; null stays null. Collective.
+    @property
+    def _columns(self) -> list[str]:
+        return [self._name]
 
-        Sums are of the types of ``agg``'s. The values travel to the rank that owns their group, and back; so they do
-        for all methods that follow.
-
-        Examples
-        --------
-        >>> import dtl
-        >>> with dtl.Context() as ctx:
-        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
-        ...     print(table.group_by("shop")["price"].cumsum().to_arrow().to_pylist())
-        [5, 3, 6]
-        """
-        return self._accumulated("cumsum")
-
-    @collective
-    def cumprod(self) -> Any:
-        """Return the product of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cumprod")
-
-    @collective
-    def cummin(self) -> Any:
-        """Return the least of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cummin")
-
-    @collective
-    def cummax(self) -> Any:
-        """Return the greatest of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cummax")
-
-    def _accumulated(self, op: str) -> Any:
-        within_groups.check_accumulated(op, self._name, self._rows.schema.field(self._name).type)
-        return self._at_owners(op, "", lambda groups, column: within_groups.accumulated(op, groups, column))
-
-    @collective
-    def cumcount(self) -> Any:
-        """Return how many rows each row's group has before it. Collective."""
-        return self._at_owners("cumcount", "", lambda groups, _: arrow().array(within_groups.places(groups)))
-
-    @collective
-    def shift(self, periods: int = 1) -> Any:
-        """Return for each row the value that is some rows before it in its group, null if there is none. Collective.
-
-        Parameters
-        ----------
-        periods
-            How many rows; negative for values of rows behind it.
-
-        Raises
-        ------
-        InvalidTypeError
-            If periods is not an integer.
-
-        Examples
-        --------
-        >>> import dtl
-        >>> with dtl.Context() as ctx:
-        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
-        ...     print(table.group_by("shop")["price"].shift().to_arrow().to_pylist())
-        [None, None, 5]
-        """
-        by = integer("periods", periods)
-        return self._at_owners("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
-
-    @collective
-    def rank(self, *, method: str = "average", ascending: bool = True) -> Any:
-        """Return the place of each value among those of its group, from 1, as float64; null of null. Collective.
-
-        Parameters
-        ----------
-        method
-            Which place equal values have: their ``"average"``, the ``"min"`` or ``"max"`` of theirs, one after the
-            other in the order of their rows (``"first"``), or one for all, with the next behind it (``"dense"``).
-        ascending
-            Whether the least value is the first.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If method is none of these.
-        InvalidTypeError
-            If the column is of lists or structs.
-
-        Examples
-        --------
-        >>> import dtl
-        >>> with dtl.Context() as ctx:
-        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
-        ...     print(table.group_by("shop")["price"].rank().to_arrow().to_pylist())
-        [2.0, 1.0, 1.0]
-        """
-        if method not in within_groups.METHODS:
-            raise InvalidArgumentError(f"method must be one of {', '.join(within_groups.METHODS)}, not {method!r}")
-        up = flag("ascending", ascending)
-        kind = self._rows.schema.field(self._name).type
-        if arrow().types.is_nested(kind):
-            raise InvalidTypeError(f"the column {self._name!r} of {kind} has no rank")
-        words = f"{method}, {'up' if up else 'down'}"
-        return self._at_owners(
-            "rank", words, lambda groups, column: within_groups.ranked(groups, column, method, bool(up))
-        )
+    def _shaped(self, rows: Rows) -> Any:
+        return as_column(rows.like(rows.local.select([self._name])))
 
     @collective
     def nlargest(self, n: int = 5) -> Any:
@@ -443,43 +368,6 @@ class ColumnGroupBy(GroupMethods):
             made = made.append_column(self._name, values)
         return as_table(Rows.made(ctx, made))
 
-    def _at_owners(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
-        """Return what is made of the values of whole groups, where these come together, for each row. Collective."""
-        ctx = self._context
-        with local_step(ctx, op), arrows_errors(op):
-            local = LocalGroups(self._rows, self._keys, self._dropna)
-        agree(ctx, op, f"{self._name!r} by {in_words(self._keys)} {words}")
-        op = TableCall(op, f"group_by {in_words(self._keys)}, {op} of {self._name!r}")
-        _expect_values(ctx, local, [self._name])
-        expect(BACK, 8 * len(local.groups.of_row) * (ctx.size - 1) // ctx.size)
-        route = Owners(ctx, op, local.keys, arrow().table({})).routed(local.places())
-        there = route.there(arrow().table({"": local.column(self._name)})).column(0)
-        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-            found = arrow().table({"": made(route.groups, there)})
-        back = route.back(found)
-        with local_step(ctx, op):
-            return self._column(local, back.column(0))
-
-    def _column(self, local: LocalGroups, found: Any) -> Any:
-        """Return a column of the values of the rows that belong to a group, with null in the others."""
-        if local.kept is not None:
-            kept = local.kept.to_numpy()
-            places = np.cumsum(kept) - 1
-            found = found.take(arrow().array(places, mask=~kept))
-        return as_column(self._rows.like(arrow().table({self._name: found})))
-
-
-def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
-    """Raise an error if there is no key, if one is of lists or structs, or if dropna is no truth."""
-    if not keys:
-        raise InvalidArgumentError("by names no column")
-    for name in keys:
-        kind = rows.schema.field(name).type
-        if arrow().types.is_nested(kind):
-            raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
-    if not isinstance(dropna, (bool, np.bool_)):
-        raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")
-
 
 def aggregated(
     rows: Rows, op: str, keys: list[str], dropna: bool, wanted: dict[str, Aggregate], words: str = ""
@@ -506,7 +394,7 @@ def _computed(
         mine = parts.made(local.groups, local.column, local.present)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
-    _expect_values(ctx, local, [each.column for each in wanted.values() if not each.of_parts])
+    expect_values(ctx, local, [each.column for each in wanted.values() if not each.of_parts])
     owners = Owners(ctx, op, local.keys, mine, answer=8 * (op == "transform"))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
@@ -531,63 +419,6 @@ def _of_values(ctx: Any, op: str, wanted: Aggregate, local: LocalGroups, route: 
     with local_step(ctx, op), arrows_errors(op):
         array = of_function(made)
     return _of_one_type(op, ctx, array)
-
-
-def _expect_values(ctx: Any, local: LocalGroups, columns: list[str]) -> None:
-    """Say, to who has the call explained, how many bytes go to the owners of the groups, if all own as many rows."""
-    if columns and is_explained():
-        numbers = 4 * len(local.groups.of_row)  # by which rows say of which group they are
-        nbytes = numbers + sum(local.column(name).nbytes for name in columns)
-        expect(VALUES, nbytes * (ctx.size - 1) // ctx.size)
-
-
-class LocalGroups:
-    """The groups of one rank's rows.
-
-    Parameters
-    ----------
-    rows, keys, dropna
-        The table, the names of its keys, and whether rows with null among these belong to no group.
-    """
-
-    def __init__(self, rows: Rows, keys: list[str], dropna: bool) -> None:
-        self._local = rows.local
-        #: Which rows belong to a group, as an array of pyarrow; None for all.
-        self.kept: Any = None
-        if dropna:
-            self.kept = _without_null([rows.local.column(name) for name in keys])
-        codes = numbered(keys, [self.column(name) for name in keys])
-        self.groups = Groups(codes.of_row, codes.width)
-        there = np.zeros(codes.width, np.bool_)
-        there[codes.of_row] = True
-        #: The numbers that are of a row, in order.
-        self.present = np.flatnonzero(there)
-        schema = arrow().schema([rows.schema.field(name) for name in keys])
-        #: The distinct keys, in order.
-        self.keys = arrow().table(codes.values(self.present), schema=schema)
-
-    def column(self, name: str) -> Any:
-        """Return the values of the rows that belong to a group."""
-        column = self._local.column(name)
-        return column if self.kept is None else column.filter(self.kept)
-
-    def places(self) -> Array:
-        """Return the place of each row's group among the distinct keys."""
-        if len(self.present) == self.groups.width:
-            return self.groups.of_row
-        places = np.zeros(self.groups.width, np.int64)
-        places[self.present] = np.arange(len(self.present))
-        return places[self.groups.of_row]
-
-
-def _without_null(columns: list[Any]) -> Any:
-    """Return which rows have no null in columns; None if all have none."""
-    pa, kept = arrow(), None
-    for column in columns:
-        if column.null_count:
-            there = column.is_valid()
-            kept = there if kept is None else pa.compute.and_(kept, there)
-    return kept
 
 
 def _of_one_type(op: str, ctx: Any, made: Any) -> Any:

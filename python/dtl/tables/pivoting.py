@@ -11,7 +11,8 @@ from ..runtime.agreement import local_step
 from .aggregates import Aggregate, aggregate, check
 from .changes import filled
 from .exchange import gathered_everywhere
-from .grouping import aggregated, check_keys
+from .grouping import aggregated
+from .local_groups import check_keys
 from .rows import Rows, arrow, arrows_errors, column_names, unknown_column
 
 #: More columns than these are taken for a slip.

@@ -104,6 +104,25 @@ def shifted(groups: Groups, column: Any, by: int) -> Any:
     return column.take(arrow().array(found, mask=found < 0))
 
 
+def filled(groups: Groups, column: Any, forward: bool, limit: int | None) -> Any:
+    """Return values in which each null is the last value before it in its group, or the first one behind it."""
+    if not column.null_count:
+        return column
+    order = in_order(groups.of_row, groups.width)
+    order = order if forward else order[::-1]
+    there = column.is_valid().to_numpy()[order]
+    group, row = groups.of_row[order], np.arange(len(order))
+    begin = np.ones(len(order), np.bool_)
+    begin[1:] = group[1:] != group[:-1]
+    source = np.maximum.accumulate(np.where(there | begin, row, 0))
+    near = there[source] if limit is None else there[source] & (row - source <= limit)
+    found = np.empty(len(order), np.int64)
+    found[order] = order[source]
+    missing = np.empty(len(order), np.bool_)
+    missing[order] = ~near
+    return column.take(arrow().array(found, mask=missing))
+
+
 def ranked(groups: Groups, column: Any, method: str, ascending: bool) -> Any:
     """Return the place of each row's value among those of its group, from 1; null of null."""
     pa = arrow()

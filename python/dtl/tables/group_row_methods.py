@@ -1,0 +1,297 @@
+"""What is made of each row within its group, as methods, by the names that pandas has for them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.arguments import flag, integer
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import collective
+from . import group_rows, within_groups
+from .folds import Groups
+from .rows import Rows, arrow, as_column
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+class GroupRowMethods:
+    """A value for each row of the table, on its rank: a column, or a table of all columns that are no keys.
+
+    Rows that belong to no group, because a key is null, have null. The values travel to the rank that owns their
+    group, and back.
+    """
+
+    __slots__ = ()
+
+    _rows: Rows
+    _keys: list[str]
+    _dropna: bool
+
+    @property
+    def _columns(self) -> list[str]:
+        """The names of the columns that something is made of."""
+        raise NotImplementedError
+
+    def _shaped(self, rows: Rows) -> Any:
+        """Return rows as what the methods return."""
+        raise NotImplementedError
+
+    @collective
+    def cumsum(self) -> Any:
+        """Return the sum of each value and those before it in its group; null stays null. Collective.
+
+        Sums are of the types of ``agg``'s.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].cumsum().to_arrow().to_pylist())
+        [5, 3, 6]
+        """
+        return self._accumulated("cumsum")
+
+    @collective
+    def cumprod(self) -> Any:
+        """Return the product of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cumprod")
+
+    @collective
+    def cummin(self) -> Any:
+        """Return the least of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cummin")
+
+    @collective
+    def cummax(self) -> Any:
+        """Return the greatest of each value and those before it in its group; null stays null. Collective."""
+        return self._accumulated("cummax")
+
+    def _accumulated(self, op: str) -> Any:
+        for name in self._columns:
+            within_groups.check_accumulated(op, name, self._rows.schema.field(name).type)
+        return self._of_values(op, "", lambda groups, column: within_groups.accumulated(op, groups, column))
+
+    @collective
+    def cumcount(self, *, ascending: bool = True) -> Any:
+        """Return how many rows each row's group has before it, or behind it if not ascending. Collective."""
+        up = bool(flag("ascending", ascending))
+
+        def made(groups: Groups, _: Any) -> dict[str, Any]:
+            places = within_groups.places(groups)
+            if not up:
+                places = groups.sizes()[groups.of_row] - 1 - places
+            return {"cumcount": arrow().array(places)}
+
+        found = group_rows.at_owners(self._rows, "cumcount", self._keys, self._dropna, [], f"{up}", made)
+        return as_column(self._rows.like(found))
+
+    @collective
+    def ngroup(self, *, ascending: bool = True) -> Any:
+        """Return the number of each row's group, from 0, in the order of the keys, or the other way round. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop").ngroup().to_arrow().to_pylist())
+        [1, 0, 1]
+        """
+        up = bool(flag("ascending", ascending))
+        return as_column(group_rows.numbers(self._rows, "ngroup", self._keys, self._dropna, up))
+
+    @collective
+    def head(self, n: int = 5) -> Any:
+        """Return the first n rows of each group, or all but the last -n, in their order, on their ranks. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop").head(1).to_arrow().to_pydict())
+        {'shop': ['b', 'a'], 'price': [5, 3]}
+        """
+        count = integer("n", n)
+        return self._chosen("head", count, lambda place, size: place < (count if count >= 0 else size + count))
+
+    @collective
+    def tail(self, n: int = 5) -> Any:
+        """Return the last n rows of each group, or all but the first -n, in their order, on their ranks. Collective."""
+        count = integer("n", n)
+        return self._chosen("tail", count, lambda place, size: place >= (size - count if count >= 0 else -count))
+
+    @collective
+    def nth(self, n: Any) -> Any:
+        """Return the row of a number, from 0, of each group, in their order, on their ranks. Collective.
+
+        Parameters
+        ----------
+        n
+            The number, negative from the last row, or a list of numbers. Groups of fewer rows have none.
+        """
+        many = isinstance(n, (list, tuple))
+        wanted = [integer("n", each) for each in (n if many else [n])]
+        return self._chosen("nth", wanted, lambda place, size: np.isin(place, wanted) | np.isin(place - size, wanted))
+
+    def _chosen(self, op: str, words: Any, chosen: Callable[[Array, Array], Array]) -> Any:
+        """Return the rows of which something is true, given their places in their groups, and how large these are."""
+
+        def made(groups: Groups, _: Any) -> dict[str, Any]:
+            sizes = groups.sizes()[groups.of_row]
+            return {"": arrow().array(np.asarray(chosen(within_groups.places(groups), sizes)))}
+
+        found = group_rows.at_owners(self._rows, op, self._keys, self._dropna, [], f"{words}", made)
+        return self._shaped(group_rows.kept_where(self._rows, op, found.column(0)))
+
+    @collective
+    def shift(self, periods: int = 1) -> Any:
+        """Return for each row the value that is some rows before it in its group, null if there is none. Collective.
+
+        Parameters
+        ----------
+        periods
+            How many rows; negative for values of rows behind it.
+
+        Raises
+        ------
+        InvalidTypeError
+            If periods is not an integer.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].shift().to_arrow().to_pylist())
+        [None, None, 5]
+        """
+        by = integer("periods", periods)
+        return self._of_values("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
+
+    @collective
+    def rank(self, *, method: str = "average", ascending: bool = True) -> Any:
+        """Return the place of each value among those of its group, from 1, as float64; null of null. Collective.
+
+        Parameters
+        ----------
+        method
+            Which place equal values have: their ``"average"``, the ``"min"`` or ``"max"`` of theirs, one after the
+            other in the order of their rows (``"first"``), or one for all, with the next behind it (``"dense"``).
+        ascending
+            Whether the least value is the first.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If method is none of these.
+        InvalidTypeError
+            If the column is of lists or structs.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop")["price"].rank().to_arrow().to_pylist())
+        [2.0, 1.0, 1.0]
+        """
+        if method not in within_groups.METHODS:
+            raise InvalidArgumentError(f"method must be one of {', '.join(within_groups.METHODS)}, not {method!r}")
+        up = bool(flag("ascending", ascending))
+        for name in self._columns:
+            kind = self._rows.schema.field(name).type
+            if arrow().types.is_nested(kind):
+                raise InvalidTypeError(f"the column {name!r} of {kind} has no rank")
+        words = f"{method}, {'up' if up else 'down'}"
+        return self._of_values("rank", words, lambda groups, column: within_groups.ranked(groups, column, method, up))
+
+    @collective
+    def diff(self, periods: int = 1) -> Any:
+        """Return the difference of each value and that which is some rows before it in its group. Collective.
+
+        See :meth:`shift` and the operator ``-``.
+        """
+        return self._beside("diff", periods, lambda value, before: value - before)
+
+    @collective
+    def pct_change(self, periods: int = 1) -> Any:
+        """Return by which share each value is larger than that which is some rows before it in its group. Collective.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [4, 3, 5]})
+        ...     print(table.group_by("shop")["price"].pct_change().to_arrow().to_pylist())
+        [None, None, 0.25]
+        """
+        return self._beside("pct_change", periods, lambda value, before: value / before - 1)
+
+    def _beside(self, op: str, periods: Any, made: Callable[[Any, Any], Any]) -> Any:
+        """Return what is made of each value and that which is some rows before it."""
+        by = integer("periods", periods)
+        words = f"by {by}"
+        columns = self._columns
+        found = group_rows.at_owners(
+            self._rows, op, self._keys, self._dropna, columns, words,
+            group_rows.each_column(lambda groups, column: within_groups.shifted(groups, column, by)),
+        )  # fmt: skip
+        local = {}
+        for name in columns:
+            value = as_column(self._rows.like(self._rows.local.select([name])))
+            before = as_column(self._rows.like(found.select([name])))
+            local[name] = made(value, before).rows.local.column(0)
+        return self._shaped(self._rows.like(arrow().table(local)))
+
+    @collective
+    def ffill(self, limit: int | None = None) -> Any:
+        """Return the values with each null replaced by the last value before it in its group. Collective.
+
+        Parameters
+        ----------
+        limit
+            How many nulls that follow each other are replaced at most; None for all.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If limit is less than 1.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, None]})
+        ...     print(table.group_by("shop")["price"].ffill().to_arrow().to_pylist())
+        [5, 3, 5]
+        """
+        return self._filled("ffill", limit, True)
+
+    @collective
+    def bfill(self, limit: int | None = None) -> Any:
+        """Return the values with each null replaced by the first value behind it in its group. Collective.
+
+        See :meth:`ffill`.
+        """
+        return self._filled("bfill", limit, False)
+
+    def _filled(self, op: str, limit: Any, forward: bool) -> Any:
+        most = None if limit is None else integer("limit", limit)
+        if most is not None and most < 1:
+            raise InvalidArgumentError(f"limit {most} is less than 1")
+        return self._of_values(
+            op, f"{most}", lambda groups, column: within_groups.filled(groups, column, forward, most)
+        )
+
+    def _of_values(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
+        """Return what is made of the values of whole groups for each row, of each column. Collective."""
+        if not self._columns:
+            raise InvalidArgumentError("the table has no column beside its keys")
+        found = group_rows.at_owners(
+            self._rows, op, self._keys, self._dropna, self._columns, words, group_rows.each_column(made)
+        )
+        return self._shaped(self._rows.like(found))

@@ -1,0 +1,85 @@
+"""The groups of one rank's rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .codes import numbered
+from .folds import Groups
+from .moves import expect, is_explained
+from .owners import VALUES
+from .rows import Rows, arrow
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
+    """Raise an error if there is no key, if one is of lists or structs, or if dropna is no truth."""
+    if not keys:
+        raise InvalidArgumentError("by names no column")
+    for name in keys:
+        kind = rows.schema.field(name).type
+        if arrow().types.is_nested(kind):
+            raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
+    if not isinstance(dropna, (bool, np.bool_)):
+        raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")
+
+
+class LocalGroups:
+    """The groups of one rank's rows.
+
+    Parameters
+    ----------
+    rows, keys, dropna
+        The table, the names of its keys, and whether rows with null among these belong to no group.
+    """
+
+    def __init__(self, rows: Rows, keys: list[str], dropna: bool) -> None:
+        self._local = rows.local
+        #: Which rows belong to a group, as an array of pyarrow; None for all.
+        self.kept: Any = None
+        if dropna:
+            self.kept = _without_null([rows.local.column(name) for name in keys])
+        codes = numbered(keys, [self.column(name) for name in keys])
+        self.groups = Groups(codes.of_row, codes.width)
+        there = np.zeros(codes.width, np.bool_)
+        there[codes.of_row] = True
+        #: The numbers that are of a row, in order.
+        self.present = np.flatnonzero(there)
+        schema = arrow().schema([rows.schema.field(name) for name in keys])
+        #: The distinct keys, in order.
+        self.keys = arrow().table(codes.values(self.present), schema=schema)
+
+    def column(self, name: str) -> Any:
+        """Return the values of the rows that belong to a group."""
+        column = self._local.column(name)
+        return column if self.kept is None else column.filter(self.kept)
+
+    def places(self) -> Array:
+        """Return the place of each row's group among the distinct keys."""
+        if len(self.present) == self.groups.width:
+            return self.groups.of_row
+        places = np.zeros(self.groups.width, np.int64)
+        places[self.present] = np.arange(len(self.present))
+        return places[self.groups.of_row]
+
+
+def expect_values(ctx: Any, local: LocalGroups, columns: list[str]) -> None:
+    """Say, to who has the call explained, how many bytes go to the owners of the groups, if all own as many rows."""
+    if columns and is_explained():
+        numbers = 4 * len(local.groups.of_row)  # by which rows say of which group they are
+        nbytes = numbers + sum(local.column(name).nbytes for name in columns)
+        expect(VALUES, nbytes * (ctx.size - 1) // ctx.size)
+
+
+def _without_null(columns: list[Any]) -> Any:
+    """Return which rows have no null in columns; None if all have none."""
+    pa, kept = arrow(), None
+    for column in columns:
+        if column.null_count:
+            there = column.is_valid()
+            kept = there if kept is None else pa.compute.and_(kept, there)
+    return kept
