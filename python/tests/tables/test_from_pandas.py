@@ -33,7 +33,7 @@ WHOLE = pa.table(
 
 def rows() -> list[tuple[str, str]]:
     """Return the calls of the guide."""
-    text = GUIDE.read_text(encoding="utf-8").split("## From pandas")[1]
+    text = GUIDE.read_text(encoding="utf-8").split("## From pandas")[1].split("## From Dask")[0]
     return [
         (one.replace("\\|", "|"), other.replace("\\|", "|"))
         for one, other in re.findall(r"^\| `(.+)` \| `(.+)` \|$", text, re.M)

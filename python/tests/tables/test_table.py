@@ -216,3 +216,12 @@ def test_to_pandas_and_back(ctx: dtl.Context) -> None:
     assert (back is None) == (not ctx.is_root)
     if back is not None:
         pd.testing.assert_frame_equal(back, frame)
+
+
+def test_narwhals_takes_the_rows_of_each_rank(ctx: dtl.Context) -> None:
+    narwhals = pytest.importorskip("narwhals", "2", reason="scikit-learn from 1.9 on brings it")
+    table = dtl.Table(ctx, {"a": np.arange(10)})
+    with pytest.raises(TypeError, match="Unsupported dataframe type"):
+        narwhals.from_native(table)
+    local = narwhals.from_native(table.to_arrow(local=True))
+    assert local.shape == narwhals.from_arrow(table, backend="pyarrow").shape == (table.rows.counts[ctx.rank], 1)
