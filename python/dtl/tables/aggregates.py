@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
-from . import folds
+from . import folds, threaded
 from .group_values import collected, distinct_values, quantiles
 from .rows import arrow
 
@@ -18,6 +19,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 OF_PARTS = ("sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "any", "all", "prod")
 OF_VALUES = ("median", "quantile", "nunique", "list")
 NAMES = (*OF_PARTS, *OF_VALUES)
+
+#: Of more groups than these, each fold is made on a thread of its own.
+_MANY = 1 << 16
 
 _QUANTILE = re.compile(r"quantile\(\s*([^)\s]*)\s*\)")
 
@@ -134,8 +138,10 @@ class Parts:
     def made(self, groups: folds.Groups, column_of: Callable[[str], Any], present: Array) -> Any:
         """Return a table of the folds of this rank's rows, of the groups that are present."""
         arrays, names = [], []
-        for (column, state), number in zip(self._needed, range(len(self._needed))):
-            values = self._folded(groups, column, state, column_of)
+        tasks = [partial(self._folded, groups, column, state, column_of) for column, state in self._needed]
+        # the core's loops add up many groups on one thread each
+        all_values = threaded.each(tasks) if groups.width > _MANY else [task() for task in tasks]
+        for number, values in enumerate(all_values):
             for place, one in enumerate(values):
                 arrays.append(one if len(present) == len(one) else one.take(arrow().array(present)))
                 names.append(f"\0{number}.{place}")
@@ -145,9 +151,10 @@ class Parts:
         if state == "size":
             return [arrow().array(groups.sizes())]
         values = _of_numbers(column_of(column), state)
-        if state in folds.OF_SEVERAL:
-            return folds.OF_SEVERAL[state](groups, values)
-        return [folds.fold(state, groups, values)]
+        with np.errstate(all="ignore"):
+            if state in folds.OF_SEVERAL:
+                return folds.OF_SEVERAL[state](groups, values)
+            return [folds.fold(state, groups, values)]
 
     def merged(self, groups: folds.Groups, parts: Any, alone: bool) -> dict[tuple[str, str], list[Any]]:
         """Return the folds of whole groups, of a table of ranks' parts; alone says that there is one of each."""

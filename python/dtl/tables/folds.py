@@ -39,15 +39,19 @@ _LIMBS = 4
 class Groups:
     """The number of the group of each row, below a width."""
 
-    __slots__ = ("of_row", "width")
+    __slots__ = ("_sizes", "of_row", "width")
 
     def __init__(self, of_row: Array, width: int) -> None:
         self.of_row = of_row
         self.width = width
+        self._sizes: Array = None
 
     def sizes(self) -> Array:
-        """Return how many rows each group has."""
-        return loops.counted(self.of_row, self.width)
+        """Return how many rows each group has, in an array that is not written to."""
+        if self._sizes is None:
+            self._sizes = loops.counted(self.of_row, self.width)
+            self._sizes.flags.writeable = False
+        return self._sizes
 
 
 def fold(name: str, groups: Groups, column: Any) -> Any:

@@ -45,10 +45,8 @@ class LocalGroups:
             self.kept = _without_null([rows.local.column(name) for name in keys])
         codes = numbered(keys, [self.column(name) for name in keys])
         self.groups = Groups(codes.of_row, codes.width)
-        there = np.zeros(codes.width, np.bool_)
-        there[codes.of_row] = True
         #: The numbers that are of a row, in order.
-        self.present = np.flatnonzero(there)
+        self.present = np.flatnonzero(self.groups.sizes())
         schema = arrow().schema([rows.schema.field(name) for name in keys])
         #: The distinct keys, in order.
         self.keys = arrow().table(codes.values(self.present), schema=schema)
