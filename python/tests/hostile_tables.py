@@ -38,6 +38,10 @@ def table_of(ctx: dtl.Context) -> Any:
     return dtl.Table
 
 
+def _some_rows(group: Any) -> bool:
+    return len(group) > 0
+
+
 def _group_methods(groups: Any) -> Rows:
     """Return aggregates of groups with their options."""
     skipping, least = {"skipna": True, "numeric_only": True}, {"min_count": 1}
@@ -244,6 +248,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
         "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
         "GroupRowMethods.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
+        "GroupRowMethods.filter": (t.group_by("n").filter, {"function": _some_rows}),
+        "GroupRowMethods.apply": (t.group_by("n").apply, {"function": len}),
         "TableGroupBy.transform": (t.group_by("n")[["v"]].transform, {"how": "sum"}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }
@@ -274,6 +280,10 @@ def local(ctx: dtl.Context) -> Rows:
         "Table.drop": (t.drop, {"columns": ["v"]}),
         "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
         "RowMethods.resample": (_timed(t).resample, {"rule": "1h", "on": "time"}),
+        "Table.groupby": (
+            t.groupby,
+            {"by": ["n"], "as_index": False, "sort": True, "observed": True, "dropna": True},
+        ),
         "Table.group_by": (t.group_by, {"by": ["n"], "dropna": True}),
         "Table.rename": (t.rename, {"columns": {"v": "w"}}),
     }

@@ -9,9 +9,9 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from . import group_rows, within_groups
+from . import group_frames, group_rows, within_groups
 from .folds import Groups
-from .rows import Rows, arrow, as_column
+from .rows import Rows, arrow, as_column, as_table
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -33,6 +33,11 @@ class GroupRowMethods:
     def _columns(self) -> list[str]:
         """The names of the columns that something is made of."""
         raise NotImplementedError
+
+    @property
+    def _of_one(self) -> bool:
+        """Whether these are groups of one column's values."""
+        return False
 
     def _shaped(self, rows: Rows) -> Any:
         """Return rows as what the methods return."""
@@ -286,6 +291,81 @@ class GroupRowMethods:
         return self._of_values(
             op, f"{most}", lambda groups, column: within_groups.filled(groups, column, forward, most)
         )
+
+    @collective
+    def filter(self, function: Callable[[Any], Any]) -> Any:
+        """Return the rows of the groups of which a function returns True, in their order, on their ranks. Collective.
+
+        Parameters
+        ----------
+        function
+            It gets the rows of a group as a ``pandas.DataFrame``, or the values of a column as a ``pandas.Series``, on
+            the rank that owns the group.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If pandas is missing: ``pip install pandas``.
+        InvalidTypeError
+            If the function returns something else than True or False. On every rank.
+        CommunicationError
+            On the ranks where the function does not raise that raises on another one.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop").filter(lambda group: len(group) > 1).to_arrow().to_pydict())
+        {'shop': ['b', 'b'], 'price': [5, 1]}
+        """
+        columns = self._columns[0] if self._of_one else self._rows.names
+        return self._shaped(group_frames.filtered(self._rows, self._keys, self._dropna, columns, function))
+
+    @collective
+    def apply(self, function: Callable[[Any], Any]) -> Any:
+        """Return a table of what a function makes of each group. Collective.
+
+        Parameters
+        ----------
+        function
+            It gets the rows of a group, without the keys, as a ``pandas.DataFrame``, or the values of a column as a
+            ``pandas.Series``, on the rank that owns the group. It returns a value, a dict or Series of values by
+            their names, or a DataFrame; the same of these for each group.
+
+        Returns
+        -------
+        Table
+            The keys in ascending order, and beside them the values as ``value``, or the columns of what is returned:
+            a row for each group, or as many as its DataFrame has.
+
+        Raises
+        ------
+        BackendUnavailableError
+            If pandas is missing: ``pip install pandas``.
+        InvalidTypeError, InvalidArgumentError
+            If the function returns different things for groups, or columns that are called as a key is. On every rank.
+        CommunicationError
+            On the ranks where the function does not raise that raises on another one.
+
+        Notes
+        -----
+        Each row travels to the rank that owns its group. ``agg`` and ``transform`` with names of aggregates travel and
+        compute less.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1], "count": [2, 1, 4]})
+        ...     paid = table.group_by("shop").apply(lambda group: (group["price"] * group["count"]).sum())
+        ...     print(paid.to_arrow().to_pydict())
+        {'shop': ['a', 'b'], 'value': [3, 14]}
+        """
+        if not self._columns:
+            raise InvalidArgumentError("the table has no column beside its keys")
+        columns = self._columns[0] if self._of_one else self._columns
+        return as_table(group_frames.applied(self._rows, self._keys, self._dropna, columns, function))
 
     def _of_values(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
         """Return what is made of the values of whole groups for each row, of each column. Collective."""

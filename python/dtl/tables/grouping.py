@@ -153,7 +153,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
-            "groups are not iterated over, because their rows are on several ranks: agg takes functions of the values "
+            "groups are not iterated over, because their rows are on several ranks: apply takes a function of the rows "
             "of each group"
         )
 
@@ -303,6 +303,10 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
     @property
     def _columns(self) -> list[str]:
         return [self._name]
+
+    @property
+    def _of_one(self) -> bool:
+        return True
 
     def _shaped(self, rows: Rows) -> Any:
         return as_column(rows.like(rows.local.select([self._name])))

@@ -23,7 +23,6 @@ _OPERATORS = {
 }  # fmt: skip
 
 _BOTH = {
-    "groupby": "group_by is called table.group_by(keys)",
     "isnull": "use isna()",
     "notnull": "use notna()",
     "aggregate": "use agg, or the method of the reduction, such as sum()",

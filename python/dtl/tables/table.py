@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, overload
 
 import numpy as np
 
+from .._native.arguments import flag
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
 from ..io.formats import needs
@@ -406,6 +407,25 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
         {'shop': ['b'], 'paid': [6], 'median': [3.0]}
         """
         return TableGroupBy(self._rows, by, dropna)
+
+    def groupby(
+        self, by: Any, *, as_index: bool = False, sort: bool = True, observed: bool = True, dropna: bool = True
+    ) -> TableGroupBy:
+        """Do what :meth:`group_by` does, with the arguments that pandas has. Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If as_index is True, because a table has no index, if sort is False, or if observed is.
+        """
+        for name, given, wanted, why in (
+            ("as_index", as_index, False, "a table has no index: the keys are columns"),
+            ("sort", sort, True, "groups are in the order of their keys, on any number of ranks"),
+            ("observed", observed, True, "a category without a row has no group"),
+        ):
+            if flag(name, given) != wanted:
+                raise InvalidArgumentError(f"{name} must be {wanted}: {why}")
+        return self.group_by(by, dropna=dropna)
 
     def explain(self) -> Explained:
         """Return the table with calls that say what they would send between ranks, and send no rows. Not collective.

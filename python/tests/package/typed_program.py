@@ -270,6 +270,7 @@ def tables(ctx: dtl.Context) -> None:
     table.group_by("word")["x"].nlargest(2)
     table.group_by("word")["x"].nsmallest(2)
     table.group_by("word").ngroup(), table.group_by("word").head(1), table.group_by("word")["x"].ffill()
+    table.groupby("word").apply(len), table.groupby("word").filter(lambda group: len(group) > 1)
     table.group_by("word").sum(skipna=False, min_count=1, numeric_only=True)
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)

@@ -14,7 +14,7 @@ from dtl.tables.hints import _HINTS
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
 HINTS = [
-    ("table", "groupby", "group_by"), ("table", "iterrows", "whole columns"), ("table", "set_index", "no index"),
+    ("column", "groupby", "group_by"), ("table", "iterrows", "whole columns"), ("table", "set_index", "no index"),
     ("table", "to_csv", "save"), ("table", "prices", "'price'"), ("table", "price", r"table\['price'\]"),
     ("table", "sort_value", "sort_values"), ("table", "add", "operator \\+"), ("table", "values", "to_tensor"),
     ("column", "gt", "operator >"), ("column", "tolist", "to_list"), ("column", "item", "to_list"),
