@@ -14,7 +14,7 @@ import dtl
 #: Calls without an argument that may be wrong, and those of Python's protocols, which have tests of their own.
 WITHOUT = {
     "Column.__init__", "Column.__iter__", "Column.categories", "Column.__len__", "Column.count", "Column.dropna",
-    "Column.isna", "Column.notna", "Column.nunique", "Column.to_vector", "Operators.abs",
+    "Column.isna", "Column.notna", "Column.to_vector", "Operators.abs",
     "Table.describe", "Table.explain",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "ChoosingMethods.copy", "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnWise.nunique",
@@ -107,6 +107,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ChoosingMethods.eval": (t.eval, {"expr": "n * @factor", "local_dict": {"factor": 2}}),
         "ChoosingMethods.insert": (t.copy().insert, {"loc": 0, "column": "m", "value": 1}),
         "ChoosingMethods.equals": (lambda other: t.equals(other), {"other": t}),  # noqa: PLW0108 - by its name
+        "Column.nunique": (v.nunique, {"dropna": True}),
         "Column.astype": (v.astype, {"dtype": "float32"}),
         "Column.to_category": (t["text"].to_category, {"categories": ["a", "b", "c"], "ordered": True}),
         "ValueMethods.where": (v.where, {"condition": v.isna(), "other": 1.0}),
@@ -260,7 +261,7 @@ def local(ctx: dtl.Context) -> Rows:
     t = table_of(ctx)
     v = t["v"] if isinstance(t, dtl.Table) else t
     return {
-        "Column.between": (v.between, {"left": 0, "right": 1.5}),
+        "Column.between": (v.between, {"left": 0, "right": 1.5, "inclusive": "both"}),
         "Column.isin": (v.isin, {"values": [1.0, 2.0]}),
         "Column.round": (v.round, {"decimals": 1}),
         "Column.clip": (v.clip, {"lower": 1.5, "upper": 3}),

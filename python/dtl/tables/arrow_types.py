@@ -186,3 +186,17 @@ def is_time(kind: Any) -> bool:
     """Say whether a column is of dates, times or spans of time."""
     types = arrow().types
     return bool(types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind) or types.is_time(kind))
+
+
+def fits(kind: Any, given: Any) -> bool:
+    """Say whether values of a type may become those of another by a cast, which would count numbers as times, too."""
+    types = arrow().types
+    if kind == given or types.is_null(given):
+        return True
+    if not (is_time(kind) or is_time(given)):
+        return is_text(kind) == is_text(given)
+    if types.is_timestamp(kind) and types.is_timestamp(given):
+        return (kind.tz is None) == (given.tz is None)
+    days = [types.is_date(each) or (types.is_timestamp(each) and each.tz is None) for each in (kind, given)]
+    same = (types.is_duration, types.is_time)
+    return all(days) or any(is_one(kind) and is_one(given) for is_one in same)

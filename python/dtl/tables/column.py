@@ -172,9 +172,21 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         """
         return Column.of(elementwise.one_of(self._rows, values))
 
-    def between(self, left: Any, right: Any) -> Column:
-        """Return where values are at least left and at most right. Collective as the comparisons are."""
-        made: Column = (self >= left) & (self <= right)
+    def between(self, left: Any, right: Any, inclusive: builtins.str = "both") -> Column:
+        """Return where values are at least left and at most right. Collective as the comparisons are.
+
+        Parameters
+        ----------
+        left, right
+            The bounds.
+        inclusive
+            Which of them are between: "both", "left", "right" or "neither".
+        """
+        if inclusive not in ("both", "left", "right", "neither"):
+            raise InvalidArgumentError(f"inclusive {inclusive!r} is none of both, left, right, neither")
+        low = self >= left if inclusive in ("both", "left") else self > left
+        high = self <= right if inclusive in ("both", "right") else self < right
+        made: Column = low & high
         return made
 
     def round(self, decimals: int = 0) -> Column:
@@ -188,10 +200,11 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         Parameters
         ----------
         lower, upper
-            Numbers, or columns of the same table; None for no bound.
+            Numbers, or columns of the same table; None and NaN for no bound.
         """
-        made: Any = self if lower is None else np.maximum(self, lower)
-        return made if upper is None else np.minimum(made, upper)  # type: ignore[no-any-return]
+        low, high = (None if _is_nan(each) else each for each in (lower, upper))
+        made: Any = self if low is None else np.maximum(self, low)
+        return made if high is None else np.minimum(made, high)  # type: ignore[no-any-return]
 
     @property
     def str(self) -> Texts[Column]:
@@ -327,9 +340,17 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         return reductions.quantile(self._rows, "median", 0.5, skipna)
 
     @collective
-    def nunique(self) -> int:
-        """Return how many different values there are beside null. Collective."""
-        return reductions.distinct(self._rows, "nunique")
+    def nunique(self, *, dropna: bool = True) -> int:
+        """Return how many different values there are. Collective.
+
+        Parameters
+        ----------
+        dropna
+            Whether null is left out.
+        """
+        counts_null = not flag("dropna", dropna)
+        found = reductions.distinct(self._rows, "nunique")
+        return found + int(counts_null and self.isna().any())
 
     # ---- Out ----
 
@@ -373,6 +394,10 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return this rank's values for libraries that support Arrow's PyCapsule interface. Not collective."""
         return self._rows.local.column(0).__arrow_c_stream__(requested_schema)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 makers["column"] = Column.of

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
+from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
 from .making import is_scalar, scalar, whole_column
 from .rows import Rows, arrow, arrows_errors
 
@@ -441,6 +441,8 @@ def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
         values = decoded(rows.local.column(0))
         given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
+            if not fits(values.type, given.type) and not (is_time(values.type) and is_text(given.type)):
+                raise InvalidTypeError(f"{op}: the column {rows.names[0]!r} of {values.type} has no value {other!r}")
             given = given.cast(values.type)
         truths = asked.values if op == "where" else pa.compute.invert(asked.values)
         made = _named(rows, by_truth(truths.fill_null(False), values, given))
@@ -517,7 +519,7 @@ def filled(rows: Rows, op: str, name: str, value: Any) -> Any:
             kind = plain_type(fill.type)
             column = column.cast(kind)
         plain = plain_type(kind)
-        if plain_type(fill.type) != plain and is_text(plain) != is_text(plain_type(fill.type)):
+        if not fits(plain, plain_type(fill.type)):
             raise InvalidTypeError(f"the column {name!r} of {kind} has no value of {fill.type}")
         if is_decimal(plain) and pa.types.is_integer(fill.type) and not isinstance(value, Rows):
             fill = _as_decimal(fill.as_py())

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
-from ..exceptions import InvalidArgumentError
+import numpy as np
+
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .rows import arrow, arrows_errors
+
+
+def check_one_kind(name: str, kind: Any, values: Any) -> None:
+    """Refuse values of several types of Python's, of which pyarrow makes times or bytes without a word.
+
+    Of the first one's type, it takes numbers for microseconds, the date of a datetime, and text for bytes.
+    """
+    types = arrow().types
+    if not (types.is_temporal(kind) or types.is_binary(kind)):
+        return
+    found = {_kind_of(each) for each in values if each is not None and each == each}  # noqa: PLR0124 - of NaN and NaT
+    if len(found) > 1:
+        names = " and ".join(sorted(each.__name__ for each in found))
+        raise InvalidTypeError(f"the values of {name!r} are of {names}, which no one type of Arrow's holds")
+
+
+def _kind_of(value: Any) -> Any:
+    """Return the type of a value: of times, that of Python's from which theirs derives."""
+    kinds = (datetime.datetime, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64, bytes)
+    return next((kind for kind in kinds if isinstance(value, kind)), type(value))
 
 
 def is_frame(table: Any) -> bool:
@@ -30,5 +53,8 @@ def table_of_frame(frame: Any) -> Any:
     made = []
     for name, (_, values) in zip(names, columns):
         with arrows_errors(f"the column {name!r} of the frame, of {values.dtype}"):
-            made.append(pa.Array.from_pandas(values))
+            column = pa.Array.from_pandas(values)
+            if values.dtype == object:
+                check_one_kind(name, column.type, values[values.notna()])
+            made.append(column)
     return pa.table(made, names=names)

@@ -22,7 +22,7 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized, normalized_column
-from .frames import is_frame, table_of_frame
+from .frames import check_one_kind, is_frame, table_of_frame
 from .rows import Rows, arrow, arrows_errors, block_counts, counted
 
 _SCALARS = (str, bytes, bool, int, float, np.generic, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
@@ -119,10 +119,14 @@ def _of_list(name: str, values: list[Any]) -> Any:
         missing = next(iter(times))("NaT")
         return _of_numpy(name, np.array([missing if each is None else each for each in values]))
     pa, checked = arrow(), _checked(name, values, _DEPTH)
+    if not {type(each).__name__ for each in checked}.isdisjoint(("NAType", "NaTType")):
+        checked = [None if type(each).__name__ in ("NAType", "NaTType") else each for each in checked]
     try:
-        return pa.array(checked)
+        made = pa.array(checked)
     except builtins.OverflowError:  # pyarrow takes Python's integers for int64
         return pa.array(checked, pa.uint64())
+    check_one_kind(name, made.type, checked)
+    return made
 
 
 def _checked(name: str, values: Any, left: int) -> Any:

@@ -13,7 +13,7 @@ from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
+from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
 from .elementwise import as_chunked, by_truth, combined, decoded, unsigned_zeros, with_categories_of
 from .making import is_scalar, scalar, whole_column
 from .rows import Rows, arrow, arrows_errors
@@ -153,10 +153,10 @@ def _type_with(name: str, kind: Any, values: list[Any]) -> Any:
             continue
         try:
             one.cast(wanted)
-            fits = is_text(one.type) == is_text(wanted) and pa.types.is_boolean(one.type) == pa.types.is_boolean(wanted)
+            held = fits(wanted, one.type) and pa.types.is_boolean(one.type) == pa.types.is_boolean(wanted)
         except pa.ArrowException:
-            fits = False
-        if fits:
+            held = False
+        if held:
             continue
         if pa.types.is_integer(wanted) and is_number(one.type) and not pa.types.is_boolean(one.type):
             wanted = pa.float64() if pa.types.is_floating(one.type) else one.type

@@ -28,7 +28,10 @@ def place_of_extreme(rows: Rows, which: str) -> int | None:
                 if not isinstance(found, (np.datetime64, np.timedelta64))
                 else pa.array(np.array([found]))
             )
-            place = pa.compute.index(column, value.cast(column.type)[0]).as_py() if len(column) else -1
+            one = value.cast(column.type)
+            if pa.types.is_duration(column.type):  # which Arrow does not look for
+                column, one = column.cast(pa.int64()), one.cast(pa.int64())
+            place = pa.compute.index(column, one[0]).as_py() if len(column) else -1
     agree(ctx, op)
     firsts = np.cumsum([0, *rows.counts])
     there = [int(first) + each for first, each in zip(firsts, allgather_object(ctx, place)) if each >= 0]

@@ -180,14 +180,16 @@ def _smallest(op: str, kind: Any) -> Any:
     pa = arrow()
 
     def start(column: Any) -> Any:
-        found = pa.compute.min_max(decoded(column))[op]
+        counted = pa.types.is_duration(kind)  # of which Arrow has no extremes
+        found = pa.compute.min_max(column.cast(pa.int64()) if counted else decoded(column))[op]
         return found.cast(kind) if found.type != kind else found
 
     def finish(parts: list[Any], count: int, ddof: int) -> Any:
         if not count:
             return None
         whole = pa.array([part.as_py() for part in parts], kind) if not is_time(kind) else _times(parts, kind)
-        return _plain(pa.compute.min_max(whole)[op].cast(kind))
+        counted = pa.types.is_duration(kind)
+        return _plain(pa.compute.min_max(whole.cast(pa.int64()) if counted else whole)[op].cast(kind))
 
     return start, finish
 

@@ -165,7 +165,7 @@ class ValueMethods(HasRows):
         return made
 
     @collective
-    def mode(self: C, *, dropna: bool = True) -> C:
+    def mode(self: C, dropna: bool = True) -> C:
         """Return the most frequent values, in ascending order. Collective.
 
         Parameters

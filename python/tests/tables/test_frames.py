@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -82,3 +83,14 @@ def test_refused(ctx: dtl.Context, case: str, make: Any) -> None:
     if make is not dtl.Table:  # of one rank's frame, every rank hears
         with pytest.raises(error, match=text):
             make(ctx, frame if ctx.rank == ctx.size - 1 else pd.DataFrame({"x": [1]}))
+
+
+@made
+def test_objects_of_several_kinds_are_refused(ctx: dtl.Context, make: Any) -> None:
+    """Of which pyarrow takes numbers for microseconds, and the date of a datetime."""
+    day = datetime.datetime(2024, 1, 2, 3)
+    for wrong in ([day, 1], [day.date(), day], [b"a", "b"], [datetime.timedelta(1), 2.5]):
+        with pytest.raises(dtl.InvalidTypeError, match="'x'"):
+            make(ctx, pd.DataFrame({"x": pd.Series(wrong, dtype=object)}))
+    right = pd.DataFrame({"x": pd.Series([day, pd.NaT, None, pd.Timestamp(day)], dtype=object)})
+    assert dtl.Table(ctx, right)["x"].count() == 2

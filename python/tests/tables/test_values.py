@@ -161,7 +161,7 @@ def test_places(ctx: dtl.Context) -> None:
         assert t["none"].idxmax() is t["none"].idxmin() is None
         assert values(t["none"].mode()) == []
         assert values(t["i"].argsort())[:4] == [4, 6, 1, 5]
-        assert values(t["i"].mode(dropna=False)) == [None]
+        assert values(t["i"].mode(False)) == [None]
     for given in ([1, 1, 2, 5], [5, 3, 3, 0], [1, None, 2], [2, 1, 3], [], [1.0, NAN], ["a", "b", "ba"], [4]):
         column = dtl.Table(ctx, {"x": pa.array(given, pa.int64() if not given else None)})["x"]
         series = pd.Series(given, dtype=object if not given or isinstance(given[0], str) else None)
@@ -240,3 +240,41 @@ def test_a_function_fails_on_every_rank(ctx: dtl.Context) -> None:
     with pytest.raises((KeyError, dtl.DTLError), match="of "):
         t["text"].map(fails)
     assert t["i"].count() == 4
+
+
+def test_values_of_other_kinds_are_refused(ctx: dtl.Context) -> None:
+    """pyarrow casts numbers to times, and times without a zone to those with one."""
+    t = table(ctx, "last")
+    t["naive"] = t["at"].dt.tz_localize(None)
+    t["span"] = t["at"] - t["at"].min()
+    for call in (
+        lambda: t["span"].fillna(1),
+        lambda: t["at"].fillna(1),
+        lambda: t["at"].fillna(np.datetime64("2020-01-01")),
+        lambda: t["naive"].fillna(D(2020, 1, 1, tzinfo=datetime.timezone.utc)),
+        lambda: t["naive"].where(t["i"] > 1, 5),
+        lambda: t["span"].mask(t["i"] > 1, 2.5),
+        lambda: t["at"].replace(D(1969, 1, 1, tzinfo=datetime.timezone.utc), 5),
+        lambda: t["i"].fillna(D(2020, 1, 1)),
+        lambda: dtl.Table(ctx, {"x": [D(2020, 1, 1), 1]}),
+        lambda: dtl.Table(ctx, {"x": [datetime.date(2020, 1, 1), D(2020, 1, 1, 5)]}),
+        lambda: dtl.Table(ctx, {"x": [b"a", "b"]}),
+        lambda: t["text"].map(lambda v: 1 if v == "a" else D(2020, 1, 1)),
+    ):
+        with pytest.raises(TypeError, match=r"."):
+            call()
+    assert values(t["naive"].fillna(datetime.date(2020, 2, 3)))[0] == D(2020, 2, 3)
+    assert t["span"].max() == np.datetime64("2020-01-02") - np.datetime64("1969-01-01")
+    assert t["span"].min() == np.timedelta64(0, "s")
+    assert (t["span"].idxmax(), t["span"].idxmin()) == (1, 8)
+
+
+def test_bounds(ctx: dtl.Context) -> None:
+    t = table(ctx)
+    given = GIVEN["i"][1]
+    assert values(t["i"].clip(NAN, 2)) == [None if v is None else min(v, 2) for v in given]
+    for inclusive, between in (("both", (1, 2, 3)), ("left", (1, 2)), ("right", (2, 3)), ("neither", (2,))):
+        assert values(t["i"].between(1, 3, inclusive)) == [None if v is None else v in between for v in given]
+    with pytest.raises(ValueError, match="'all'"):
+        t["i"].between(1, 3, "all")
+    assert (t["i"].nunique(), t["i"].nunique(dropna=False), t["i"].dropna().nunique(dropna=False)) == (3, 4, 3)
