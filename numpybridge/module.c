@@ -91,6 +91,7 @@ static PyMethodDef methods[] = {
     {"end", bridge_end, METH_NOARGS, end_doc},
     {"fault", bridge_fault, METH_VARARGS, fault_doc},
     {"find_rows", bridge_find_rows, METH_VARARGS, find_rows_doc},
+    {"hash_texts", bridge_hash_texts, METH_VARARGS, hash_texts_doc},
     {"take_turn", bridge_take_turn, METH_VARARGS, take_turn_doc},
     {"interruption", bridge_interruption, METH_NOARGS, interruption_doc},
     {"learn_subscripts", bridge_learn_subscripts, METH_VARARGS, learn_subscripts_doc},

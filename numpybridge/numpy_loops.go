@@ -12,7 +12,7 @@ import (
 	"dtl/core/kernel/fold"
 	"dtl/core/kernel/radix"
 	loops "dtl/core/kernel/reduce"
-	_ "dtl/core/kernel/rows"          // find.h and rows.h are included here
+	_ "dtl/core/kernel/rows"          // find.h, hash.h and rows.h are included here
 	_ "dtl/core/kernel/scan/overflow" // marks.h is included here
 	"dtl/core/transfer"
 )

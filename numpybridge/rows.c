@@ -2,6 +2,7 @@
 
 /* Loops over rows of Arrow's columns. They do not hold the interpreter's lock, so that threads take parts of the same rows. */
 #include "../core/kernel/rows/find.h"
+#include "../core/kernel/rows/hash.h"
 #include "../core/kernel/rows/rows.h"
 #include "rows.h"
 
@@ -201,6 +202,29 @@ PyObject *bridge_find_rows(PyObject *module, PyObject *args) {
             Py_END_ALLOW_THREADS
             answer = PyLong_FromLongLong(n);
         }
+    }
+    release(&b);
+    return answer;
+}
+
+const char hash_texts_doc[] = PyDoc_STR(
+"hash_texts($module, out, offsets, count, data, size, /)\n--\n\n"
+"Write a hash of each of count texts in size bytes of data to out, of uint64.");
+
+PyObject *bridge_hash_texts(PyObject *module, PyObject *args) {
+    PyObject *out, *offsets, *data, *answer = NULL;
+    long long count, size;
+    if (!PyArg_ParseTuple(args, "OOLOL:hash_texts", &out, &offsets, &count, &data, &size))
+        return NULL;
+    borrowed b = {.count = 0};
+    uint64_t *to = borrow(&b, out, 1, 8 * count, "out");
+    const int32_t *ends = to == NULL ? NULL : borrow(&b, offsets, 0, 4 * (count + 1), "offsets");
+    const char *from = ends == NULL ? NULL : borrow(&b, data, 0, size, "data");
+    if (from != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        dtl_hash_texts(to, ends, count, from, size);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
     }
     release(&b);
     return answer;

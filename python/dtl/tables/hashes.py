@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.library import bridge
 from ..algorithms.reorder import splitmix64
 from ..exceptions import InvalidTypeError
 from .rows import arrow
@@ -57,14 +58,7 @@ def _words(name: str, chunk: Any) -> Any:
         return words[chunk.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)]
     if pa.types.is_null(chunk.type):
         return np.full(len(chunk), _NULL)
-    if _is_text(chunk.type):
-        if len(chunk) > 1:
-            coded = chunk.dictionary_encode()
-            if len(coded.dictionary) < len(chunk):
-                return _words(name, coded)
-        words = _words_of_text(chunk)
-    else:
-        words = _words_of_numbers(name, chunk)
+    words = _words_of_text(chunk) if _is_text(chunk.type) else _words_of_numbers(name, chunk)
     if chunk.null_count:
         words = np.where(chunk.is_null().to_numpy(zero_copy_only=False), _NULL, words)
     return words
@@ -100,30 +94,12 @@ def _words_of_numbers(name: str, chunk: Any) -> Any:
 
 
 def _words_of_text(chunk: Any) -> Any:
-    """Return hashes of texts: of their lengths, and of eight bytes after the other, of all texts at once."""
+    """Return hashes of texts."""
     pa = arrow()
     if pa.types.is_fixed_size_binary(chunk.type):
-        width = chunk.type.byte_width
-        starts = np.arange(chunk.offset, chunk.offset + len(chunk), dtype=np.int64) * width
-        lengths, data = np.full(len(chunk), width, np.int64), chunk.buffers()[1]
-    else:
-        _, offsets, data = chunk.buffers()
-        ends = np.frombuffer(offsets, np.int32)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
-        starts, lengths = ends[:-1], np.diff(ends)
-    last = int(starts[-1] + lengths[-1])
-    room = np.zeros(last + 8, np.uint8)  # so that eight bytes can be read from each place
-    if last:
-        room[:last] = np.frombuffer(data, np.uint8, last)
-    eights = np.ndarray(last + 1, "<u8", room, strides=(1,))
-    made = splitmix64(lengths.view(np.uint64))
-    rows = np.flatnonzero(lengths > 0)
-    done = 0
-    while len(rows):
-        left = lengths[rows] - done
-        word = eights[starts[rows] + done]
-        short = np.minimum(left, 8).astype(np.uint64) * np.uint64(8)
-        word &= np.uint64(0xFFFFFFFFFFFFFFFF) >> (np.uint64(64) - short)
-        made[rows] = splitmix64(made[rows] ^ word)
-        done += 8
-        rows = rows[left > 8]
+        chunk = chunk.cast(pa.binary())
+    _, offsets, data = chunk.buffers()
+    made = np.empty(len(chunk), np.uint64)
+    data = b"" if data is None else data
+    bridge.hash_texts(made, offsets.slice(4 * chunk.offset), len(chunk), data, len(data))
     return made

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dtl
+from dtl._native.library import bridge
 from dtl.tables import exchange
 from dtl.tables.hashes import hashed, ranks_of
 
@@ -135,3 +136,27 @@ def test_the_order_of_keys_counts_and_hashes_spread() -> None:
 def test_keys_that_are_none(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.InvalidTypeError, match="'x' is of list"):
         hashed(pa.table({"x": [[1]]}), ["x"])
+
+
+def scattered(word: int) -> int:
+    """Return what SplitMix64 makes of a word."""
+    word = (word + 0x9E3779B97F4A7C15) % 2**64
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    return word ^ word >> 31
+
+
+def test_hashes_of_texts_are_of_their_lengths_and_bytes() -> None:
+    texts = [b"x" * n + b"%d" % n for n in range(40)] + [b"", b"\0", b"\0\0"]
+    wanted = []
+    for text in texts:
+        word = scattered(len(text))
+        for first in range(0, len(text), 8):
+            word = scattered(word ^ int.from_bytes(text[first : first + 8], "little"))
+        wanted.append(scattered(word))
+    for first in (0, 5):
+        column = pa.array(texts, pa.binary()).slice(first)
+        assert hashed(pa.table({"x": column}), ["x"]).tolist() == wanted[first:]
+    assert len(set(wanted)) == len(texts)
+    with pytest.raises(ValueError, match="bytes"):
+        bridge.hash_texts(np.zeros(1, np.uint64), np.zeros(2, np.int32), 2, b"", 0)
