@@ -118,7 +118,7 @@ def extract(condition: Any, arr: Any) -> Any:
     """Return the elements in C order where a condition is true."""
     if isinstance(condition, DistributedContainer):
         check_placements("extract", (arr, condition))
-        if getattr(arr, "_placement", None) is Placement.DEVICE:
+        if isinstance(arr, DistributedContainer) and arr.placement_policy is Placement.DEVICE:
             share(arr, "extract", also=(condition,), anywhere=True)
             if condition.shape == arr.shape:
                 return _chosen_there(arr, truth_of(condition))

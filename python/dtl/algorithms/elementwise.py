@@ -356,10 +356,7 @@ def nonzero(a: Any) -> tuple[DistributedVector, ...]:
     rest: Any = flat
     found = []
     for extent in a.shape[:0:-1]:
-        if rest.placement_policy is Placement.DEVICE:  # which has no kernel of two results
-            rest, index = rest // max(extent, 1), rest % max(extent, 1)
-        else:
-            rest, index = np.divmod(rest, max(extent, 1))
+        rest, index = rest // max(extent, 1), rest % max(extent, 1)
         found.append(index)
     return (rest, *found[::-1])
 

@@ -200,7 +200,7 @@ def _of(a: Any, call: Call) -> Any:
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _of_all(a, call)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    there = a.placement_policy is _DEVICE and _on_gpu(a, call)
+    there = _on_gpu(a, call)
     share(a, name, words + (", keepdims" if call.keepdims else ""), anywhere=there)
     if there and dtype is not None:
         return _in_another(a, call)

@@ -11,10 +11,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._native.arguments import input_value, is_on_device, sent_as
+from .._native.arguments import input_value, sent_as
 from .._native.library import bridge
 from .._native.named_types import is_native, is_record, native_of
-from ..runtime.device_array import from_dlpack
+from ..runtime.device_array import on_host
 from .requests import Request, then
 
 #: The calls that only move elements, and what they call a rank's own; None where it has none.
@@ -99,8 +99,7 @@ def in_native_order(value: Any) -> Any:
 
 def sendable(name: str, value: Any) -> Any:
     """Return a value as ``send`` and ``broadcast`` send it, or raise why it cannot be sent."""
-    if is_on_device(value):
-        value = from_dlpack(value).to_numpy()
+    value = on_host(value)
     return input_value(name, value) if records(value) is value else in_native_order(value)
 
 

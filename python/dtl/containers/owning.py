@@ -18,7 +18,7 @@ from ..policies import Execution, ExecutionLike, Partition, Placement, Placement
 from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, from_dlpack
+from ..runtime.device_array import DeviceArray, from_dlpack, on_host
 from .base import DistributedContainer
 
 # isort: split
@@ -284,7 +284,7 @@ class OwningContainer(DistributedContainer):
     @classmethod
     def _given(cls, name: str, array: Any) -> np.ndarray[Any, Any]:
         """Return an array whose elements the container can hold."""
-        given = from_dlpack(array).to_numpy() if is_on_device(array) else stored_array(name, array)
+        given = stored_array(name, on_host(array))
         cls._check_dims(name, given)
         return given
 

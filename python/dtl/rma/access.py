@@ -64,11 +64,9 @@ def rma_put(win: Window, target: int, offset: int, data: Any) -> None:
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
-    if device_buffers.is_on_device(data):
-        if device_buffers.put(_PUT, _call, win, number, at, data) is not NotImplemented:
-            return
-        data = device_buffers.to_host("rma_put", data)
-    array = moved_array("data", data)
+    if device_buffers.put(_PUT, _call, win, number, at, data) is not NotImplemented:
+        return
+    array = moved_array("data", device_buffers.to_host("rma_put", data))
     _call(_PUT, win, array, None, number, at, 0, 0)
     keep(win, number, array)
 
@@ -150,13 +148,10 @@ def rma_rput(win: Window, target: int, offset: int, data: Any) -> Request:
     """
     _check_window(win)
     number, at = integer("target", target), integer("offset", offset)
-    held: Any = NotImplemented
-    if device_buffers.is_on_device(data):
-        held = device_buffers.put(bridge.WIN_RPUT, bridge.start, win, number, at, data)
-        if held is NotImplemented:
-            data = device_buffers.to_host("rma_rput", data)
+    held: Any = device_buffers.put(bridge.WIN_RPUT, bridge.start, win, number, at, data)
     if held is NotImplemented:
-        held = bridge.start(bridge.WIN_RPUT, win, moved_array("data", data), None, number, at, 0, 0)
+        array = moved_array("data", device_buffers.to_host("rma_rput", data))
+        held = bridge.start(bridge.WIN_RPUT, win, array, None, number, at, 0, 0)
     return _noted(win, new_request(win.context, "rma_rput", held))
 
 
@@ -260,11 +255,9 @@ def rma_accumulate(win: Window, target: int, offset: int, data: Any, op: OpLike 
     """
     _check_window(win)
     number, at, how = integer("target", target), integer("offset", offset), operator_number(op)
-    if device_buffers.is_on_device(data):
-        if device_buffers.put(bridge.WIN_COMBINE, _call, win, number, at, data, how) is not NotImplemented:
-            return
-        data = device_buffers.to_host("rma_accumulate", data)
-    array = input_array("data", data)
+    if device_buffers.put(bridge.WIN_COMBINE, _call, win, number, at, data, how) is not NotImplemented:
+        return
+    array = input_array("data", device_buffers.to_host("rma_accumulate", data))
     _call(bridge.WIN_COMBINE, win, array, None, number, at, how, 0)
     keep(win, number, array)
 

@@ -26,6 +26,8 @@ def words(array: DeviceArray, dtype: Any = None) -> np.ndarray[Any, Any]:
 
 def put(code: int, call: Any, win: Window, target: int, offset: int, data: Any, op: int = 0) -> Any:
     """Make a call that takes elements on a GPU and gives them to a part on a GPU; NotImplemented for all others."""
+    if not is_on_device(data):
+        return NotImplemented
     array = from_dlpack(data)
     if device_dtype_of(win) is None or not is_in_c_order(array):
         return NotImplemented

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .._native import library
-from .._native.arguments import ON_DEVICES, stored_number
+from .._native.arguments import ON_DEVICES, is_on_device, stored_number
 from .._native.library import bridge
 from ..exceptions import BufferError, InvalidArgumentError, InvalidTypeError
 
@@ -277,6 +277,11 @@ def from_dlpack(x: Any) -> DeviceArray:
         If no GPU can be used here.
     """
     return _shared(x, _in_order)
+
+
+def on_host(x: Any) -> Any:
+    """Return an array on a GPU as a copy on the host; anything else as it is."""
+    return from_dlpack(x).to_numpy() if is_on_device(x) else x
 
 
 def readable(x: Any) -> DeviceArray:
