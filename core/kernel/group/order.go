@@ -22,12 +22,12 @@ func Order(rows, ends, codes []int64, values memory.Span, descending bool, worke
 	if values.Count == 0 {
 		return
 	}
-	keys, tmp := make([]uint64, len(rows)), make([]uint64, len(rows))
+	keys := make([]uint64, len(rows))
 	places := memory.Of(dtype.Int64, rows)
 	radix.NumberedKeys(memory.Of(dtype.Uint64, keys), places, values, radix.NewOrder(values.Type, false), 0, workers)
 	order := radix.NewOrder(dtype.Uint64, descending)
 	segments(ends, workers, func(lo, hi int, workers radix.Workers) {
-		sortRows(rows[lo:hi], keys[lo:hi], tmp[lo:hi], descending, order, workers)
+		sortRows(rows[lo:hi], keys[lo:hi], descending, order, workers)
 	})
 }
 
@@ -35,9 +35,9 @@ func Order(rows, ends, codes []int64, values memory.Span, descending bool, worke
 const few = 12
 
 // sortRows sorts rows by their keys.
-func sortRows(rows []int64, keys, tmp []uint64, descending bool, order radix.Order, workers radix.Workers) {
+func sortRows(rows []int64, keys []uint64, descending bool, order radix.Order, workers radix.Workers) {
 	if len(rows) > few {
-		places := make([]int64, len(rows))
+		places, tmp := make([]int64, len(rows)), make([]uint64, len(rows))
 		radix.Argsort(memory.Of(dtype.Int64, places), memory.Of(dtype.Uint64, tmp), memory.Of(dtype.Uint64, keys), order, workers)
 		for i, place := range places {
 			places[i] = rows[place]
@@ -68,9 +68,11 @@ func Sort(sorted memory.Span, ends, codes []int64, values memory.Span, workers r
 		spread[uint64](sorted, ends, codes, values, workers)
 	}
 	order := radix.NewOrder(values.Type, false)
-	tmp := memory.Scratch(sorted)
 	segments(ends, workers, func(lo, hi int, workers radix.Workers) {
-		radix.Sort(sorted.Slice(lo, hi), tmp.Slice(lo, hi), order, workers)
+		if hi-lo > 1 {
+			group := sorted.Slice(lo, hi)
+			radix.Sort(group, memory.Scratch(group), order, workers)
+		}
 	})
 }
 

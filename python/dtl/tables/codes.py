@@ -6,7 +6,6 @@ others by one, and their distinct values are sorted.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from . import loops
 from .rows import arrow
-from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -27,9 +25,6 @@ _LARGEST = 1 << 62
 
 #: So many numbers say whether most are distinct.
 _SAMPLE = 1 << 12
-
-#: Values of fewer numbers than these are looked up on one thread.
-_SHORT = 1 << 16
 
 #: The bytes of the shortest numbers that are looked up by hash.
 _WORD = 4
@@ -72,7 +67,8 @@ def numbered(names: list[str], columns: list[Any]) -> Codes:
 def dense(codes: Codes) -> Codes:
     """Return numbers in the same order, each of which is of a row."""
     present, of_row = distinct(codes.of_row, codes.width)
-    return Codes(of_row, len(present), lambda wanted: codes.values(present[wanted]))
+    values = codes.values  # not with the numbers of rows, which take memory
+    return Codes(of_row, len(present), lambda wanted: values(present[wanted]))
 
 
 def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
@@ -119,13 +115,12 @@ def together(one: Codes, other: Codes) -> Codes:
     of_row *= width
     of_row += other.of_row
 
+    values_of_one, values_of_other = one.values, other.values  # not with the numbers of rows, which take memory
+
     def values(wanted: Array) -> list[Any]:
         first = wanted // max(width, 1)
-        second = wanted - first * width  # takes a fifth of the time of divmod
-        if len(wanted) < _SHORT:
-            return one.values(first) + other.values(second)
-        found = each([partial(other.values, second), partial(one.values, first)])
-        return found[1] + found[0]
+        found = values_of_other(wanted - first * width)
+        return values_of_one(first) + found
 
     return Codes(of_row, one.width * width, values)
 

@@ -52,7 +52,7 @@ def _numbers(column: Any) -> Array:
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
     numbers = integers_of(column)
-    return numbers if pa.types.is_temporal(column.type) else numbers.astype(np.float64)
+    return numbers if pa.types.is_temporal(column.type) else numbers.astype(np.float64, copy=False)
 
 
 def _sorted_by_group(groups: Groups, values: Array) -> tuple[Array, Array]:

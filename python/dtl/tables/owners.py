@@ -152,7 +152,7 @@ class Route:
         if ctx.size == 1:
             self._order = None
             #: The group of each row that has arrived, in the order of the ranks and of their rows.
-            self.groups = Groups(number[places], width)
+            self.groups = Groups(places, width)
             return
         with local_step(ctx, op):
             destinations = owner[places]
