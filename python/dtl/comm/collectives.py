@@ -9,7 +9,7 @@ from .._native.library import bridge
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context, this_rank
 from ..runtime.scheduler import short
-from .operands import (
+from .collective_arguments import (
     broadcast_argument,
     check_in_place_root,
     gather_arguments,

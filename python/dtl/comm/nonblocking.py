@@ -9,7 +9,7 @@ from .._native.library import bridge
 from ..ops import SUM, OpLike
 from ..runtime.agreement import collective_start
 from ..runtime.context import Context, this_rank
-from .operands import as_passed, broadcast_argument, gather_arguments, reduction_arguments
+from .collective_arguments import as_passed, broadcast_argument, gather_arguments, reduction_arguments
 from .requests import Request, new_request
 from .staging import staged
 

@@ -23,7 +23,7 @@ from ..runtime.agreement import check_context, on_context
 from ..runtime.context import Context
 from ..runtime.scheduler import short
 from .requests import PersistentRequest, Request, new_persistent_request, new_request
-from .staging import Twin, staged
+from .staging import StagingBuffer, staged
 
 #: Receive from any rank.
 ANY_SOURCE = -1
@@ -266,9 +266,9 @@ def send_init(ctx: Context, data: Any, dest: int, tag: int = 0) -> PersistentReq
     """
     args = integer("dest", dest), integer("tag", tag)
     if is_on_device(data):
-        twin = Twin("send_init", data)
-        held = _start(bridge.SEND_INIT, ctx, twin.here, None, *args, 0, 0)
-        return new_persistent_request(ctx, "send_init", held, before=twin.read)
+        buffer = StagingBuffer("send_init", data)
+        held = _start(bridge.SEND_INIT, ctx, buffer.here, None, *args, 0, 0)
+        return new_persistent_request(ctx, "send_init", held, before=buffer.read)
     data = _records(data, in_place=True)
     held = _start(bridge.SEND_INIT, ctx, data, None, *args, 0, 0)
     if held is not NotImplemented:
@@ -302,9 +302,11 @@ def recv_init(
         If source or tag is outside its range.
     """
     if is_on_device(out):
-        twin = Twin("recv_init", out)
-        held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, twin.here)
-        return new_persistent_request(ctx, "recv_init", held, _result_maker(out) if source == PROC_NULL else twin.write)
+        buffer = StagingBuffer("recv_init", out)
+        held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, buffer.here)
+        return new_persistent_request(
+            ctx, "recv_init", held, _result_maker(out) if source == PROC_NULL else buffer.write
+        )
     held = _receive(_start, bridge.RECV_INIT, ctx, source, tag, dtype, count, _records(out, in_place=True))
     return new_persistent_request(ctx, "recv_init", held, _result_maker(out))
 

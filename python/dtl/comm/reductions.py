@@ -14,7 +14,7 @@ from ..runtime import scheduler
 from ..runtime.agreement import collective
 from ..runtime.context import Context, this_rank
 from ..runtime.scheduler import Deferrable, defer, execution_of, short
-from .operands import (
+from .collective_arguments import (
     SCALARS,
     as_passed,
     check_in_place_root,

@@ -23,10 +23,10 @@ from_dlpack = late(".runtime.device_array", "from_dlpack")
 memory_of_array = late(".runtime.device_array", "memory_of_array")
 Staging = late(".runtime.staging", "Staging")
 context_missing = late(".runtime.hints", "context_missing")
-linked = late(".comm.linked", "linked")
+by_nccl = late(".comm.nccl_collectives", "by_nccl")
 moved = late(".comm.moved", "moved")
 signature = late(".comm.moved", "signature")
-reached = late(".comm.reached", "reached")
+by_aware_mpi = late(".comm.aware_mpi", "by_aware_mpi")
 received_in = late(".comm.tensors", "received_in")
 
 
@@ -55,9 +55,9 @@ def staged(f: F) -> F:
             return None if result is NotImplemented else (result,)
         given = signature(f).bind(*args, **kwargs)
         given.apply_defaults()
-        result = linked(f.__name__, given.arguments)
+        result = by_nccl(f.__name__, given.arguments)
         if result is NotImplemented:
-            result = reached(f.__name__, given.arguments)
+            result = by_aware_mpi(f.__name__, given.arguments)
         return (_staged(f, args, kwargs) if result is NotImplemented else result,)
 
     call: Any = functools.update_wrapper(bridge.Collective(f, failed), f)
@@ -105,7 +105,7 @@ def _by_host(
     return give(result)
 
 
-class Twin:
+class StagingBuffer:
     """An array on the host for one on a GPU, which sends or receives its elements many times (persistent requests)."""
 
     def __init__(self, name: str, array: Any) -> None:

@@ -17,7 +17,7 @@ from ..runtime.agreement import root_number
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
 from ..runtime.nccl import Mode
-from .operands import check_in_place_root
+from .collective_arguments import check_in_place_root
 
 #: What NCCL does, by itself or with kernels of DTL's.
 _CODES = {
@@ -39,7 +39,7 @@ _MESSAGES = ("send", "recv", "sendrecv", "isend", "irecv")
 _NONE = (0, 0, 0, -1, 0)
 
 
-def linked(name: str, call: dict[str, Any]) -> Any:
+def by_nccl(name: str, call: dict[str, Any]) -> Any:
     """Make a call with arrays on GPUs that NCCL connects; NotImplemented where the host is to make it.
 
     Raises

@@ -12,7 +12,7 @@ from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
 from ..runtime.devices import reaches_gpus
-from .linked import describe
+from .nccl_collectives import describe
 
 #: The calls, by what takes their place on the host.
 _CODES = {"send": bridge.SEND, "recv": bridge.RECV, "sendrecv": bridge.SENDRECV}
@@ -21,7 +21,7 @@ _CODES = {"send": bridge.SEND, "recv": bridge.RECV, "sendrecv": bridge.SENDRECV}
 _LONG = 8192
 
 
-def reached(name: str, call: dict[str, Any]) -> Any:
+def by_aware_mpi(name: str, call: dict[str, Any]) -> Any:
     """Make a call with long arrays on GPUs whose memory MPI reaches; NotImplemented where the host is to make it."""
     if name not in _CODES:
         return NotImplemented
