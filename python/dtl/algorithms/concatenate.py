@@ -16,10 +16,10 @@ from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from .array_operands import is_number, together
 from .exchange import share
 from .layouts import container_of
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, reshaped
-from .operands import is_number, together
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector, OneDimensional

@@ -191,11 +191,11 @@ def _write(to: DistributedContainer, values: DeviceArray) -> None:
     if values.dtype == to.dtype and not _overlap(there, values):
         memory_of_array(there).copy(memory_of_array(values), False)
         return
-    with new_like(to, values.dtype) as twin:
-        memory_of_array(twin.device_view()).copy(memory_of_array(values), False)
+    with new_like(to, values.dtype) as other:
+        memory_of_array(other.device_view()).copy(memory_of_array(values), False)
         if values.dtype == to.dtype:
-            bridge.copy_part(to, np.array([handle_of(twin)]))
-        elif kernels.convert(twin, to) is None:
+            bridge.copy_part(to, np.array([handle_of(other)]))
+        elif kernels.convert(other, to) is None:
             raise InvalidTypeError(f"the function gave {values.dtype}, of which no kernel makes {to.dtype}")
 
 

@@ -38,7 +38,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _AT_ONCE = (1, 2, 4, 8)
 
 
-class Located:
+class IndexedElements:
     """Where the elements, or rows, of a container are whose indices another one has: in this rank's part, or in others.
 
     The indices are of elements in C order, or of rows, from 0 on, or as in ``from_start``.
@@ -123,7 +123,7 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
             stride *= like.shape[d]
         inner *= max(like.shape[d], 1)
     made = new_like(like, of.dtype)
-    Located(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
+    IndexedElements(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
     return made
 
 
@@ -209,11 +209,11 @@ def _has_rows(made: Any, indices: Any) -> bool:
     return indices.placement_policy is Placement.DEVICE and (_whole(made) or device.is_a_range(made))
 
 
-def _rows_at(of: Any, indices: Any) -> Located:
+def _rows_at(of: Any, indices: Any) -> IndexedElements:
     """Return where rows are whose indices a container has: divided as rows beside it are, of all dimensions."""
     moved = container_of(of, indices.shape, np.dtype(np.int64), division_of(of).for_other_size())
     move_all(moved, indices.astype(np.int64, copy=False))
-    return Located(of, np.where(moved < 0, moved + of.shape[0], moved), rows=True)
+    return IndexedElements(of, np.where(moved < 0, moved + of.shape[0], moved), rows=True)
 
 
 def _whole(c: Any) -> bool:

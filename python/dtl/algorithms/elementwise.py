@@ -28,12 +28,12 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import folds
+from .array_operands import together
 from .concatenate import stack
 from .exchange import gathered, share
 from .layouts import container_of
 from .manipulation import dimension, divided_dimensions
-from .operands import together
-from .results import written
+from .output import written
 from .sort import sort
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ..containers.places import device
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
 from . import device_functions
+from .device_indexing import indices_of
 from .exchange import share
-from .located import indices_of
 from .user_functions import apply, check_function, evaluate_predicate, named, user_code
 
 

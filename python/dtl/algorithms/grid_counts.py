@@ -15,10 +15,10 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import statistics
+from .array_operands import beside, on_every_rank, together
 from .exchange import share
 from .histogram import as_number, edges_of
 from .layouts import laid_out_as
-from .operands import beside, on_every_rank, together
 from .wider_types import check_computed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

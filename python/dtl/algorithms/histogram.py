@@ -20,10 +20,10 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import statistics
+from .array_operands import beside, on_every_rank, together
 from .bin_widths import number_of_bins
 from .exchange import share
 from .layouts import container_of, laid_out_as
-from .operands import beside, on_every_rank, together
 from .scattering import add_at
 from .wider_types import check_computed, widened
 

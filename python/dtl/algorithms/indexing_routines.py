@@ -24,15 +24,15 @@ from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
+from .array_operands import together
 from .concatenate import concat, unstack
 from .creation import asarray
 from .elementwise import flatnonzero
 from .exchange import share
 from .layouts import laid_out_as
 from .manipulation import dimension, ravel, reshape
-from .numpy_forms import argsort, sort
-from .operands import together
-from .results import written
+from .numpy_functions import argsort, sort
+from .output import written
 from .taking import take
 from .writing import truth_of
 

@@ -14,12 +14,12 @@ from ..containers.broadcasting import spread_to
 from ..containers.interior import division_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Placement
+from .array_operands import on_every_rank
 from .concatenate import concat
 from .creation import arange, asarray, full
 from .exchange import share
 from .layouts import container_of, redivided
 from .manipulation import dimension, divided_like, moveaxis, ravel, reshape
-from .operands import on_every_rank
 from .taking import rearranged
 
 

@@ -13,12 +13,12 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
 from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .array_operands import together
 from .concatenate import common_dtype, concat, split
 from .concatenate import stack as stacked
 from .manipulation import meshgrid as grid_of
 from .manipulation import ravel, reshape
-from .operands import together
-from .results import written
+from .output import written
 
 #: What NumPy's functions return that return several arrays: a list before NumPy 2.
 several: Any = tuple if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else list

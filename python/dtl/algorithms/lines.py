@@ -17,12 +17,12 @@ from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from .array_operands import beside
 from .creation import full
 from .exchange import share
 from .layouts import container_of, laid_out_as, redivided, rows_over_ranks
 from .manipulation import dimension, expand_dims, reshape
-from .numpy_forms import undivided
-from .operands import beside
+from .numpy_functions import undivided
 from .user_functions import check_function, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -29,9 +29,9 @@ from ..containers.places.copies import computed
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
+from .array_operands import together
 from .exchange import as_rows, share
 from .layouts import container_of, dimensions, redivided
-from .operands import together
 from .rows import permute_part
 
 if TYPE_CHECKING:

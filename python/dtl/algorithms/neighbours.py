@@ -26,7 +26,7 @@ from .elementwise import diff, where
 from .exchange import share
 from .layouts import container_of, dimensions, laid_out_as, redivided
 from .manipulation import dimension, divided_dimensions, divided_like, flip
-from .numpy_forms import undivided
+from .numpy_functions import undivided
 from .scan import cumsum
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

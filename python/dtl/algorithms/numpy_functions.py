@@ -17,15 +17,15 @@ from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.indexing import fields
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from . import sort as sorting
+from .array_operands import beside, together
 from .concatenate import concat
 from .creation import full, zeros, zeros_like
 from .elementwise import diff as differences
 from .elementwise import where as choose
 from .layouts import dimensions, laid_out_as, redivided, rows_over_ranks
 from .manipulation import dimension, divided_dimensions, flip, moveaxis, permute_dims, ravel, reshape
-from .operands import beside, together
 from .ordered import searchsorted as places_in
-from .results import written
+from .output import written
 from .statistics import max as greatest
 from .statistics import mean
 from .statistics import min as least

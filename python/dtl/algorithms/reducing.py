@@ -44,12 +44,12 @@ from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, placed
+from .device_indexing import spread_lines, takes
 from .exchange import share
 from .folds import exact, of_all, truths_of
 from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
-from .located import spread_lines, takes
+from .output import written
 from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
-from .results import written
 from .wider_types import as_widened, is_widened, reduced_in_wider
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -101,11 +101,11 @@ def rotate(c: DistributedContainer, by: int) -> None:
     n = c.shape[0]
     distance = integer("by", by) % max(n, 1)
     rest = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(c.shape)][1:]
-    twin = c.copy()
-    with twin:
+    copy = c.copy()
+    with copy:
         share(c, "rotate", f"by {by}")
         for start, to, extent in ((distance, 0, n - distance), (0, n - distance, distance)):
-            _move_rows(c, twin, rest, start, to, extent)
+            _move_rows(c, copy, rest, start, to, extent)
 
 
 @algorithm

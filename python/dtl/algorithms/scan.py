@@ -31,8 +31,8 @@ from .exchange import share
 from .layouts import dimensions, redivided
 from .manipulation import ravel
 from .operator_ufuncs import UFUNCS
+from .output import written
 from .reductions import check_fits, neutral
-from .results import written
 from .wider_types import in_wider, is_widened
 
 if TYPE_CHECKING:

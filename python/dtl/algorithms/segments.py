@@ -17,9 +17,9 @@ from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
+from .array_operands import beside, on_every_rank
 from .exchange import share
 from .layouts import container_of, dimensions, redivided, rows_over_ranks
-from .operands import beside, on_every_rank
 from .reductions import REDUCTIONS, neutral
 from .scattering import combine_sent
 

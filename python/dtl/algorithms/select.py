@@ -24,10 +24,10 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .along import along
+from .array_operands import beside, on_every_rank
 from .exchange import share
 from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .manipulation import divided_dimensions, ravel
-from .operands import beside, on_every_rank
 from .reducing import reduced
 from .sort import sort
 from .statistics import mean

@@ -14,12 +14,12 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
+from .array_operands import together
 from .concatenate import concat
 from .distinct import unique_all
 from .elementwise import isin
 from .exchange import share
 from .manipulation import ravel
-from .operands import together
 from .ordered import searchsorted, unique
 from .taking import take
 

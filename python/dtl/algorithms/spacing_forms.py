@@ -14,7 +14,7 @@ from .._native.kinds import kind_of
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError
 from .manipulation import dimension, moveaxis
-from .numpy_forms import as_array
+from .numpy_functions import as_array
 
 
 def linspace(

@@ -23,11 +23,11 @@ from ..containers.places.place import place_of
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices
-from . import located
+from . import device_indexing
+from .array_operands import together
 from .exchange import share
 from .layouts import container_of
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, ravel, reshape
-from .operands import together
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector, OneDimensional
@@ -92,8 +92,8 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
             return a[(*[slice(None)] * dimension(axis, a.ndim), indices)]
         share(a, "take", also=(indices,), anywhere=True)
         made = new_like(indices, a.dtype)
-        if located.takes(a):
-            located.Located(a, located.from_start(indices, a.global_size)).take(made)
+        if device_indexing.takes(a):
+            device_indexing.IndexedElements(a, device_indexing.from_start(indices, a.global_size)).take(made)
         else:
             gather_elements(made, a, to_host("take", indices))
         note_meaning(made, noted_meaning(a))
@@ -258,8 +258,8 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     check_placements("take_along_axis", (a, indices))
     share(a, "take_along_axis", f"axis {dim}", also=(indices,), anywhere=True)
     made = new_like(indices, a.dtype)
-    if located.lines(a, indices):
-        located.Located(a, located.along(a, indices, dim)).take(made, "take_along_axis")
+    if device_indexing.lines(a, indices):
+        device_indexing.IndexedElements(a, device_indexing.along(a, indices, dim)).take(made, "take_along_axis")
         return made
     view = to_host("take_along_axis", indices).astype(np.int64)
     total: Array = np.zeros((), np.int64)

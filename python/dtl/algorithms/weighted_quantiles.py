@@ -18,7 +18,7 @@ from .creation import asarray
 from .exchange import share
 from .layouts import container_of, dimensions, redivided, rows_over_ranks
 from .manipulation import ravel
-from .numpy_forms import weights_along
+from .numpy_functions import weights_along
 from .ordered import searchsorted
 from .scan import cumsum
 from .sort import argsort

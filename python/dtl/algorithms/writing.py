@@ -25,12 +25,12 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
-from . import located
+from . import device_indexing
+from .array_operands import together
 from .exchange import share
 from .fill import fill
 from .layouts import laid_out_as
 from .manipulation import dimension, ravel, reshape
-from .operands import together
 from .scan import cumsum
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -219,7 +219,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         indices = spread_over(indices, lines)
     also = (indices, values) if isinstance(values, DistributedContainer) else (indices,)
     share(arr, "put_along_axis", f"axis {axis}", also=also, anywhere=True)
-    if located.lines(arr, indices) and _put_there(arr, indices, values, dim):
+    if device_indexing.lines(arr, indices) and _put_there(arr, indices, values, dim):
         return
     entries = to_host("put_along_axis", indices).astype(np.int64)
     places: Array = np.zeros((), np.int64)
@@ -286,19 +286,19 @@ def _assigned_there(a: Any, indices: Any, value: Any) -> bool:
     given = _beside_there("setitem", a, indices, value)
     if given is None:
         return False
-    located.Located(a, located.from_start(indices, a.global_size)).put(given)
+    device_indexing.IndexedElements(a, device_indexing.from_start(indices, a.global_size)).put(given)
     return True
 
 
 def _rows_assigned_there(a: Any, indices: Any, value: Any, shape: tuple[int, ...]) -> bool:
     """Write to rows on GPUs whose indices are in a container there, and say whether kernels do. Collective."""
-    if not located.puts(a) or (isinstance(value, DistributedContainer) and value.dtype != a.dtype):
+    if not device_indexing.puts(a) or (isinstance(value, DistributedContainer) and value.dtype != a.dtype):
         return False
     if not isinstance(value, DistributedContainer):
         value = fitting("values", value, a.dtype)
         share(a, "setitem", f"values with fingerprint {fingerprint(value)}", anywhere=True)
         spread("values", value, shape)
-    return located.put_rows(a, indices, value)
+    return device_indexing.put_rows(a, indices, value)
 
 
 def _put_there(a: Any, indices: Any, values: Any, dim: int | None) -> bool:
@@ -308,19 +308,19 @@ def _put_there(a: Any, indices: Any, values: Any, dim: int | None) -> bool:
     given = _beside_there("put_along_axis", a, indices, values)
     if given is None:
         return False
-    at = located.from_start(indices, a.global_size) if dim is None else located.along(a, indices, dim)
-    located.Located(a, at).put(given, "put_along_axis")
+    at = device_indexing.from_start(indices, a.global_size) if dim is None else device_indexing.along(a, indices, dim)
+    device_indexing.IndexedElements(a, at).put(given, "put_along_axis")
     return True
 
 
 def _beside_there(op: str, a: Any, indices: Any, value: Any) -> Any:
     """Return values for elements on GPUs beside their indices there; None if no kernel puts them. Collective."""
     if isinstance(value, DistributedContainer):
-        if value.dtype != a.dtype or not located.puts(a):
+        if value.dtype != a.dtype or not device_indexing.puts(a):
             return None
         return laid_out_as(value, indices)
     whole = fitting("values", value, a.dtype)
-    if not located.puts(a):
+    if not device_indexing.puts(a):
         return None
     share(a, op, f"values with fingerprint {fingerprint(whole)}", anywhere=True)
     spreads = spread("values", whole, indices.shape)

@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._native.kinds import kind_of
-from ..algorithms import elementwise, manipulation, numpy_forms, ordered, scan, statistics, taking
+from ..algorithms import elementwise, manipulation, numpy_functions, ordered, scan, statistics, taking
 from ..algorithms.concatenate import concat
 from ..algorithms.creation import full
 from ..algorithms.distinct import unique_all
@@ -100,7 +100,7 @@ def _cumulated(function: Callable[..., Any], first: int, x: Any, axis: Any, dtyp
 @algorithm
 def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:
     """Return the differences of neighbours along a dimension, n times, of what is joined first. Collective."""
-    return numpy_forms.diff(x, n, axis, prepend, append)
+    return numpy_functions.diff(x, n, axis, prepend, append)
 
 
 # ---- Orders and indices ----
@@ -109,13 +109,13 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: 
 @algorithm
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """Return a sorted copy. Collective."""
-    return numpy_forms.sorted_copy(x, axis, descending)
+    return numpy_functions.sorted_copy(x, axis, descending)
 
 
 @algorithm
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """Return the indices along a dimension that sort. Collective."""
-    return numpy_forms.sorting_order(x, axis, descending)
+    return numpy_functions.sorting_order(x, axis, descending)
 
 
 @algorithm

@@ -29,7 +29,7 @@ from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from . import summa
-from .operands import everywhere
+from .matrix_arguments import everywhere
 
 if TYPE_CHECKING:
     from ..containers.sequences import OneDimensional

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._native.arguments import diagonal_number, integer
 from .._native.objects import refuse_closed
+from ..algorithms.array_operands import together
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions
 from ..algorithms.manipulation import moveaxis
-from ..algorithms.operands import together
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
@@ -25,7 +25,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import stacks
 from .errors import LinAlgError
-from .operands import check_matrix
+from .matrix_arguments import check_matrix
 from .products import matmul
 from .squares import inv
 

@@ -11,7 +11,7 @@ from ..containers.base import check_container
 from ..exceptions import InvalidArgumentError
 from ..runtime.scheduler import algorithm
 from . import stacks
-from .operands import check_matrix, dealt, everywhere, gathered, inexact, on_root, real
+from .matrix_arguments import check_matrix, dealt, everywhere, gathered, inexact, on_root, real
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

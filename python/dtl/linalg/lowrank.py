@@ -22,7 +22,7 @@ from ..exceptions import InvalidArgumentError
 from ..random import streams
 from ..runtime.scheduler import algorithm
 from . import tall
-from .operands import check_matrix, everywhere, inexact, on_root
+from .matrix_arguments import check_matrix, everywhere, inexact, on_root
 from .orthogonal import SVDResult, by_columns, oriented, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -16,22 +16,22 @@ from .._native.kinds import fingerprint, kind_of
 from .._native.no_value import NO_VALUE
 from .._native.objects import refuse_closed
 from .._native.values import array_from
+from ..algorithms.array_operands import together
 from ..algorithms.concatenate import stack, unstack
 from ..algorithms.creation import asarray
 from ..algorithms.exchange import share
 from ..algorithms.manipulation import dimension, moveaxis, ravel, reshape
-from ..algorithms.operands import together
 from ..algorithms.polynomials import coefficients, vander
 from ..algorithms.statistics import sum as total
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
-from . import contractions, diagonals, operands, orthogonal, stacks
+from . import contractions, diagonals, matrix_arguments, orthogonal, stacks
 from .contractions import contracted, tensordot
 from .errors import LinAlgError
+from .matrix_arguments import inexact, real
 from .norms import norm
-from .operands import inexact, real
 from .orthogonal import lstsq
 from .products import dot
 from .squares import inv, solve
@@ -372,10 +372,10 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
         if not c.shape[0]:
             raise BoundsError("np.polydiv: there is no coefficient with index 0")
     share(one, "polydiv", also=(other,))
-    left, right = (operands.gathered(c, "polydiv", 4) for c in (one, other))
+    left, right = (matrix_arguments.gathered(c, "polydiv", 4) for c in (one, other))
     with np.errstate(all="ignore"):
-        quotient, rest = operands.on_root(one.context, "polydiv", lambda: np.polydiv(left, right))
-    return operands.everywhere(one, quotient), operands.everywhere(one, rest)
+        quotient, rest = matrix_arguments.on_root(one.context, "polydiv", lambda: np.polydiv(left, right))
+    return matrix_arguments.everywhere(one, quotient), matrix_arguments.everywhere(one, rest)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from .._native.objects import refuse_closed
+from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
-from ..algorithms.operands import together
 from ..algorithms.rows import by_rows
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_laid_out_as
@@ -19,9 +19,9 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.agreement import last_step, local_step
 from ..runtime.scheduler import algorithm
-from . import operands, stacks, tall
+from . import matrix_arguments, stacks, tall
 from .errors import LinAlgError
-from .operands import check_matrix, dealt, everywhere, inexact, on_root, real
+from .matrix_arguments import check_matrix, dealt, everywhere, inexact, on_root, real
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -122,8 +122,8 @@ def _complete_qr(a: Any) -> QRResult:
     dtype = inexact(a.dtype)
     with local_step(a.context, "qr"):
         if a.context.rank == 0:
-            operands.check_room("qr", (m * m + 3 * m * n) * dtype.itemsize, "a complete Q")
-    whole = operands.gathered(a, "qr", 1)
+            matrix_arguments.check_room("qr", (m * m + 3 * m * n) * dtype.itemsize, "a complete Q")
+    whole = matrix_arguments.gathered(a, "qr", 1)
     q, r = None, None
     with local_step(a.context, "qr"):
         if a.context.rank == 0:
@@ -280,8 +280,8 @@ def _full_svd(a: Any) -> SVDResult:
     dtype = inexact(a.dtype)
     with local_step(a.context, "svd"):
         if a.context.rank == 0:
-            operands.check_room("svd", (m * m + n * n + 2 * m * n) * dtype.itemsize, "all singular vectors")
-    whole = operands.gathered(a, "svd", 1)
+            matrix_arguments.check_room("svd", (m * m + n * n + 2 * m * n) * dtype.itemsize, "all singular vectors")
+    whole = matrix_arguments.gathered(a, "svd", 1)
     kept: list[Array] = []
 
     def compute() -> tuple[Array, ...]:
@@ -331,7 +331,7 @@ def matrix_rank(a: Any, tol: Any = None, *, rtol: Any = None) -> Any:
     ...     print(dtl.linalg.matrix_rank(dtl.DistributedTensor(ctx, (4, 3), fill=1.0)))
     1
     """
-    limits = [operands.number("tol", tol), operands.number("rtol", rtol)]
+    limits = [matrix_arguments.number("tol", tol), matrix_arguments.number("rtol", rtol)]
 
     def count(s: Array) -> Array:
         relative = max(a.shape[-2:]) * np.finfo(s.dtype).eps if limits[1] is None else limits[1]
@@ -399,7 +399,7 @@ def pinv(a: Any, rtol: Any = None) -> Any:
     """
     check_container("a", a)
     refuse_closed(a)
-    relative = operands.number("rtol", rtol)
+    relative = matrix_arguments.number("rtol", rtol)
     if relative is None:
         relative = max(a.shape[-2:]) * float(np.finfo(real(inexact(a.dtype))).eps)
     if stacks.is_stack(a):
@@ -483,7 +483,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
         raise LinAlgError(f"b is a {b.ndim}-dimensional container. It must be one- or two-dimensional")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError(f"Incompatible dimensions: a has {a.shape[0]} rows, b {b.shape[0]}")
-    limit = operands.number("rcond", rcond)
+    limit = matrix_arguments.number("rcond", rcond)
     share(a, "lstsq", f"rcond {limit}", also=(b,))
     dtype = inexact(a.dtype, b.dtype)
     m, n = a.shape
@@ -534,7 +534,7 @@ def _beside(lines: DistributedContainer, b: Any) -> Any:
 
 
 def _wide_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
-    left, right = operands.gathered(a, "lstsq", 3), operands.gathered(b, "lstsq", 2)
+    left, right = matrix_arguments.gathered(a, "lstsq", 3), matrix_arguments.gathered(b, "lstsq", 2)
 
     def compute() -> tuple[Any, ...]:
         columns = right.reshape(len(right), math.prod(b.shape[1:])).astype(dtype, copy=False)

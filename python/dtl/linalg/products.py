@@ -11,10 +11,10 @@ from .._native.arguments import input_array
 from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
+from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.manipulation import ravel
-from ..algorithms.operands import together
 from ..algorithms.wider_types import is_widened, multiplied_in_wider
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to

@@ -16,10 +16,10 @@ import numpy as np
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
+from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
 from ..algorithms.manipulation import broadcast_to
-from ..algorithms.operands import together
 from ..algorithms.rows import put_rows, transposed
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
@@ -29,7 +29,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import stacks
 from .errors import LinAlgError
-from .operands import check_matrix, dealt, gathered, inexact, on_root, real
+from .matrix_arguments import check_matrix, dealt, gathered, inexact, on_root, real
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor

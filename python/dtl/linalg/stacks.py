@@ -18,7 +18,7 @@ from ..containers.layout import BLOCK, Division
 from ..containers.places.copies import computed
 from ..policies import Partition
 from .errors import LinAlgError
-from .operands import inexact, local_parts
+from .matrix_arguments import inexact, local_parts
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

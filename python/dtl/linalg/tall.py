@@ -11,7 +11,7 @@ from typing import Any, Callable, Tuple
 import numpy as np
 
 from ..comm import collectives, reductions, vector_collectives
-from .operands import on_root
+from .matrix_arguments import on_root
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -10,7 +10,7 @@ from .._native.values import array_from
 from ..algorithms.manipulation import expand_dims
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .operands import everywhere
+from .matrix_arguments import everywhere
 
 #: Of how many dimensions the matrices and vectors are that each ufunc takes, and returns.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}

@@ -36,7 +36,7 @@ MODULES = {
     "nanmean nanvar nanstd nanargmin nanargmax",
     ".algorithms.scan": "cumsum cumprod nancumsum nancumprod",
     ".linalg": "dot vdot tensordot",
-    ".linalg.numpy_forms": "cross einsum inner kron outer diagonal trace polyfit polydiv einsum_path",
+    ".linalg.numpy_functions": "cross einsum inner kron outer diagonal trace polyfit polydiv einsum_path",
     ".algorithms.histogram": "histogram bincount",
     ".algorithms.grid_counts": "histogram2d histogramdd histogram_bin_edges",
     ".algorithms.select": "median quantile percentile nanmedian nanquantile nanpercentile",
@@ -55,18 +55,18 @@ MODULES = {
     ".algorithms.inserting": "delete insert",
     ".algorithms.writing": "put putmask place put_along_axis",
     ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
-    ".algorithms.choices": "choose compress extract trim_zeros partition argpartition lexsort sort_complex ix_ "
-    "ravel_multi_index unravel_index block",
+    ".algorithms.indexing_routines": "choose compress extract trim_zeros partition argpartition lexsort sort_complex "
+    "ix_ ravel_multi_index unravel_index block",
     ".algorithms.padding": "pad",
     ".algorithms.distinct": "unique_all",
     ".algorithms.unique_forms": "unique",
-    ".io.numpy_forms": "save savez",
+    ".io.numpy_functions": "save savez",
     ".array_standard.adapters": "unique_counts unique_inverse unique_values cumulative_sum cumulative_prod",
     ".algorithms.copying_forms": "copy astype copyto ones_like full_like",
     ".algorithms.spacing_forms": "linspace logspace geomspace",
     ".algorithms.joining_forms": "concatenate stack vstack hstack dstack column_stack append atleast_1d atleast_2d "
     "atleast_3d broadcast_arrays meshgrid hsplit vsplit dsplit",
-    ".algorithms.numpy_forms": "take sort argsort shape ndim size fliplr flipud rot90 rollaxis ediff1d ptp "
+    ".algorithms.numpy_functions": "take sort argsort shape ndim size fliplr flipud rot90 rollaxis ediff1d ptp "
     "average real imag angle nan_to_num isreal iscomplex isneginf isposinf sinc i0 fix "
     "digitize interp diff isrealobj iscomplexobj result_type can_cast min_scalar_type common_type select trapezoid "
     "trapz cov corrcoef array_equiv searchsorted resize "
@@ -108,7 +108,7 @@ def _table() -> dict[Callable[..., Any], Callable[..., Any]]:
             table[getattr(np, name)] = late(home, of) if home else table[getattr(np, of)]
     for module, home, names in (
         (np.linalg, ".linalg", _LINALG),
-        (np.linalg, ".linalg.numpy_forms", "cond matrix_rank pinv svd tensorinv tensorsolve"),
+        (np.linalg, ".linalg.numpy_functions", "cond matrix_rank pinv svd tensorinv tensorsolve"),
         (np.fft, ".fft", _FFT),
         (np.lib.stride_tricks, ".algorithms.sliding_windows", "sliding_window_view"),
         (getattr(np, "strings", np.char), ".algorithms.strings", _STRINGS),
@@ -460,11 +460,11 @@ _reshape = late(".algorithms.manipulation", "reshape")
 _ravel = late(".algorithms.manipulation", "ravel")
 _squeeze = late(".algorithms.manipulation", "squeeze")
 _take = late(".algorithms.taking", "take")
-_take_by_mode = late(".algorithms.numpy_forms", "take")
+_take_by_mode = late(".algorithms.numpy_functions", "take")
 _clip = late(".algorithms.elementwise", "clip")
 _round = late(".algorithms.elementwise", "round")
 _nonzero = late(".algorithms.elementwise", "nonzero")
-_written = late(".algorithms.results", "written")
+_written = late(".algorithms.output", "written")
 _asarray = late(".algorithms.creation", "asarray")
 
 

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from ..containers.operators import Transposed
     from ..containers.types import Owned
 
-_argpartition = late(".algorithms.choices", "argpartition")
-_check_places = late(".algorithms.choices", "check_places")
-_choose = late(".algorithms.choices", "choose")
-_compress = late(".algorithms.choices", "compress")
-_real = late(".algorithms.numpy_forms", "real")
-_imag = late(".algorithms.numpy_forms", "imag")
-_argsort = late(".algorithms.numpy_forms", "argsort")
+_argpartition = late(".algorithms.indexing_routines", "argpartition")
+_check_places = late(".algorithms.indexing_routines", "check_places")
+_choose = late(".algorithms.indexing_routines", "choose")
+_compress = late(".algorithms.indexing_routines", "compress")
+_real = late(".algorithms.numpy_functions", "real")
+_imag = late(".algorithms.numpy_functions", "imag")
+_argsort = late(".algorithms.numpy_functions", "argsort")
 _sort = late(".algorithms.sort", "sort")
-_sorted_copy = late(".algorithms.numpy_forms", "sort")
+_sorted_copy = late(".algorithms.numpy_functions", "sort")
 _fill = late(".algorithms.fill", "fill")
 _repeat = late(".algorithms.taking", "repeat")
 _take = late(".algorithms.taking", "take")
 _swapaxes = late(".algorithms.manipulation", "swapaxes")
-_diagonal = late(".linalg.numpy_forms", "diagonal")
-_trace = late(".linalg.numpy_forms", "trace")
-_written = late(".algorithms.results", "written")
-_searchsorted = late(".algorithms.numpy_forms", "searchsorted")
+_diagonal = late(".linalg.numpy_functions", "diagonal")
+_trace = late(".linalg.numpy_functions", "trace")
+_written = late(".algorithms.output", "written")
+_searchsorted = late(".algorithms.numpy_functions", "searchsorted")
 
 
 class ArrayMethods:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _assign_at = late(".algorithms.writing", "assign_at")
 _combine_own = late(".algorithms.scattering", "combine_own")
-_rows = late(".algorithms.located", "selected_rows")
+_rows = late(".algorithms.device_indexing", "selected_rows")
 _show = late(".containers.display", "show")
 _take = late(".algorithms.taking", "take")
 _zero_dimensional = late(".array_standard.zero_dimensional", "of_container")

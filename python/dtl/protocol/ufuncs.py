@@ -187,8 +187,8 @@ _PRODUCTS: Any = {
         getattr(np, name): late(home, name)
         for home, name in (
             (".linalg.contractions", "vecdot"),
-            (".linalg.numpy_forms", "matvec"),
-            (".linalg.numpy_forms", "vecmat"),
+            (".linalg.numpy_functions", "matvec"),
+            (".linalg.numpy_functions", "vecmat"),
         )
         if hasattr(np, name)
     },
@@ -210,9 +210,9 @@ _combine_at = late(".algorithms.scattering", "combine_at")
 
 _reduceat = late(".algorithms.segments", "reduceat")
 
-_beside = late(".algorithms.operands", "beside")
+_beside = late(".algorithms.array_operands", "beside")
 
-_written = late(".algorithms.results", "written")
+_written = late(".algorithms.output", "written")
 
 #: The ufuncs of bits, whose method reduce is a function of its own.
 _OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)

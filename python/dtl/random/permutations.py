@@ -11,7 +11,7 @@ from .._native.arguments import integer
 from .._native.objects import refuse_closed
 from ..algorithms.layouts import dimensions, laid_out_as
 from ..algorithms.manipulation import reshape
-from ..algorithms.numpy_forms import sorting_order
+from ..algorithms.numpy_functions import sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
 from ..algorithms.sort import argsort, sort
 from ..algorithms.taking import take_along_axis

@@ -11,7 +11,7 @@ import numpy as np
 from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
-from ..linalg.operands import available
+from ..linalg.matrix_arguments import available
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized

@@ -618,9 +618,9 @@ def test_refusals(ctx: dtl.Context) -> None:
 
 
 def test_more_than_one_rank_has_memory_for(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtl.linalg import operands
+    from dtl.linalg import matrix_arguments
 
-    monkeypatch.setattr(operands, "available", lambda: 1000)
+    monkeypatch.setattr(matrix_arguments, "available", lambda: 1000)
     a = tensor(ctx, numbers((300, 20)))
     square = tensor(ctx, numbers((20, 20)))
     for call in (lambda: linalg.svd(a), lambda: linalg.eigh(square)):
