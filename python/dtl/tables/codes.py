@@ -26,6 +26,9 @@ _LARGEST = 1 << 62
 #: So many numbers say whether most are distinct.
 _SAMPLE = 1 << 12
 
+#: More columns than twice these are numbered by halves: their values are found by calls as deep as there are columns.
+_MANY = 16
+
 #: The bytes of the shortest numbers that are looked up by hash.
 _WORD = 4
 
@@ -58,9 +61,13 @@ def numbered(names: list[str], columns: list[Any]) -> Codes:
     InvalidTypeError
         If a column is of lists or structs.
     """
-    made = _of_column(names[0], columns[0])
-    for name, column in zip(names[1:], columns[1:]):
-        made = together(made, _of_column(name, column))
+    middle = len(names) // 2
+    if middle > _MANY:
+        made = together(numbered(names[:middle], columns[:middle]), numbered(names[middle:], columns[middle:]))
+    else:
+        made = _of_column(names[0], columns[0])
+        for name, column in zip(names[1:], columns[1:]):
+            made = together(made, _of_column(name, column))
     return dense(made) if made.width > max(_SPARSE * len(made.of_row), _ANYWAY) else made
 
 

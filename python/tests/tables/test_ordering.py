@@ -109,3 +109,9 @@ def test_bad_input(ctx: dtl.Context, case: str) -> None:
     with pytest.raises(error, match=text):
         call(table)
     assert len(table.sort_values("x")) == 2
+
+
+def test_many_columns(ctx: dtl.Context) -> None:
+    """More than Python's calls may be deep, of several types."""
+    table = dtl.Table(ctx, {f"c{i}": [1, 1, 2] if i % 3 else ["a", "a", "b"] for i in range(1100)})
+    assert dtl.broadcast_object(ctx, table.duplicated().to_arrow()).to_pylist() == [False, True, False]
