@@ -293,7 +293,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     share(a, "diff", f"n {times}, axis {dim}")
     before = (slice(None),) * dim
     # After as many as there are, nothing is left; but of no dates, spans of time are.
-    for _ in range(builtins.min(times, a.shape[dim] or int(a.dtype.kind == "M"))):
+    for _ in range(builtins.min(times, a.shape[dim] or int(kind_of(a.dtype).is_date and not kind_of(a.dtype).is_span))):
         f = np.not_equal if kind_of(a.dtype).is_boolean else np.subtract
         if kind_of(a.dtype).is_number and _is_whole_along(a, dim):
             a = _differences(f, a, before)

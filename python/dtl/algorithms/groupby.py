@@ -369,7 +369,8 @@ class GroupBy:
         with user_code(ctx, "agg"):
             made = np.array([f(group) for group in np.split(part, np.cumsum(count)[:-1])] if len(first) else [])
         with local_step(ctx, "agg"):
-            if made.ndim > 1 or made.dtype.kind not in "biufcmMSUV":
+            kind = kind_of(made.dtype)
+            if made.ndim > 1 or not (kind.is_number or kind.is_moved):
                 what = f"of {made.dtype} of shape {made.shape[1:]}"
                 raise InvalidArgumentError(f"the function gave values {what}; it must give one element a group")
             stored_number(made.dtype)

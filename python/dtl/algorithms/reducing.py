@@ -228,8 +228,9 @@ def _checked(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
     dims = dimensions(axis, a.ndim)
     if call.reproducible and (len(dims) < a.ndim or call.keepdims):
         raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
-    if row.fold < 0 and (a.dtype if dtype is None else dtype).kind not in "biu":
-        raise InvalidTypeError(f"np.{name}.reduce is not defined for {a.dtype if dtype is None else dtype}")
+    wanted = a.dtype if dtype is None else dtype
+    if row.fold < 0 and not kind_of(wanted).is_whole:
+        raise InvalidTypeError(f"np.{name}.reduce is not defined for {wanted}")
     if row.empty and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
         raise InvalidArgumentError(row.empty)
     if dtype is not None and kind_of(a.dtype).is_complex and not kind_of(dtype).is_complex:

@@ -611,10 +611,11 @@ def nanquantile(
     refuse_closed(a)
     if is_widened(a):
         return widened_quantiles(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
-    if not a.global_size and a.dtype.kind not in "cmM":
+    kind = kind_of(a.dtype)
+    if not a.global_size and not (kind.is_complex or kind.is_date):
         checked_q(a, q, method)
         return mean(a, axis, keepdims=keepdims)  # whatever q is, as NumPy
-    if a.dtype.kind not in "fmM":
+    if not (kind.is_float or kind.is_date):
         return quantile(a, q, axis, method=method, keepdims=keepdims, weights=weights)
     wanted, dims = checked_q(a, q, method), dimensions(axis, a.ndim)
     if weights is not None:

