@@ -46,11 +46,11 @@ def _group_methods(groups: Any) -> Rows:
     """Return aggregates of groups with their options."""
     skipping, least = {"skipna": True, "numeric_only": True}, {"min_count": 1}
     options: dict[str, dict[str, Any]] = {
-        **{name: {**skipping, **least} for name in ("sum", "prod", "min", "max")},
-        **{name: skipping for name in ("mean", "median", "first", "last")},
+        **{name: {**skipping, **least} for name in ("sum", "prod", "min", "max", "first", "last")},
+        **{name: skipping for name in ("mean", "median")},
         **{name: {**skipping, "ddof": 0} for name in ("var", "std")},
         **{name: {"skipna": True} for name in ("any", "all")},
-        "quantile": {"q": 0.5, "numeric_only": True},
+        "quantile": {"q": 0.5, "interpolation": "lower", "numeric_only": True},
     }
     of_rows: dict[str, dict[str, Any]] = {
         **{name: {"n": 1} for name in ("head", "tail", "nth")},

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from . import folds, threaded
-from .group_values import collected, distinct_values, quantiles
+from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -36,12 +36,13 @@ class Aggregate(NamedTuple):
     skipna: bool = True
     min_count: int = 0
     ddof: int = 1
+    interpolation: str = "linear"
 
     @property
     def words(self) -> str:
         """What ranks have to ask for alike."""
         what = f"the function {self.name}" if self.function else self.name
-        options = [self.quantile] * (self.name == "quantile") + [*self[4:]] * (self[4:] != (True, 0, 1))
+        options = [self.quantile] * (self.name == "quantile") + [*self[4:]] * (self[4:] != (True, 0, 1, "linear"))
         return f"{what}{''.join(f' {each}' for each in options)} of {self.column!r}"
 
     @property
@@ -66,6 +67,8 @@ def aggregate(column: str, how: Any) -> Aggregate:
 
 def fraction_of(text: Any) -> float:
     """Return the fraction of a quantile."""
+    if isinstance(text, (list, tuple, np.ndarray)):
+        raise InvalidTypeError(f"q must be one fraction, not {text!r}; agg takes a list of 'quantile(q)' of a column")
     try:
         fraction = float(text)
     except (TypeError, ValueError):
@@ -73,6 +76,13 @@ def fraction_of(text: Any) -> float:
     if not 0 <= fraction <= 1:
         raise InvalidArgumentError(f"the fraction {text} of a quantile is outside [0, 1]")
     return fraction
+
+
+def interpolation_of(name: Any) -> str:
+    """Return how a quantile between two values is made of these."""
+    if not isinstance(name, str) or name not in INTERPOLATIONS:
+        raise InvalidArgumentError(f"interpolation must be one of {', '.join(INTERPOLATIONS)}, not {name!r}")
+    return name
 
 
 def check(wanted: Aggregate, kind: Any) -> None:
@@ -105,7 +115,7 @@ def _states_of(wanted: Aggregate, kind: Any) -> list[str]:
     states = _states_of_values(name, kind)
     if not wanted.skipna:
         if name in ("first", "last"):
-            return [f"{name}_row"]
+            return [f"{name}_row", "count"] if wanted.min_count > 0 else [f"{name}_row"]
         states = [*states, "count", "size"]
     return [*states, "count"] if wanted.min_count > 0 else states
 
@@ -257,7 +267,7 @@ def of_values(wanted: Aggregate, groups: folds.Groups, column: Any) -> Any:
         return collected(groups, column)
     if wanted.name == "nunique":
         return distinct_values(groups, column)
-    made = quantiles(groups, column, wanted.quantile)
+    made = quantiles(groups, column, wanted.quantile, wanted.interpolation)
     if wanted.skipna or not column.null_count:
         return made
     null = column.is_null().to_numpy()

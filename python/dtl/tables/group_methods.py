@@ -7,7 +7,7 @@ from typing import Any
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import collective
-from .aggregates import fraction_of
+from .aggregates import fraction_of, interpolation_of
 
 
 class GroupMethods:
@@ -46,15 +46,28 @@ class GroupMethods:
         return self._aggregate("median", numeric_only, **_options(skipna))
 
     @collective
-    def quantile(self, q: float = 0.5, *, numeric_only: bool = False) -> Any:
-        """Return a quantile of each group, between two values in proportion. Collective.
+    def quantile(self, q: float = 0.5, *, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+        """Return a quantile of each group. Collective.
+
+        Parameters
+        ----------
+        q
+            Which, in [0, 1].
+        interpolation
+            What is between two values: ``"linear"``, in proportion; ``"lower"`` or ``"higher"``, one of them;
+            ``"midpoint"``, their mean; ``"nearest"``, the one that is nearer.
+        numeric_only
+            Whether columns that are of no numbers are left out.
 
         Raises
         ------
         InvalidArgumentError
-            If q is outside [0, 1].
+            If q is outside [0, 1], or interpolation is unknown.
+        InvalidTypeError
+            If q is a list.
         """
-        return self._aggregate("quantile", numeric_only, quantile=fraction_of(q))
+        how = interpolation_of(interpolation)
+        return self._aggregate("quantile", numeric_only, quantile=fraction_of(q), interpolation=how)
 
     @collective
     def min(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
@@ -87,14 +100,14 @@ class GroupMethods:
         return self._aggregate("nunique")
 
     @collective
-    def first(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+    def first(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
         """Return the first value of each group that is not null; with skipna=False, the first. Collective."""
-        return self._aggregate("first", numeric_only, **_options(skipna))
+        return self._aggregate("first", numeric_only, **_options(skipna, min_count))
 
     @collective
-    def last(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+    def last(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
         """Return the last value of each group that is not null; with skipna=False, the last. Collective."""
-        return self._aggregate("last", numeric_only, **_options(skipna))
+        return self._aggregate("last", numeric_only, **_options(skipna, min_count))
 
     @collective
     def any(self, *, skipna: bool = True) -> Any:

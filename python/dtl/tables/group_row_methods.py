@@ -15,6 +15,9 @@ from .rows import Rows, arrow, as_column, as_table
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: The methods that have a value for each row, which transform knows by name.
+OF_ROWS = ("cumsum", "cumprod", "cummin", "cummax", "shift", "rank", "diff", "pct_change", "ffill", "bfill")
+
 
 class GroupRowMethods:
     """A value for each row of the table, on its rank: a column, or a table of all columns that are no keys.
@@ -41,6 +44,10 @@ class GroupRowMethods:
 
     def _shaped(self, rows: Rows) -> Any:
         """Return rows as what the methods return."""
+        raise NotImplementedError
+
+    def _of_chosen(self, rows: Rows) -> Any:
+        """Return rows that are chosen of groups as what the methods return."""
         raise NotImplementedError
 
     @collective
@@ -150,7 +157,7 @@ class GroupRowMethods:
             return {"": arrow().array(np.asarray(chosen(within_groups.places(groups), sizes)))}
 
         found = group_rows.at_owners(self._rows, op, self._keys, self._dropna, [], f"{words}", made)
-        return self._shaped(group_rows.kept_where(self._rows, op, found.column(0)))
+        return self._of_chosen(group_rows.kept_where(self._rows, op, found.column(0)))
 
     @collective
     def shift(self, periods: int = 1) -> Any:
@@ -320,7 +327,7 @@ class GroupRowMethods:
         {'shop': ['b', 'b'], 'price': [5, 1]}
         """
         columns = self._columns[0] if self._of_one else self._rows.names
-        return self._shaped(group_frames.filtered(self._rows, self._keys, self._dropna, columns, function))
+        return self._of_chosen(group_frames.filtered(self._rows, self._keys, self._dropna, columns, function))
 
     @collective
     def apply(self, function: Callable[[Any], Any]) -> Any:

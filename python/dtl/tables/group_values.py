@@ -15,8 +15,18 @@ from .rows import arrow
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def quantiles(groups: Groups, column: Any, fraction: float) -> Any:
-    """Return a quantile of each group, between two values in proportion, as NumPy's: null of none, NaN if one is."""
+#: What part of the way from the lower to the upper value a quantile lies, given the proportion and the lower's place.
+INTERPOLATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "linear": lambda part, low: part,
+    "lower": lambda part, low: np.zeros_like(part),
+    "higher": lambda part, low: (part > 0) * 1.0,
+    "midpoint": lambda part, low: (part > 0) * 0.5,
+    "nearest": lambda part, low: np.rint(low + part) - low,
+}
+
+
+def quantiles(groups: Groups, column: Any, fraction: float, interpolation: str = "linear") -> Any:
+    """Return a quantile of each group, between two values, as NumPy's: null of none, NaN if one is."""
     pa, kind = arrow(), column.type
     if pa.types.is_null(kind):
         return pa.nulls(groups.width, pa.float64())
@@ -33,13 +43,15 @@ def quantiles(groups: Groups, column: Any, fraction: float) -> Any:
         return pa.nulls(groups.width, kind if timed else pa.float64())
     at = np.where(none, 0, first)
     below, above = ordered[at + low], ordered[at + np.where(none, 0, high)]
-    part = place - low
+    part = INTERPOLATIONS[interpolation](place - low, low)
     if timed:  # whose distances may need all 64 bits
         below, above = (each.astype(np.int64).view(np.uint64) for each in (below, above))
         found = (below + ((above - below) * part).astype(np.uint64)).view(np.int64)
         return typed(found.astype(numbers.dtype), kind, none)
     with np.errstate(invalid="ignore"):
-        found = np.where((part == 0) | (below == above), below, below + (above - below) * part)
+        found = np.where(
+            (part == 0) | (below == above), below, np.where(part == 1, above, below + (above - below) * part)
+        )
     last = ordered[at + np.maximum(counts - 1, 0)]
     return pa.array(np.where(np.isnan(last), last, found), mask=none)
 

@@ -17,7 +17,7 @@ from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .arrow_types import is_decimal, is_number
 from .folds import Groups
 from .group_methods import GroupMethods
-from .group_row_methods import GroupRowMethods
+from .group_row_methods import OF_ROWS, GroupRowMethods
 from .group_values import called, of_function
 from .local_groups import LocalGroups, check_keys, expect_values
 from .moves import TableCall, in_words
@@ -34,10 +34,12 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     """
 
     __module__ = "dtl"
-    __slots__ = ("_dropna", "_keys", "_rows")
+    __slots__ = ("_dropna", "_keys", "_listed", "_rows")
 
-    def __init__(self, rows: Rows, keys: Any, dropna: bool) -> None:
+    def __init__(self, rows: Rows, keys: Any, dropna: bool, listed: list[str] | None = None) -> None:
         self._rows = rows
+        #: The columns that rows have which are chosen of groups; None for all.
+        self._listed = listed
         self._keys = column_names(rows, "by", keys)
         self._dropna = dropna
         check_keys(rows, self._keys, dropna)
@@ -142,6 +144,8 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
 
         As :meth:`ColumnGroupBy.transform`.
         """
+        if isinstance(how, str) and how in OF_ROWS:
+            return getattr(self, how)()
         return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
 
     @property
@@ -150,6 +154,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
 
     def _shaped(self, rows: Rows) -> Any:
         return as_table(rows)
+
+    def _of_chosen(self, rows: Rows) -> Any:
+        return as_table(rows.like(rows.local.select(self._listed)) if self._listed else rows)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -164,11 +171,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     def __getitem__(self, name: Any) -> Any:
         """Return the groups of one column's values, or of a list of columns."""
         if isinstance(name, list):
-            kept = [
-                *self._keys,
-                *(each for each in column_names(self._rows, "the list", name) if each not in self._keys),
-            ]
-            return TableGroupBy(self._rows.like(self._rows.local.select(kept)), self._keys, self._dropna)
+            listed = column_names(self._rows, "the list", name)
+            kept = [*self._keys, *(each for each in listed if each not in self._keys)]
+            return TableGroupBy(self._rows.like(self._rows.local.select(kept)), self._keys, self._dropna, listed)
         if not isinstance(name, str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
         if name not in self._rows.names:
@@ -283,7 +288,8 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         Parameters
         ----------
         how
-            The name of an aggregate, or a function, as of :meth:`TableGroupBy.agg`.
+            The name of an aggregate, or a function, as of :meth:`TableGroupBy.agg`; or that of a method that has a
+            value for each row, such as ``"cumsum"``.
 
         Raises
         ------
@@ -298,6 +304,8 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         ...     print(table.group_by("shop")["price"].transform("max").to_arrow().to_pylist())
         [5, 3, 5]
         """
+        if isinstance(how, str) and how in OF_ROWS:
+            return getattr(self, how)()
         return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
 
     @property
@@ -310,6 +318,9 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
 
     def _shaped(self, rows: Rows) -> Any:
         return as_column(rows.like(rows.local.select([self._name])))
+
+    def _of_chosen(self, rows: Rows) -> Any:
+        return self._shaped(rows)
 
     @collective
     def nlargest(self, n: int = 5) -> Any:

@@ -27,7 +27,7 @@ def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
     """
     types = arrow().types
     for name, kind in zip(names, (one, other)):
-        if types.is_nested(plain_type(kind)):
+        if types.is_nested(plain_type(kind)) or isinstance(kind, arrow().BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
     if one == other and types.is_dictionary(one) and not one.ordered:
         return one

@@ -22,7 +22,7 @@ def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
         raise InvalidArgumentError("by names no column")
     for name in keys:
         kind = rows.schema.field(name).type
-        if arrow().types.is_nested(kind):
+        if arrow().types.is_nested(kind) or isinstance(kind, arrow().BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
     if not isinstance(dropna, (bool, np.bool_)):
         raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")

@@ -179,5 +179,5 @@ def test_methods_of_groups(ctx: dtl.Context, name: str) -> None:
 
 
 def test_groups_are_not_iterated_over(ctx: dtl.Context) -> None:
-    with pytest.raises(TypeError, match="agg"):
+    with pytest.raises(TypeError, match="apply"):
         list(dtl.Table(ctx, {"k": ["b", "a"]}).group_by("k"))

@@ -37,6 +37,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *((name, {"ddof": 0}) for name in ("var", "std")),
     ("sum", {"skipna": False, "min_count": 2}),
     ("quantile", {"q": 0.3}),
+    *(("quantile", {"q": q, "interpolation": how}) for how in ("lower", "higher", "nearest") for q in (0.4, 0.5)),
+    ("quantile", {"q": 0.4, "interpolation": "midpoint"}),
+    *((name, {"min_count": 3}) for name in ("first", "last")),
 ]
 
 
@@ -125,6 +128,34 @@ def test_decimals(ctx: dtl.Context) -> None:
     assert made["x_quantile(0.25)"][0] == pytest.approx(-0.875)
     assert made["x_std"] == [pytest.approx(statistics.stdev([1.5, -3.25, 4.0])), None]
     assert made["x_max"] == [D("4.00"), values[3]]
+
+
+def test_what_is_refused(ctx: dtl.Context) -> None:
+    periods = pa.ExtensionArray.from_storage(_Month(), pa.array([5, 5]))
+    groups = dtl.Table(ctx, {"k": [1, 2], "x": [1, 2]}).group_by("k")
+    with pytest.raises(dtl.InvalidArgumentError, match="interpolation must be one of linear, lower"):
+        groups.quantile(0.5, interpolation="middle")
+    with pytest.raises(dtl.InvalidTypeError, match="q must be one fraction"):
+        groups.quantile([0.5, 0.7])
+    table = dtl.Table(ctx, {"k": periods, "x": [1, 2]})
+    with pytest.raises(dtl.InvalidTypeError, match=r"'k' is of extension.*, which is no key"):
+        table.group_by("k")
+    with pytest.raises(dtl.InvalidTypeError, match=r"'k' is of extension.*, which is no key"):
+        table.merge(table, on="k")
+
+
+class _Month(pa.ExtensionType):  # type: ignore[misc]
+    """Months as numbers, in the manner of pandas' periods."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.int64(), "test.month")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Any:
+        return cls()
 
 
 def test_sums_of_decimals_that_are_too_large(ctx: dtl.Context) -> None:

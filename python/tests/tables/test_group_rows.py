@@ -50,6 +50,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "bfill with a limit": lambda g: g["i"].bfill(limit=1),
     "rank": lambda g: g[["i", "f"]].rank(),
     "transform": lambda g: g[["i", "f"]].transform("sum"),
+    "transform by a method": lambda g: g[["f", "i"]].transform("cummax"),
+    "head of some columns": lambda g: g[["f", "j"]].head(2),
     "head of a column": lambda g: g["i"].head(1),
 }
 
