@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.meaning import is_run_end_encoded
+from .nested_types import decoded_runs, inner_type, inner_values
 from .rows import arrow, arrows_errors
 
 #: The bytes of text in one array of Arrow's, whose offsets have 32 bits.
@@ -23,12 +25,16 @@ def normal(kind: Any) -> Any:
         return normal(kind.value_type)
     if types.is_dictionary(kind):
         values = normal(kind.value_type)
-        return values if types.is_dictionary(values) else pa.dictionary(pa.int32(), values, kind.ordered)
+        return (
+            values
+            if types.is_dictionary(values) or types.is_nested(values)
+            else pa.dictionary(pa.int32(), values, kind.ordered)
+        )
     if types.is_large_string(kind) or (hasattr(types, "is_string_view") and types.is_string_view(kind)):
         return pa.string()
     if types.is_large_binary(kind) or (hasattr(types, "is_binary_view") and types.is_binary_view(kind)):
         return pa.binary()
-    return kind
+    return inner_type(kind) if types.is_nested(kind) else kind
 
 
 def is_text(kind: Any) -> bool:
@@ -46,7 +52,32 @@ def normalized(table: Any) -> Any:
         raise InvalidArgumentError(f"the table has two columns {twice!r}; its columns are {names}")
     if not names:
         raise InvalidArgumentError("the table has no columns")
+    check_known(table.schema)
     return pa.table([normalized_column(table.column(i)) for i in range(len(names))], names=names)
+
+
+def check_known(schema: Any) -> None:
+    """Refuse types of which pyarrow makes no values."""
+    for field in schema:
+        if "month_day_nano" in str(field.type) and not _takes_intervals():
+            raise InvalidTypeError(
+                f"the column {field.name!r} is of {field.type}, whose values pyarrow {arrow().__version__} loses when "
+                "it takes rows: a newer one does not"
+            )
+        unknown = [kind for kind in ("month_interval", "day_time_interval") if kind in str(field.type)]
+        if unknown:
+            raise InvalidTypeError(
+                f"the column {field.name!r} is of {field.type}, of which pyarrow has no values: "
+                "month_day_nano_interval has the same spans"
+            )
+
+
+@functools.lru_cache(maxsize=None)
+def _takes_intervals() -> bool:
+    """Say whether pyarrow takes intervals from an array; version 14 makes them null."""
+    pa = arrow()
+    spans = pa.array([pa.MonthDayNano([1, 2, 3]), None])
+    return bool(spans.take(pa.array([0])).is_valid()[0].as_py())
 
 
 def normalized_column(column: Any) -> Any:
@@ -54,9 +85,11 @@ def normalized_column(column: Any) -> Any:
     pa = arrow()
     kind = normal(column.type)
     while is_run_end_encoded(pa, column.type):
-        column = pa.compute.run_end_decode(column)
+        column = pa.chunked_array([decoded_runs(chunk) for chunk in column.chunks], column.type.value_type)
     if pa.types.is_dictionary(kind):
         return _normalized_dictionary(column, kind)
+    if pa.types.is_nested(kind):
+        return pa.chunked_array([inner_values(chunk, kind) for chunk in column.chunks], kind)
     if pa.types.is_dictionary(column.type):
         column = _decoded(column)
     return column if column.type == kind else pa.chunked_array(_narrowed(column, kind), kind)

@@ -76,7 +76,8 @@ def _coded(column: Any, values: Any) -> Any:
     """Return a column with a list of categories, which has all its values; it has a chunk, if only an empty one."""
     pa, kind = arrow(), column.type
     chunks = []
-    for chunk in column.chunks or [pa.array([], kind)]:
+    none = pa.DictionaryArray.from_arrays(pa.array([], kind.index_type), values, ordered=kind.ordered)
+    for chunk in column.chunks or [none]:
         indices = chunk.indices
         if not chunk.dictionary.equals(values):
             indices = pa.compute.index_in(chunk.dictionary, value_set=values).take(indices)

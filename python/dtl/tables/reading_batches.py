@@ -14,7 +14,7 @@ from ..io.steps import file_step
 from ..io.tables import ArrowFile, JoinedTable
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import converted, normal, normalized
+from .arrow_types import check_known, converted, normal, normalized
 from .making import settled
 from .reading import chosen_columns
 from .rows import Rows, arrow, block_counts, unknown_column
@@ -37,6 +37,7 @@ def read_arrow(ctx: Context, op: str, path: str, columns: Any, which: slice | No
                 raise unknown_column(name, known)
             if known.count(name) > 1:
                 raise FileError(f"{path!r} has two columns {name!r}")
+        check_known(file.schema)
         kinds = {name: normal(file.schema.field(name).type) for name in names}
         schema = f"{int(file.starts[-1])} rows, {kinds}"
         chosen_rows = range_of(which or slice(None), int(file.starts[-1]))

@@ -69,6 +69,12 @@ def _check_types(rows: Rows, of: Format) -> None:
     for name, each in zip(rows.names, rows.schema.types):
         if of.name == "csv" and (types.is_nested(each) or types.is_duration(each) or types.is_binary(each)):
             raise InvalidTypeError(f"CSV has no column of {each}, as {name!r} is; Parquet and Arrow have")
+        if of.name == "parquet":
+            pa = arrow()
+            try:
+                pa.parquet.ParquetWriter(pa.BufferOutputStream(), pa.schema([(name, each)])).close()
+            except pa.ArrowException as error:
+                raise InvalidTypeError(f"Parquet has no column of {each}, as {name!r} is: {error}") from None
 
 
 class _Lines:

@@ -227,6 +227,8 @@ def test_folder_of_files(ctx: dtl.Context, folder: str, suffix: str) -> None:
 
 def test_damaged_page(ctx: dtl.Context, folder: str) -> None:
     """Numbers without compression have no other sign of a changed byte than the checksum of their page."""
+    if not hasattr(datasets.ParquetFragmentScanOptions, "page_checksum_verification"):
+        return  # of pyarrow 15 and later
     path = f"{folder}/a.parquet"
     if ctx.is_root:
         table = pa.table({"n": np.arange(1000) * 12345})
@@ -237,9 +239,8 @@ def test_damaged_page(ctx: dtl.Context, folder: str) -> None:
         data[len(data) // 2] ^= 1
         Path(path).write_bytes(data)
     ctx.barrier()
-    if hasattr(datasets.ParquetFragmentScanOptions, "page_checksum_verification"):  # of pyarrow 15 and later
-        with pytest.raises(dtl.FileError, match=r"a\.parquet.*CRC"):
-            dtl.read_parquet(ctx, path)
+    with pytest.raises(dtl.FileError, match=r"a\.parquet.*CRC"):
+        dtl.read_parquet(ctx, path)
 
 
 def test_what_may_not_be_written(ctx: dtl.Context, folder: str) -> None:
