@@ -8,6 +8,7 @@ import (
 	"dtl/core/handle"
 	"dtl/core/kernel/fold"
 	"dtl/core/runtime"
+	"dtl/core/status"
 	"dtl/core/transfer"
 )
 
@@ -222,25 +223,49 @@ func moveAdding(c *Call) error {
 	})
 }
 
-// moveAll copies windows of the containers of the handles in the first list to windows of another one, at the same time. The second list has
-// their axes, as many of each.
+// moveAll copies windows of the containers that the list says to windows of another one, at the same time.
 func moveAll(c *Call) error {
 	return c.container(func(to container.Container) error {
-		pieces := make([]container.Piece, len(c.Lists[0]))
-		each := 0
-		if len(pieces) > 0 {
-			each = len(c.Lists[1]) / len(pieces)
+		return c.withPieces(c.Lists[0], func(pieces []container.Piece) error { return container.MoveAll(to, pieces) })
+	})
+}
+
+// withPieces calls f with what a list says: the number of containers, their handles, and the axes of each, or no axes where nothing moves.
+func (c *Call) withPieces(words []int64, f func([]container.Piece) error) error {
+	l := list{words}
+	handles := l.many()
+	if len(handles) == 0 {
+		return status.New(status.InvalidArgument, "there is no container whose elements move")
+	}
+	pieces, axes := make([]container.Piece, len(handles)), l.axes()
+	for i, h := range handles {
+		ref, err := container.Containers.Acquire(handle.Handle(h))
+		if err != nil {
+			return err
 		}
-		for i, h := range c.Lists[0] {
-			ref, err := container.Containers.Acquire(handle.Handle(h))
+		defer func() { _ = ref.Release() }() // a container's close never fails
+		each := len(axes) / len(pieces)
+		pieces[i] = container.Piece{From: ref.Object, Axes: axes[i*each : (i+1)*each]}
+	}
+	return f(pieces)
+}
+
+// join makes the container that the first list says of windows of those that the second one says, on the call's context, and returns its
+// handle. The input says what the ranks agree on besides.
+func join(c *Call) error {
+	spec, _, err := c.spec(c.in())
+	if err != nil {
+		return err
+	}
+	spec.Blank = true
+	return c.onContext(func(*runtime.Context) error {
+		return c.withPieces(c.Lists[1], func(pieces []container.Piece) error {
+			a, err := container.Join(spec, pieces)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = ref.Release() }() // a container's close never fails
-			l := list{c.Lists[1][i*each : (i+1)*each]}
-			pieces[i] = container.Piece{From: ref.Object, Axes: l.axes()}
-		}
-		return container.MoveAll(to, pieces)
+			return c.answer(nil, int64(container.Containers.Put(a)))
+		})
 	})
 }
 

@@ -128,6 +128,7 @@ const (
 	Linked
 	Reached
 	MoveAll
+	Join
 	MoveAdding
 	PermutePart
 	Draw
@@ -210,7 +211,8 @@ var operations = [...]operation{
 	Distribute:     {"DISTRIBUTE", "from_numpy", distribute, moving, "owner in:elements root"},
 	Move:           {"MOVE", "copy", move, wantsInput, "owner in:regions limit by_source leave"},
 	MoveAdding:     {"MOVE_ADDING", "add", moveAdding, 0, "owner source size"},
-	MoveAll:        {"MOVE_ALL", "copy", moveAll, 0, "owner list:sources list:regions"},
+	MoveAll:        {"MOVE_ALL", "copy", moveAll, 0, "owner list:pieces"},
+	Join:           {"JOIN", "concat", join, 0, "owner in:words list:spec list:pieces"},
 	PlanMake:       {"PLAN", "redistribution_plan", planMake, wantsInput, "owner in:regions limit"},
 	PlanExecute:    {"PLAN_EXECUTE", "redistribution", planExecute, 0, "owner"},
 	PlanBytes:      {"PLAN_BYTES", "explain", planBytes, local, "owner"},

@@ -169,6 +169,58 @@ func TestWrongDestination(t *testing.T) {
 	})
 }
 
+// TestJoin joins a vector of each division with one that is divided by blocks, and one more of its elements, turned around.
+func TestJoin(t *testing.T) {
+	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
+		other := made(t, on, size, container.Division{})
+		fillTens(t, other)
+		pieces := []container.Piece{
+			{From: v, Axes: []container.Axis{{FromStep: 1, ToStep: 1, Count: size}}},
+			{From: other, Axes: []container.Axis{{FromStart: max(size-1, 0), FromStep: -1, ToStart: size, ToStep: 1, Count: size}}},
+			{From: v, Axes: []container.Axis{{FromStart: max(size-1, 0), FromStep: 1, ToStart: 2 * size, ToStep: 1, Count: min(size, 1)}}},
+		}
+		spec := selected(2*size+min(size, 1), container.Division{})
+		to, err := container.Join(spec, pieces)
+		assert.NoError(t, err)
+		holds(t, to, func(g int64) int64 {
+			switch {
+			case g < size:
+				return 10 * g
+			case g < 2*size:
+				return 10 * (2*size - 1 - g)
+			}
+			return 10 * (size - 1)
+		})
+		assert.NoError(t, to.Close())
+		stay := []container.Piece{{From: v}, {From: other}}
+		to, err = container.Join(spec, stay)
+		assert.NoError(t, err)
+		assert.NoError(t, to.Close())
+		pieces[0].Axes[0].Count++
+		_, err = container.Join(spec, pieces)
+		assert.ErrorIs(t, err, status.OutOfBounds)
+		assert.NoError(t, other.Close())
+		_, err = container.Join(spec, stay)
+		assert.ErrorIs(t, err, status.InvalidHandle)
+	})
+}
+
+func TestRanksThatJoinOtherPieces(t *testing.T) {
+	onRanks(t, 2, func(on *runtime.Context) {
+		a, b := made(t, on, 4, container.Division{}), made(t, on, 4, container.Division{})
+		at := func(start int64) []container.Piece {
+			return []container.Piece{{From: a, Axes: []container.Axis{{FromStep: 1, ToStart: start, ToStep: 1, Count: 4}}}}
+		}
+		of := []container.Piece{{From: []*container.Array{a, b}[on.Rank()]}}
+		for _, pieces := range [][]container.Piece{at(int64(on.Rank())), append(at(0), at(4)...)[:1+on.Rank()], of} {
+			_, err := container.Join(selected(8, container.Division{}), pieces)
+			assert.ErrorIs(t, err, status.Mismatch)
+		}
+		assert.NoError(t, a.Close())
+		assert.NoError(t, b.Close())
+	})
+}
+
 // TestMoveAll joins a vector of each division with one that is divided by blocks, and one more of its elements, turned around.
 func TestMoveAll(t *testing.T) {
 	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {

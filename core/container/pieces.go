@@ -14,17 +14,60 @@ type Piece struct {
 	Axes []Axis
 }
 
+// Join makes an array on the context of some containers, and moves pieces of them, all at the same time, to places of it that do not overlap.
+// Pieces without axes stay where they are. The ranks agree once; where elements are on devices, on each move. Collective.
+func Join(spec Spec, pieces []Piece) (*Array, error) {
+	on := pieces[0].From.Context()
+	all := make([]Container, len(pieces))
+	for i, p := range pieces {
+		if all[i] = p.From; p.From.Context() != on {
+			return nil, status.In(spec.Name(), status.New(status.InvalidArgument, "the containers belong to several contexts"))
+		}
+	}
+	if spec.Placement.resolved(on) != OnHost || onDevices(all...) { // on all ranks, or on none
+		return joinOnDevices(spec, pieces)
+	}
+	c, err := on.Comm()
+	if err != nil {
+		return nil, status.In(spec.Name(), err)
+	}
+	parts, done, mine := partsOf(all)
+	defer done()
+	var a *Array
+	var t *transfer.Transfer
+	if mine == nil {
+		if a, mine = Like(on, spec); mine == nil && len(pieces[0].Axes) > 0 {
+			t, mine = prepareAll(c, a.now, parts, pieces)
+		}
+	}
+	call := comm.Call{Op: spec.Name()}
+	if c.Size() > 1 { // one rank compares nothing
+		call = withPieces(spec.call(), parts, pieces)
+	}
+	return agreed(c, call, mine, a, t)
+}
+
+// joinOnDevices is Join by a call that makes the array, and one that moves each piece.
+func joinOnDevices(spec Spec, pieces []Piece) (*Array, error) {
+	a, err := New(pieces[0].From.Context(), spec)
+	for i := 0; err == nil && i < len(pieces) && len(pieces[i].Axes) > 0; i++ {
+		err = Move(a, pieces[i].From, pieces[i].Axes, 0)
+	}
+	if err != nil && a != nil {
+		_ = a.Close() // it never fails
+		a = nil
+	}
+	return a, err
+}
+
 // MoveAll moves pieces of containers of one context, all at the same time, to places of another one there that do not overlap. Collective.
 func MoveAll(to Container, pieces []Piece) error {
 	const op = "copy"
-	for _, p := range pieces {
-		if p.From.Context() != to.Context() {
-			return status.In(op, status.New(status.InvalidArgument, "the containers belong to several contexts"))
-		}
-	}
 	all := []Container{to}
 	for _, p := range pieces {
-		all = append(all, p.From)
+		if all = append(all, p.From); p.From.Context() != to.Context() {
+			return status.In(op, status.New(status.InvalidArgument, "the containers belong to several contexts"))
+		}
 	}
 	if onDevices(all...) { // on all ranks, or on none
 		for _, p := range pieces {
@@ -40,11 +83,20 @@ func MoveAll(to Container, pieces []Piece) error {
 	if err != nil {
 		return status.In(op, err)
 	}
-	return together(c, callOf(op, parts, pieces), func() (*transfer.Transfer, error) {
+	call := (&Plan{op: op}).call()
+	if len(parts) > 0 {
+		call = withPieces((&Plan{op: op}).call(parts[0].state), parts[1:], pieces)
+	}
+	return together(c, call, func() (*transfer.Transfer, error) {
 		if mine != nil {
 			return nil, mine
 		}
-		return prepareAll(c, parts, pieces)
+		for _, p := range parts[1:] {
+			if p.storage == parts[0].storage {
+				return nil, status.New(status.InvalidArgument, "a container is both read and written")
+			}
+		}
+		return prepareAll(c, parts[0].state, parts[1:], pieces)
 	})
 }
 
@@ -55,15 +107,12 @@ func partsOf(all []Container) (parts []Part, done func(), err error) {
 			p.Done()
 		}
 	}
-	for i, c := range all {
+	for _, c := range all {
 		p, err := inPlace(c)
 		if err != nil {
 			return parts, done, err
 		}
 		parts = append(parts, p)
-		if i > 0 && p.storage == parts[0].storage {
-			return parts, done, status.New(status.InvalidArgument, "a container is both read and written")
-		}
 	}
 	return parts, done, nil
 }
@@ -82,33 +131,39 @@ func onDevices(all ...Container) bool {
 	return false
 }
 
-// callOf is the move as the ranks agree on it, of the parts that are known.
-func callOf(op string, parts []Part, pieces []Piece) comm.Call {
-	call := comm.Call{Op: op, Same: []int64{int64(len(pieces))}}
-	texts := make([]string, len(pieces))
+// withPieces adds to a call on which the ranks agree what moves, of the parts that are known.
+func withPieces(call comm.Call, parts []Part, pieces []Piece) comm.Call {
+	call.Same = append(call.Same, int64(len(pieces)))
+	texts := []func() string{call.Text}
 	for i, piece := range pieces {
-		m := &Plan{op: op, axes: piece.Axes}
+		m := &Plan{axes: piece.Axes}
 		said := m.call()
-		if i+1 < len(parts) {
-			said = m.call(parts[0].state, parts[i+1].state)
+		if i < len(parts) {
+			said = m.call(parts[i].state)
 		}
 		call.Same = append(call.Same, said.Same...)
-		texts[i] = said.Text()
+		texts = append(texts, said.Text)
 	}
-	call.Text = func() string { return strings.Join(texts, "; ") }
+	call.Text = func() string {
+		all := make([]string, len(texts))
+		for i, text := range texts {
+			all[i] = text()
+		}
+		return strings.Join(all, "; ")
+	}
 	return call
 }
 
-func prepareAll(c *comm.Comm, parts []Part, pieces []Piece) (*transfer.Transfer, error) {
+func prepareAll(c *comm.Comm, to *state, parts []Part, pieces []Piece) (*transfer.Transfer, error) {
 	all := make([]transfer.Part, len(pieces))
 	for i, piece := range pieces {
-		to, from := parts[0], parts[i+1]
-		plan, err := (&Plan{axes: piece.Axes}).plan(to.state, from.state)
+		from := parts[i].state
+		plan, err := (&Plan{axes: piece.Axes}).plan(to, from)
 		if err != nil {
 			return nil, err
 		}
 		all[i] = transfer.Part{
-			Plan: plan, Src: arranged(from.state, piece.Axes, Axis.source), Dst: arranged(to.state, piece.Axes, Axis.destination),
+			Plan: plan, Src: arranged(from, piece.Axes, Axis.source), Dst: arranged(to, piece.Axes, Axis.destination),
 		}
 	}
 	return transfer.PrepareAll(c, all, 0)

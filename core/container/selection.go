@@ -32,10 +32,19 @@ func Select(spec Spec, from Container, axes []Axis) (*Array, error) {
 	if c.Size() > 1 { // one rank compares nothing
 		call = selection(spec, p.state, axes)
 	}
+	return agreed(c, call, mine, a, t)
+}
+
+// agreed has the ranks agree on the call that makes an array, with this rank's error, and runs the transfer to it, if there is one. It returns
+// the array.
+func agreed(c *comm.Comm, call comm.Call, mine error, a *Array, t *transfer.Transfer) (*Array, error) {
 	all := make([]comm.Shared, c.Size())
-	if err = c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err == nil {
+	err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all)
+	if err == nil {
 		a.now.id = all[0][0]
-		err = status.In(spec.Name(), t.Run())
+		if t != nil {
+			err = status.In(call.Op, t.Run())
+		}
 	} else if t != nil {
 		t.Release()
 	}

@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import Axis, Region, move_pieces
+from ..containers.indexing.regions import Axis, Region
 from ..containers.interior import division_of, is_laid_out_as, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
@@ -18,7 +18,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from .array_operands import is_number, together
 from .exchange import share
-from .layouts import container_of
+from .layouts import joined_of
 from .manipulation import check_open, dimension, divided_dimensions, divided_like, reshaped
 
 if TYPE_CHECKING:
@@ -105,7 +105,6 @@ def concat(arrays: Any, axis: int | None = 0) -> Any:
             raise InvalidArgumentError(
                 f"concat: shapes {first.shape} and {c.shape} differ in more than the extent along axis {dim}"
             )
-    share(first, "concat", f"{len(given)} along axis {dim}", also=given)
     return _joined(given, dim)
 
 
@@ -115,18 +114,17 @@ def _joined(given: list[Any], dim: int) -> Any:
     shape = tuple(sum(extents) if d == dim else extent for d, extent in enumerate(first.shape))
     everywhere = all(c.partition_policy is Partition.REPLICATED for c in given)
     divided = REPLICATED if everywhere else _division_of_all(first, given, dim)
+    words = f"concat {len(given)} along axis {dim}"
     if divided is not None:
-        made = container_of(first, shape, first.dtype, divided, blank=True)
+        made = joined_of(given, shape, divided, [], words)
         np.concatenate([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
-    made = container_of(first, shape, first.dtype, divided_like(first), blank=True)
-    start, pieces = 0, []
+    start, rows = 0, []
     for c, extent in zip(given, extents):
         axes = [Axis(d, start if d == dim else 0, 1, whole, True) for d, whole in enumerate(c.shape)]
-        pieces.append((c, Region(tuple(axes)).destination()))
+        rows += Region(tuple(axes)).destination()
         start += extent
-    move_pieces(made, pieces)
-    return made
+    return joined_of(given, shape, divided_like(first), rows, words)
 
 
 def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:
@@ -187,10 +185,10 @@ def stack(arrays: Any, axis: int = 0) -> Any:
     for c in given:
         if c.shape != first.shape:
             raise InvalidArgumentError(f"stack: shapes {first.shape} and {c.shape} differ")
-    share(first, "stack", f"{len(given)} along axis {dim}", also=given)
+    words = f"stack {len(given)} along axis {dim}"
     shape = (*first.shape[:dim], len(given), *first.shape[dim:])
     if all(c.partition_policy is Partition.REPLICATED for c in given):
-        made = container_of(first, shape, first.dtype, REPLICATED, blank=True)
+        made = joined_of(given, shape, REPLICATED, [], words)
         np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
         return made
     if is_where_divided(first) and all(is_laid_out_as(first, c) for c in given):
@@ -200,17 +198,15 @@ def stack(arrays: Any, axis: int = 0) -> Any:
         elif dim > 0:
             divided = division_of(first)
         if divided is not None:
-            made = container_of(first, shape, first.dtype, divided, blank=True)
+            made = joined_of(given, shape, divided, [], words)
             np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
             return made
-    made = container_of(first, shape, first.dtype, BLOCK, blank=True)
-    pieces = []
-    for i, c in enumerate(given):
+    rows = []
+    for i in range(len(given)):
         axes = [Axis(d, 0, 1, extent, True) for d, extent in enumerate(shape)]
         axes[dim] = Axis(dim, i, 1, 1, False)
-        pieces.append((c, Region(tuple(axes)).destination()))
-    move_pieces(made, pieces)
-    return made
+        rows += Region(tuple(axes)).destination()
+    return joined_of(given, shape, BLOCK, rows, words)
 
 
 @algorithm

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer
+from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all
 from ..containers.interior import is_laid_out_as, run_as
 from ..containers.layout import BLOCK, Division
@@ -43,16 +44,30 @@ def container_of(
     divided: Division,
     placement: Placement | None = None,
     blank: bool = False,
+    words: str = "",
+    pieces: Sequence[int] = (),
 ) -> DistributedContainer:
     """Make a vector or a tensor for a result on the ranks of a container, and where that is. Collective.
 
-    It is of zeros, or blank, which is anything, for a caller that writes all elements.
+    It is of zeros, or blank, which is anything, for a caller that writes all elements. See ``created``.
     """
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
     where = source.placement_policy if placement is None else placement
-    made: DistributedContainer = created(kind, source.context, shape, dtype, divided, where, blank)
+    made: DistributedContainer = created(
+        kind, source.context, shape, dtype, divided, where, blank, words, pieces=pieces
+    )
     run_as(made, source.execution_policy)
     return made
+
+
+def joined_of(given: list[Any], shape: tuple[int, ...], divided: Division, rows: list[int], words: str) -> Any:
+    """Make a vector or a tensor of elements of containers, as the rows of a move say for each. Collective.
+
+    All are of one context and dtype. Without rows, elements are anything. Words are the name of the call, a space, and
+    its arguments: the ranks agree once.
+    """
+    pieces = (len(given), *[handle_to_read(of) for of in given], *rows)
+    return container_of(given[0], shape, given[0].dtype, divided, blank=True, words=words, pieces=pieces)
 
 
 def redivided(c: DistributedContainer, divided: Division) -> DistributedContainer:

@@ -465,7 +465,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     made = new_like(a, a.dtype, blank=True)
     if a.placement_policy is Placement.DEVICE or divided_dimensions(a).intersection(axes):
         rows = [[n for d, (of, to, count) in enumerate(piece) for n in (d, of, 1, d, to, 1, count)] for piece in pieces]
-        move_pieces(made, [(a, each) for each in rows])
+        move_pieces(made, a, rows)
         return made
     part, result = a.local_view(), made.local_view()
     for piece in pieces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Sequence, TypeVar
 
 import numpy as np
 
@@ -87,14 +87,16 @@ def created(
     blank: bool = False,
     words: str = "",
     execution: Execution = Execution.SEQ,
+    pieces: Sequence[int] = (),
 ) -> Made:
     """Return a container of a class, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
 
     Blank elements are anything: for a caller that writes all of them before anyone else sees them. Words are what else
-    the ranks agree on: the name of the call that makes the container, a space, and its arguments.
+    the ranks agree on: the name of the call that makes the container, a space, and its arguments. Pieces are of
+    containers from which elements move to it: their number, their handles, and the rows of a move for each.
     """
     made: Any = kind.__new__(kind)
-    made._create(ctx, shape, np.dtype(dtype), divided, execution, placement, blank, words)
+    made._create(ctx, shape, np.dtype(dtype), divided, execution, placement, blank, words, pieces)
     new: Made = made
     return new
 

@@ -73,11 +73,13 @@ class OwningContainer(DistributedContainer):
         placement: Placement = Placement.HOST,
         blank: bool = False,
         words: str = "",
+        pieces: Sequence[int] = (),
     ) -> None:
         """Make the native container, of zeros. Collective: the ranks agree on shape, dtype, division and placement.
 
         Blank elements are anything: for a caller that writes all of them before anyone else sees them. Words are what
-        else the ranks agree on: the name of the call that makes the container, a space, and its arguments.
+        else the ranks agree on: the name of the call that makes the container, a space, and its arguments. Pieces are
+        of containers from which elements move to it: their number, their handles, and the rows of a move for each.
         """
         if cached_windows.kept:
             cached_windows.end_unused(ctx, words.partition(" ")[0] or self._op)
@@ -87,11 +89,11 @@ class OwningContainer(DistributedContainer):
             if carrier(dtype) is not None:
                 agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         elif divided is BLOCK and placement is _HOST and execution is _SEQ:  # noqa: SIM102 - nothing is called in vain
-            if self._adopt_whole(ctx, dtype, divided, shape, blank):
+            if not pieces and self._adopt_whole(ctx, dtype, divided, shape, blank):
                 return
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
-        handle = bridge.create(ctx, said, blank, spec)
+        handle = bridge.join(ctx, said, spec, pieces) if pieces else bridge.create(ctx, said, blank, spec)
         if placement is _HOST and execution is _SEQ and computed:
             self._adopt_native(handle, ctx, dtype, len(shape), divided)
             return

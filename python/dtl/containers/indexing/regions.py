@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,14 +87,10 @@ def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], le
     bridge.move(to, np.array([handle_to_read(of), *rows], np.int64), 0, 0, int(leave))
 
 
-def move_pieces(to: DistributedContainer, pieces: Sequence[tuple[DistributedContainer, list[int]]]) -> None:
-    """Move elements of several containers to places of another that do not overlap, all at the same time. Collective.
-
-    They are of one context and one dtype, none is the one that is written to, and all have the same number of rows.
-    """
-    handles = tuple([handle_to_read(of) for of, _ in pieces])
-    rows = tuple([number for _, rows in pieces for number in rows])
-    bridge.move_all(to, handles, rows)
+def move_pieces(to: DistributedContainer, of: DistributedContainer, rows: list[list[int]]) -> None:
+    """Move elements of a container to places of another that do not overlap, all at the same time. Collective."""
+    read = handle_to_read(of)
+    bridge.move_all(to, (len(rows), *[read] * len(rows), *[number for piece in rows for number in piece]))
 
 
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
