@@ -61,7 +61,7 @@ def test_others_have_closed_the_context(ctx: dtl.Context, own: dtl.Context, name
     started = time.monotonic()
     with pytest.raises(dtl.CommunicationError, match="has closed the context") as caught:
         WAITS[name](own, last)
-    assert time.monotonic() - started < 2  # one, on cores that others use too
+    assert time.monotonic() - started < 20  # one, where nobody else uses the cores
     assert re.search(r"ranks? [1-9].* ha(s|ve) closed the context", str(caught.value))
     for source in range(1, ctx.size):
         assert (dtl.recv(own, source) == np.arange(3) + source).all()  # which it has sent before

@@ -183,7 +183,7 @@ def test_lock_of_a_rank_that_ends(tmp_path: Path, mode: str) -> None:
                 win.lock(0)
             except dtl.CommunicationError as error:
                 print(error, flush=True)
-            assert time.monotonic() - started < 5  # and not for ever
+            assert time.monotonic() - started < 30  # and not for ever
         """,
         tmp_path,
     )
