@@ -323,7 +323,9 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
 
     @collective
     def quantile(self, q: Any = 0.5, *, skipna: bool = True) -> Any:
-        """Return a quantile of numbers, or an array of several, with linear interpolation; None of nothing. Collective.
+        """Return a quantile, or an array of several, with linear interpolation; None of nothing. Collective.
+
+        Quantiles of dates and times are dates and times in whole units; those of numbers and decimals are floats.
 
         Parameters
         ----------
@@ -336,7 +338,7 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
 
     @collective
     def median(self, *, skipna: bool = True) -> Any:
-        """Return the median of numbers; None of nothing. Collective."""
+        """Return the median, as :meth:`quantile`; None of nothing. Collective."""
         return reductions.quantile(self._rows, "median", 0.5, skipna)
 
     @collective

@@ -19,6 +19,7 @@ from .elementwise import combined, decoded, numpy_of
 from .exchange import by_rank
 from .hashes import hashed, ranks_of
 from .rows import Rows, arrow, arrows_errors
+from .time_quantiles import quantiles_of_times
 
 #: The digits of a decimal128, and those in which sums and quotients of them are computed.
 _DIGITS, _EXACT = 38, decimal.Context(prec=200)
@@ -293,7 +294,7 @@ def _plain(value: Any) -> Any:
 
 
 def quantile(rows: Rows, op: str, q: Any, skipna: Any) -> Any:
-    """Return quantiles of numbers. Collective."""
+    """Return quantiles of numbers as floats, of dates and times in their own type. Collective."""
     ctx, name, pa = rows.context, rows.names[0], arrow()
     with local_step(ctx, op):
         skips = bool(flag("skipna", skipna))
@@ -303,14 +304,22 @@ def quantile(rows: Rows, op: str, q: Any, skipna: Any) -> Any:
         if not ((given >= 0) & (given <= 1)).all():
             raise BoundsError(f"q {q!r} outside [0, 1]")
         kind = rows.schema.types[0]
-        if not (is_number(kind) or pa.types.is_null(kind)):
+        timed = is_time(kind)
+        if not (is_number(kind) or is_decimal(kind) or timed or pa.types.is_null(kind)):
             raise InvalidTypeError(f"{op} of a column of {kind} is not defined")
-        values, valid = numpy_of(rows.local.column(0))
-        chosen = np.asarray(values if valid is None else values[valid], np.float64)
+        column = rows.local.column(0)
+        present = column.drop_null()
     agree(ctx, op, f"of {name!r}, q {given.tolist()}, skipna {skips}")
-    found = allgather_object(ctx, (len(values) - len(chosen), len(chosen)))
+    found = allgather_object(ctx, (column.null_count, len(present)))
     if not sum(count for _, count in found) or (not skips and any(nulls for nulls, _ in found)):
         return None
+    if timed:
+        there = Rows(ctx, pa.table([present], names=rows.names), tuple(count for _, count in found))
+        made = quantiles_of_times(there, op, np.atleast_1d(given).astype(np.float64))
+        return _plain(made[0]) if given.ndim == 0 else made.to_numpy(zero_copy_only=False)
+    with local_step(ctx, op), arrows_errors(op):
+        values, _ = numpy_of(present.cast(pa.float64()) if is_decimal(kind) else present)
+        chosen = np.asarray(values, np.float64)
     with DistributedVector.from_local(ctx, chosen) as vec:
         return quantile_of_vector(vec, q if given.ndim == 0 else given)
 

@@ -206,6 +206,38 @@ def test_reductions_of_nothing(ctx: dtl.Context, kind: str) -> None:
     assert divided(ctx, pa.table({"x": [1.5]}))["x"].var(ddof=0) == 0
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.date32(), pa.timestamp("ns", "UTC"), pa.timestamp("s"), pa.duration("us"), pa.time32("ms")], ids=str
+)
+@pytest.mark.parametrize("count", [1, 2, 9, 10])
+def test_quantiles_of_times(ctx: dtl.Context, kind: Any, count: int) -> None:
+    draw = np.random.default_rng(count)
+    numbers = draw.integers(0, 80_000_000, count) if kind.bit_width == 32 else draw.integers(2**62, 2**63 - 1, count)
+    width = pa.int32() if kind.bit_width == 32 else pa.int64()
+    if kind == pa.date32():
+        numbers = numbers // 10_000
+    x = dtl.Table(ctx, {"x": pa.array([None, *numbers.tolist()], width).cast(kind)})["x"]
+    ordered = sorted(numbers.tolist())
+
+    def place(q: float) -> Any:
+        low = int((count - 1) * q)
+        above = ordered[min(low + 1, count - 1)]
+        return ordered[low] + int((above - ordered[low]) * ((count - 1) * q - low))
+
+    if pa.types.is_time(kind):
+        assert pa.scalar(x.median(), kind).cast(width).as_py() == place(0.5)
+    else:
+        found = x.quantile([0, 0.3, 0.5, 1])
+        assert found.astype(np.int64).tolist() == [place(q) for q in (0, 0.3, 0.5, 1)]
+    assert x.median(skipna=False) is None
+
+
+def test_quantiles_of_decimals(ctx: dtl.Context) -> None:
+    x = dtl.Table(ctx, {"x": pa.array([decimal.Decimal("1.10"), None, decimal.Decimal("2.25")])})["x"]
+    assert x.median() == pytest.approx(1.675)
+    assert x.quantile(1) == 2.25
+
+
 def test_quantiles(ctx: dtl.Context) -> None:
     x = divided(ctx, WHOLE, "last")["i64"]
     given = np.array([v for v in NUMBERS["i64"] if v is not None], float)
