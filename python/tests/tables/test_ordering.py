@@ -96,6 +96,11 @@ BAD: dict[str, tuple[type[Exception], str, Any]] = {
     "direction": (dtl.InvalidTypeError, "ascending must be", lambda t: t.sort_values("x", ascending="up")),
     "where null is": (dtl.InvalidArgumentError, "na_position", lambda t: t.sort_values("x", na_position="middle")),
     "by lists": (dtl.InvalidTypeError, "by which no rows", lambda t: t.sort_values("list")),
+    "by intervals": (
+        dtl.InvalidTypeError,
+        "by which no rows",
+        lambda t: dtl.Table(t.context, {"x": pa.nulls(2, pa.month_day_nano_interval())}).sort_values("x"),
+    ),
     "n": (dtl.BoundsError, "n -1 is negative", lambda t: t.nlargest(-1, "x")),
     "keep": (dtl.InvalidArgumentError, "keep must be", lambda t: t.duplicated("x", keep="some")),
     "lists compared": (dtl.InvalidTypeError, "'list' is of list", lambda t: t.drop_duplicates()),
