@@ -156,7 +156,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         return as_table(rows)
 
     def _of_chosen(self, rows: Rows) -> Any:
-        return as_table(rows.like(rows.local.select(self._listed)) if self._listed else rows)
+        return as_table(rows.like(rows.local.select(self._listed)) if self._listed is not None else rows)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -172,6 +172,8 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         """Return the groups of one column's values, or of a list of columns."""
         if isinstance(name, list):
             listed = column_names(self._rows, "the list", name)
+            if not listed:
+                raise InvalidArgumentError("the list names no column; groups have at least one")
             kept = [*self._keys, *(each for each in listed if each not in self._keys)]
             return TableGroupBy(self._rows.like(self._rows.local.select(kept)), self._keys, self._dropna, listed)
         if not isinstance(name, str):

@@ -90,6 +90,7 @@ BAD: dict[str, tuple[type[Exception], str, Any]] = {
     "no number among some": (dtl.InvalidTypeError, "n must be", lambda g: g.nth([1, 2.5])),
     "limit": (dtl.InvalidArgumentError, "limit 0 is less than 1", lambda g: g["i"].ffill(limit=0)),
     "text": (dtl.InvalidTypeError, "-", lambda g: g["text"].diff()),
+    "no name": (dtl.InvalidArgumentError, "the list names no column", lambda g: g[[]]),
     "no column": (dtl.InvalidArgumentError, "no column beside its keys", lambda g: g[["k"]].shift()),
 }
 
