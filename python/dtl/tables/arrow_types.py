@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,6 @@ def check_known(schema: Any) -> None:
             )
 
 
-@functools.lru_cache(maxsize=None)
 def _takes_intervals() -> bool:
     """Say whether pyarrow takes intervals from an array; version 14 makes them null."""
     pa = arrow()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -297,11 +298,21 @@ def tables(ctx: dtl.Context) -> None:
         again.save(path, compression="zstd")
         assert_type(dtl.read_parquet(ctx, path, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
         assert_type(dtl.read_sql(ctx, "SELECT 1 AS n", lambda: sqlite3.connect(":memory:")), dtl.Table)
+        if ctx.is_root:
+            Path(f"{path}.json").write_text('{"x": 1}\n', encoding="utf-8")
+        ctx.barrier()
+        assert_type(dtl.read_json(ctx, f"{path}.json", columns=["x"]), dtl.Table)
         dtl.save(table, f"{path}.csv")
         assert_type(dtl.read_csv(ctx, f"{path}.csv", usecols=["x"]).to_columns(), dtl.Columns)
         assert dtl.load(ctx, path, rows=slice(1, 2)).shape == (1, 2)
         ctx.barrier()  # before a rank removes its folder
     print(again.to_pandas(), x.sum(), x.quantile([0.5]), again.dropna().fillna({"x": 0}).describe())
+
+
+def lakes(ctx: dtl.Context) -> None:
+    """Tables that other packages than pyarrow read, which nobody calls here."""
+    assert_type(dtl.read_delta(ctx, "sales", version=3, columns=["x"], filters=[("x", ">", 1)]), dtl.Table)
+    assert_type(dtl.read_iceberg(ctx, "shop.sales", catalog="here", snapshot=1, filters="x > 1"), dtl.Table)
 
 
 def makes(ctx: dtl.Context) -> None:
