@@ -257,6 +257,8 @@ def _grouped(rng: random.Random, one: Any, _: Any) -> Step | None:
     named = {f"r{place}": (rng.choice(rest), rng.choice(AGGREGATES)) for place in range(rng.choice([1, 3]))}
     dropna = rng.random() < 0.5
     plain = all(how not in ("size", "list", "first", "last", "nunique") for _, how in named.values())
+    # Means of decimals are decimals in pandas, rounded to their places.
+    plain = plain and not any(pa.types.is_decimal(one.dtypes[name]) for name, _ in named.values())
 
     def by_pandas(frame: Any) -> Any:
         return frame.groupby(keys, as_index=False, dropna=dropna, observed=True).agg(**named)
