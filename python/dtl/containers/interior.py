@@ -14,6 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native import library
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, raw_handle_of
 from ..exceptions import InvalidTypeError
@@ -94,9 +95,14 @@ def as_elements(c: Any, of_core: Any) -> np.ndarray[Any, Any]:
 
 
 def as_carried(c: Any, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return elements of a container's type as the core takes them."""
+    """Return elements of a container's type as the core takes them, and compares them on all ranks: by their bytes."""
+    return room_for(c, kind_of(c.dtype).cleared(elements))
+
+
+def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array for elements of a container's type as the core writes to it."""
     carrier = carrier_of(c)
-    return elements if carrier is None else elements.view(carrier)
+    return out if carrier is None else out.view(carrier)
 
 
 def check_numbers(c: Any, op: str) -> None:

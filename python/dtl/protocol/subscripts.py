@@ -24,6 +24,7 @@ from ..containers.interior import (
     as_elements,
     end_write,
     note_meaning,
+    room_for,
     run_as,
     set_part,
 )
@@ -285,7 +286,7 @@ class Subscripts:
         self._check_open()
         number = integer("root", root)
         out = np.empty(self.shape, self._dtype) if self._context.rank == number else None
-        bridge.gather_to(self, None if out is None else as_carried(self, out), number)
+        bridge.gather_to(self, None if out is None else room_for(self, out), number)
         return out
 
     @blocking

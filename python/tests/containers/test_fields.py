@@ -108,3 +108,41 @@ def test_ranks_that_write_other_values(ctx: dtl.Context) -> None:
     people = dtl.asarray(ctx, PEOPLE)
     with pytest.raises(dtl.CollectiveMismatchError):
         people["age"] = ctx.rank
+
+
+#: Records with bytes that belong to no value: gaps between fields, and the last bytes of long floats.
+WITH_GAPS = {
+    "gaps": (np.dtype([("a", "i1"), ("b", "f8")], align=True), [(1, 2.5), (2, 3.5), (3, 4.5)]),
+    "long floats": (np.dtype([("a", np.longdouble), ("b", "i1")]), [(1.5, 1), (2.5, 2), (3.5, 3)]),
+    "long complex": (np.dtype([("a", np.clongdouble, (2,))]), [([1j, 2],), ([3, 4j],), ([5, 6],)]),
+    "records of these": (
+        np.dtype([("a", np.dtype([("b", "i2"), ("c", np.longdouble)], align=True))]),
+        [((1, 2.5),), ((2, 3.5),), ((3, 4.5),)],
+    ),
+}
+
+
+def of_rank(ctx: dtl.Context, dtype: np.dtype[Any], values: list[Any]) -> Any:
+    """Return records that are equal on all ranks, with other bytes in their gaps on each."""
+    made = np.empty(len(values), dtype)
+    made.view(np.uint8)[:] = 17 * ctx.rank + 1
+    for place, value in enumerate(values):
+        made[place] = value
+    return made
+
+
+@pytest.mark.parametrize("name", WITH_GAPS)
+def test_bytes_of_no_value(ctx: dtl.Context, name: str) -> None:
+    dtype, values = WITH_GAPS[name]
+    plain, given = np.array(values, dtype), of_rank(ctx, dtype, values)
+    with dtl.DistributedVector.from_numpy(ctx, given) as vec:
+        vec[:] = given[::-1].copy()
+        vec[0] = given[1]
+        vec[[1, 2]] = given[:2]
+        vec[vec == given[0]] = given[2]
+        assert_holds(vec, plain[[1, 2, 1]])
+        assert_holds(np.isin(vec, given[1:2]), np.array([True, False, True]))
+        assert_holds(np.append(vec, given), plain[[1, 2, 1, 0, 1, 2]])
+        assert_holds(np.insert(vec, 1, given[0]), plain[[1, 0, 2, 1]])
+    with dtl.full(ctx, 3, given[1], dtype=dtype) as vec:
+        assert_holds(vec, plain[[1, 1, 1]])

@@ -118,6 +118,10 @@ class Kind:
         """Return which class of ``containers/map/keys.py`` makes keys of maps of them; "" of those that are none."""
         return ""
 
+    def cleared(self, elements: Array) -> Array:
+        """Return elements of which equal ones are the same bytes, since those that belong to no value are zero."""
+        return elements
+
     def alike(self, keys: Array) -> Array:
         """Return keys of a map of which the equal ones are the same bytes."""
         return keys
@@ -130,7 +134,7 @@ class Kind:
         """Return a checksum of elements that goes on from another one."""
         import zlib  # seldom needed
 
-        elements: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        elements: Any = np.ascontiguousarray(self.cleared(array)).reshape(-1).view(np.uint8)
         return zlib.crc32(elements, start)
 
     def stays(self, of: np.dtype[Any], dtype: np.dtype[Any]) -> bool:

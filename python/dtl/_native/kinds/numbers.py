@@ -218,10 +218,22 @@ class Complex(Number):
         return made
 
 
+#: How many bytes of a long float are of its value: those of x86 have 80 bits, in 12 or 16 bytes.
+_OF_LONG = 10 if np.finfo(np.longdouble).nmant == 63 else np.dtype(np.longdouble).itemsize
+
+
 class Long(Real):
-    """Floats of more than 64 bits, which no container holds."""
+    """Floats of more than 64 bits, which no container holds, but as fields of records."""
 
     is_ordered_by_core = False
+
+    def cleared(self, elements: Array) -> Array:
+        """Return floats whose further bytes are zero."""
+        given: Array = np.ascontiguousarray(elements)
+        made = np.zeros((*elements.shape, elements.dtype.itemsize), np.uint8)
+        value = slice(_OF_LONG) if elements.dtype.isnative else slice(-_OF_LONG, None)
+        made[..., value] = given.view(np.uint8).reshape(made.shape)[..., value]
+        return made.view(elements.dtype)[..., 0]
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Refuse them."""
@@ -229,7 +241,13 @@ class Long(Real):
 
 
 class LongComplex(Complex):
-    """Complex numbers of more than 128 bits, which no container holds."""
+    """Complex numbers of more than 128 bits, which no container holds, but as fields of records."""
+
+    def cleared(self, elements: Array) -> Array:
+        """Return numbers of whose parts the further bytes are zero."""
+        parts = np.ascontiguousarray(elements).view(elements.real.dtype).reshape(*elements.shape, 2)
+        cleared: Array = self.of(parts.dtype).cleared(parts)
+        return cleared.view(elements.dtype)[..., 0]
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Refuse them."""

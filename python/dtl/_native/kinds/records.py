@@ -57,6 +57,15 @@ class Record(Moved):
         """Return that of records."""
         return "" if dtype.names is None else "RecordKeys"
 
+    def cleared(self, elements: Array) -> Array:
+        """Return records whose gaps are zero, and the bytes of their fields that belong to no value."""
+        if elements.dtype.names is None or not _has_gaps(elements.dtype):
+            return elements
+        made = np.zeros(elements.shape, elements.dtype)
+        for name in elements.dtype.names:
+            made[name] = self.of(elements[name].dtype).cleared(elements[name])
+        return made
+
     def alike(self, keys: Array) -> Array:
         """Return records whose fields are alike, and whose gaps are zero."""
         if keys.dtype.names is None:
@@ -108,6 +117,11 @@ def _bases(dtype: np.dtype[Any]) -> list[np.dtype[Any]]:
     if dtype.names is None:
         return [dtype.base] if dtype.base.names is None else _bases(dtype.base)
     return [base for name in dtype.names for base in _bases(dtype[name])]
+
+
+def _has_gaps(dtype: np.dtype[Any]) -> bool:
+    """Say whether there are bytes in a record that belong to no field, or to no value of one."""
+    return packed(dtype).itemsize != dtype.itemsize or any(base.char in "gG" for base in _bases(dtype))
 
 
 def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
