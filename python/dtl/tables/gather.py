@@ -148,8 +148,8 @@ def _fixed(array: Any, chosen: Chosen) -> Any:
 def _bits(array: Any, chosen: Chosen) -> Any:
     rows = chosen.rows
     out = arrow().allocate_buffer((len(rows) + 7) // 8)
-    values = array.buffers()[1] if len(array) else b""
-    bridge.take_bits(out, values, array.offset, len(array), rows, len(rows))
+    values, offset = (array.buffers()[1], array.offset) if len(array) else (b"", 0)
+    bridge.take_bits(out, values, offset, len(array), rows, len(rows))
     validity, nulls = _validity(array, chosen)
     return arrow().Array.from_buffers(array.type, len(rows), [validity, out], nulls)
 

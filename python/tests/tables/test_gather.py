@@ -73,6 +73,14 @@ def test_rows_are_those_that_arrow_takes(monkeypatch: pytest.MonkeyPatch, rows: 
     assert found.equals(table.filter(pa.array(mask)))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rows_within_a_buffer(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    array = array_of(kind, 12, rng.random(12) < 0.5, rng).slice(9, 0)
+    (made,) = gather.taker(array)(gather.Chosen(np.array([-1, -1]), True))
+    assert made.to_pylist() == [None, None]
+
+
 def test_text_of_more_bytes_than_an_array_has_offsets_for_comes_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "_TEXT", 100)
     texts = pa.table({"text": ["a" * 40, None, "b"]})
