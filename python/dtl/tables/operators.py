@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -53,6 +53,8 @@ class Operators(HasRows):
         return self._operated(f, inputs, f"np.{f.__name__}")
 
     def __array_function__(self, f: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if f is np.where and len(args) == 3 and not kwargs:
+            return _where(*args)
         if f not in _METHODS or not args or args[0] is not self:
             raise InvalidTypeError(f"np.{f.__name__} is not for columns: column.to_vector() is for all of NumPy")
         name, defaults = _METHODS[f]
@@ -148,3 +150,15 @@ class Operators(HasRows):
     def abs(self: C) -> C:
         """Return the absolute values. Not collective."""
         return self.__abs__()
+
+
+def _where(condition: Any, one: Any, other: Any) -> Any:
+    """Return values of one where a condition is true, and of the other where it is false or null. Collective."""
+    if not isinstance(condition, Operators):
+        raise InvalidTypeError("the condition of np.where for columns is a column of bool, such as table['a'] > 1")
+    given: Any = condition
+    if isinstance(one, Operators):
+        return cast("Any", one).where(given, other)
+    if isinstance(other, Operators):
+        return cast("Any", other).mask(given.fillna(False), one)
+    return given.fillna(False).map({True: one, False: other})

@@ -548,3 +548,16 @@ def test_where_of_truths_in_chunks(ctx: dtl.Context) -> None:
     wanted = [x if c else y for c, x, y in zip(given["c"], given["x"], given["y"])]
     assert values(table["x"].where(table["c"], table["y"])) == wanted
     assert values(table["x"].where(table["c"], True)) == [x if c else True for c, x in zip(given["c"], given["x"])]
+
+
+def test_where_of_numpy(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"q": [1, 5, None, 7], "x": [1.5, 2.5, 3.5, None]})
+    large = table["q"] > 4
+    assert values(np.where(large, "many", "few")) == ["few", "many", "few", "many"]
+    assert values(np.where(large, table["x"], 0.0)) == [0.0, 2.5, 0.0, None]
+    assert values(np.where(large, 0.0, table["x"])) == [1.5, 0.0, 3.5, 0.0]
+    for wrong in (lambda: np.where([True] * 4, table["x"], 0.0), lambda: np.where(table["q"], table["x"], 0.0)):
+        with pytest.raises(dtl.InvalidTypeError, match=r"condition of .*where.* column of bool"):
+            wrong()
+    with pytest.raises(dtl.InvalidTypeError, match=r"np\.where is not for columns"):
+        np.where(large)
