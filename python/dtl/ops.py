@@ -5,7 +5,21 @@ from __future__ import annotations
 import enum
 from typing import Any, Callable, Final, Literal, Union
 
-from . import _numbers
+from ._numbers import (
+    OP_BAND,
+    OP_BOR,
+    OP_BXOR,
+    OP_LAND,
+    OP_LOR,
+    OP_MAX,
+    OP_MAXLOC,
+    OP_MIN,
+    OP_MINLOC,
+    OP_NO_OP,
+    OP_PROD,
+    OP_REPLACE,
+    OP_SUM,
+)
 
 
 class Op(enum.IntEnum):
@@ -28,19 +42,19 @@ class Op(enum.IntEnum):
     REPLACE and NO_OP are for windows: REPLACE writes the new element, and NO_OP leaves the old one.
     """
 
-    SUM = _numbers.OP_SUM
-    PROD = _numbers.OP_PROD
-    MIN = _numbers.OP_MIN
-    MAX = _numbers.OP_MAX
-    LAND = _numbers.OP_LAND
-    LOR = _numbers.OP_LOR
-    BAND = _numbers.OP_BAND
-    BOR = _numbers.OP_BOR
-    BXOR = _numbers.OP_BXOR
-    MINLOC = _numbers.OP_MINLOC
-    MAXLOC = _numbers.OP_MAXLOC
-    REPLACE = _numbers.OP_REPLACE
-    NO_OP = _numbers.OP_NO_OP
+    SUM = OP_SUM
+    PROD = OP_PROD
+    MIN = OP_MIN
+    MAX = OP_MAX
+    LAND = OP_LAND
+    LOR = OP_LOR
+    BAND = OP_BAND
+    BOR = OP_BOR
+    BXOR = OP_BXOR
+    MINLOC = OP_MINLOC
+    MAXLOC = OP_MAXLOC
+    REPLACE = OP_REPLACE
+    NO_OP = OP_NO_OP
 
 
 class InPlace(enum.Enum):

@@ -5,7 +5,18 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Literal, Sequence, TypeVar, Union
 
-from . import _numbers
+from ._numbers import (
+    PARTITION_BLOCK,
+    PARTITION_BLOCK_CYCLIC,
+    PARTITION_CYCLIC,
+    PARTITION_EXPLICIT,
+    PARTITION_HASH,
+    PARTITION_REPLICATED,
+    PLACEMENT_DEVICE,
+    PLACEMENT_DEVICE_PREFERRED,
+    PLACEMENT_HOST,
+    PLACEMENT_UNIFIED,
+)
 from .exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -15,21 +26,21 @@ if TYPE_CHECKING:
 class Partition(enum.IntEnum):
     """Which rank holds which element."""
 
-    BLOCK = _numbers.PARTITION_BLOCK
-    CYCLIC = _numbers.PARTITION_CYCLIC
-    BLOCK_CYCLIC = _numbers.PARTITION_BLOCK_CYCLIC
-    HASH = _numbers.PARTITION_HASH
-    REPLICATED = _numbers.PARTITION_REPLICATED
-    EXPLICIT = _numbers.PARTITION_EXPLICIT
+    BLOCK = PARTITION_BLOCK
+    CYCLIC = PARTITION_CYCLIC
+    BLOCK_CYCLIC = PARTITION_BLOCK_CYCLIC
+    HASH = PARTITION_HASH
+    REPLICATED = PARTITION_REPLICATED
+    EXPLICIT = PARTITION_EXPLICIT
 
 
 class Placement(enum.IntEnum):
     """Where the elements are: on the host, on a GPU, or in memory that both reach."""
 
-    HOST = _numbers.PLACEMENT_HOST
-    DEVICE = _numbers.PLACEMENT_DEVICE
-    UNIFIED = _numbers.PLACEMENT_UNIFIED
-    DEVICE_PREFERRED = _numbers.PLACEMENT_DEVICE_PREFERRED
+    HOST = PLACEMENT_HOST
+    DEVICE = PLACEMENT_DEVICE
+    UNIFIED = PLACEMENT_UNIFIED
+    DEVICE_PREFERRED = PLACEMENT_DEVICE_PREFERRED
 
 
 class Execution(enum.IntEnum):
