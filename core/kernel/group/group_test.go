@@ -97,7 +97,7 @@ func someNull(rng *rand.Rand, n int) []bool {
 
 func TestNumberWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 1000, 5*chunk + 7} {
+	for _, n := range []int{0, 1, 1000, 2*chunk + 7} {
 		for _, distinct := range []uint64{1, 100, math.MaxUint64} {
 			for _, null := range [][]bool{nil, someNull(rng, n)} {
 				v := make([]uint64, n)
@@ -118,7 +118,7 @@ func TestNumberWords(t *testing.T) {
 
 func TestNumberTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	const n = 3*chunk + 5
+	const n = 2*chunk + 5
 	v := make([]string, n)
 	for i := range v {
 		v[i] = strings.Repeat("a", rng.IntN(40)) + strings.Repeat("\x00", rng.IntN(3)) + strings.Repeat("b", rng.IntN(3))
@@ -147,10 +147,10 @@ func TestNumberHalfWords(t *testing.T) {
 
 func TestNumbersThatAreLookedUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	const n, known = 5*chunk + 7, 3 * chunk
+	const n, known = 4*chunk + 7, 2 * chunk
 	v := make([]uint64, n)
 	for i := range v {
-		v[i] = rng.Uint64N(5 * chunk)
+		v[i] = rng.Uint64N(4 * chunk)
 	}
 	codes, rows := numbered(v[:known], nil)
 	of := map[uint64]int64{}
@@ -182,8 +182,8 @@ func TestRenumber(t *testing.T) {
 // folded checks the folds of a type beside a naive loop, and that they are the same of any number of workers.
 func folded[V int8 | int64 | uint16 | float64, S int64 | uint64 | float64](t *testing.T, of, sums dtype.Type, draw func(rng *rand.Rand) V) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, width := range []int{1, 10, 2 * chunk} {
-		n := 10*chunk + 3
+	for _, width := range []int{1, 10, chunk} {
+		n := 2*chunk + 3
 		v, codes := make([]V, n), make([]int64, n)
 		for i := range v {
 			v[i], codes[i] = draw(rng), rng.Int64N(int64(width))
@@ -274,7 +274,7 @@ func TestFoldsThatDoNotFit(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	for _, n := range []int{0, 1, 5*chunk + 3} {
+	for _, n := range []int{0, 1, 2*chunk + 3} {
 		for _, width := range []int{1, 7, n/10 + 1, 2*n + 1} {
 			v, codes := make([]float64, n), make([]int64, n)
 			for i := range v {
@@ -365,7 +365,7 @@ func ordered(codes []int64, v []float64, descending bool) []int64 {
 
 func TestNumberInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	for _, n := range []int{0, 1, 5*chunk + 3} {
+	for _, n := range []int{0, 1, 2*chunk + 3} {
 		v, codes := make([]float64, n), make([]int64, n)
 		for i := range v {
 			v[i] = float64(rng.IntN(2*n) - n)
