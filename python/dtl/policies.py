@@ -6,16 +6,34 @@ import enum
 from typing import TYPE_CHECKING, Any, Literal, Sequence, TypeVar, Union
 
 from ._numbers import (
-    PARTITION_BLOCK,
-    PARTITION_BLOCK_CYCLIC,
-    PARTITION_CYCLIC,
-    PARTITION_EXPLICIT,
-    PARTITION_HASH,
-    PARTITION_REPLICATED,
-    PLACEMENT_DEVICE,
-    PLACEMENT_DEVICE_PREFERRED,
-    PLACEMENT_HOST,
-    PLACEMENT_UNIFIED,
+    PARTITION_BLOCK as _PARTITION_BLOCK,
+)
+from ._numbers import (
+    PARTITION_BLOCK_CYCLIC as _PARTITION_BLOCK_CYCLIC,
+)
+from ._numbers import (
+    PARTITION_CYCLIC as _PARTITION_CYCLIC,
+)
+from ._numbers import (
+    PARTITION_EXPLICIT as _PARTITION_EXPLICIT,
+)
+from ._numbers import (
+    PARTITION_HASH as _PARTITION_HASH,
+)
+from ._numbers import (
+    PARTITION_REPLICATED as _PARTITION_REPLICATED,
+)
+from ._numbers import (
+    PLACEMENT_DEVICE as _PLACEMENT_DEVICE,
+)
+from ._numbers import (
+    PLACEMENT_DEVICE_PREFERRED as _PLACEMENT_DEVICE_PREFERRED,
+)
+from ._numbers import (
+    PLACEMENT_HOST as _PLACEMENT_HOST,
+)
+from ._numbers import (
+    PLACEMENT_UNIFIED as _PLACEMENT_UNIFIED,
 )
 from .exceptions import InvalidArgumentError
 
@@ -26,21 +44,21 @@ if TYPE_CHECKING:
 class Partition(enum.IntEnum):
     """Which rank holds which element."""
 
-    BLOCK = PARTITION_BLOCK
-    CYCLIC = PARTITION_CYCLIC
-    BLOCK_CYCLIC = PARTITION_BLOCK_CYCLIC
-    HASH = PARTITION_HASH
-    REPLICATED = PARTITION_REPLICATED
-    EXPLICIT = PARTITION_EXPLICIT
+    BLOCK = _PARTITION_BLOCK
+    CYCLIC = _PARTITION_CYCLIC
+    BLOCK_CYCLIC = _PARTITION_BLOCK_CYCLIC
+    HASH = _PARTITION_HASH
+    REPLICATED = _PARTITION_REPLICATED
+    EXPLICIT = _PARTITION_EXPLICIT
 
 
 class Placement(enum.IntEnum):
     """Where the elements are: on the host, on a GPU, or in memory that both reach."""
 
-    HOST = PLACEMENT_HOST
-    DEVICE = PLACEMENT_DEVICE
-    UNIFIED = PLACEMENT_UNIFIED
-    DEVICE_PREFERRED = PLACEMENT_DEVICE_PREFERRED
+    HOST = _PLACEMENT_HOST
+    DEVICE = _PLACEMENT_DEVICE
+    UNIFIED = _PLACEMENT_UNIFIED
+    DEVICE_PREFERRED = _PLACEMENT_DEVICE_PREFERRED
 
 
 class Execution(enum.IntEnum):
