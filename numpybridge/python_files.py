@@ -14,8 +14,8 @@ from types import ModuleType
 
 HEAD = "# The build writes this file, by numpybridge/python_files.py."
 
-#: How the names of constants begin that the package has without the shared object.
-SHARED = ("OP_", "PARTITION_", "PLACEMENT_", "STATUS_")
+#: The kinds of constants that the package has without the shared object. Names of constants begin with them.
+SHARED = ("OP", "PARTITION", "PLACEMENT", "STATUS")
 
 
 def load(path: str) -> ModuleType:
@@ -48,10 +48,15 @@ def stub(written: str, module: ModuleType) -> str:
 
 
 def numbers(module: ModuleType) -> str:
-    """Return a module with the numbers that the package has without the shared object."""
-    lines = [f"{name}: Final = {value}" for name, value in vars(module).items() if name.startswith(SHARED)]
-    about = '"""The numbers of operators, partitions, placements and failures, which are the core\'s."""'
-    return "\n".join([HEAD, about, "", "from typing import Final", "", *lines, ""])
+    """Return a module with the numbers that the package has without the shared object, in a class for each kind."""
+    lines = [HEAD, '"""The numbers of operators, partitions, placements and failures, which are the core\'s."""', ""]
+    lines += ["from typing import Final", ""]
+    for kind in SHARED:
+        lines += ["", f"class {kind}:"]
+        begin = f"{kind}_"
+        found = {name[len(begin) :]: value for name, value in vars(module).items() if name.startswith(begin)}
+        lines += [f"    {name}: Final = {value}" for name, value in found.items()] + [""]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

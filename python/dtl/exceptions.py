@@ -12,26 +12,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from ._numbers import (
-    STATUS_BACKEND,
-    STATUS_BACKEND_UNAVAILABLE,
-    STATUS_COMMUNICATION,
-    STATUS_FILE,
-    STATUS_FILE_ERRNO,
-    STATUS_FILE_MISSING,
-    STATUS_INTERNAL,
-    STATUS_INVALID_ARGUMENT,
-    STATUS_INVALID_HANDLE,
-    STATUS_INVALID_TYPE,
-    STATUS_KEY_NOT_FOUND,
-    STATUS_MISMATCH,
-    STATUS_NO_SUCH_AXIS,
-    STATUS_OUT_OF_BOUNDS,
-    STATUS_OUT_OF_MEMORY,
-    STATUS_OVERFLOW,
-    STATUS_UNSUPPORTED,
-    STATUS_VIEWS_OUT,
-)
+from ._numbers import STATUS
 
 if TYPE_CHECKING:
     from numpy.exceptions import AxisError as _NumPysAxisError
@@ -74,7 +55,7 @@ def is_marked(error: BaseException, what: str) -> bool:
 class DTLError(Exception):
     """Base class of DTL's exceptions. If an exception is of this class itself, it is a bug in DTL."""
 
-    code: int = STATUS_INTERNAL
+    code: int = STATUS.INTERNAL
     op: str = ""
     _told = False  # whether the other ranks of a collective call know of it
     _cause = ""  # of an error of the core's: the text without op
@@ -83,25 +64,25 @@ class DTLError(Exception):
 class InvalidArgumentError(DTLError, ValueError):
     """A value outside what the call accepts."""
 
-    code = STATUS_INVALID_ARGUMENT
+    code = STATUS.INVALID_ARGUMENT
 
 
 class InvalidTypeError(InvalidArgumentError, TypeError):
     """An argument of a type that the call does not accept."""
 
-    code = STATUS_INVALID_TYPE
+    code = STATUS.INVALID_TYPE
 
 
 class InvalidHandleError(InvalidArgumentError):
     """An object that was closed, or that is of another kind than the call accepts."""
 
-    code = STATUS_INVALID_HANDLE
+    code = STATUS.INVALID_HANDLE
 
 
 class BoundsError(DTLError, IndexError):
     """An index, rank, root or tag outside its range."""
 
-    code = STATUS_OUT_OF_BOUNDS
+    code = STATUS.OUT_OF_BOUNDS
 
 
 @functools.lru_cache(maxsize=None)
@@ -120,7 +101,7 @@ def _axis_error() -> Any:
         "__module__": __name__,
         "__init__": begin,
         "__str__": Exception.__str__,  # NumPy's keeps the first text, where a caller's name is put before it
-        "code": STATUS_NO_SUCH_AXIS,
+        "code": STATUS.NO_SUCH_AXIS,
     }
     return type("AxisError", (BoundsError, base), members)
 
@@ -143,19 +124,19 @@ else:
 class OverflowError(InvalidArgumentError, builtins.OverflowError):
     """A value that the element type cannot hold."""
 
-    code = STATUS_OVERFLOW
+    code = STATUS.OVERFLOW
 
 
 class BufferError(DTLError, builtins.BufferError):
     """A change of a container's structure while views of its memory exist, or closing what requests still use."""
 
-    code = STATUS_VIEWS_OUT
+    code = STATUS.VIEWS_OUT
 
 
 class KeyNotFoundError(DTLError, KeyError):
     """A key that a map does not have."""
 
-    code = STATUS_KEY_NOT_FOUND
+    code = STATUS.KEY_NOT_FOUND
 
     __str__ = Exception.__str__  # KeyError quotes its text
 
@@ -163,43 +144,43 @@ class KeyNotFoundError(DTLError, KeyError):
 class MemoryError(DTLError, builtins.MemoryError):
     """Memory that could not be allocated."""
 
-    code = STATUS_OUT_OF_MEMORY
+    code = STATUS.OUT_OF_MEMORY
 
 
 class CommunicationError(DTLError, RuntimeError):
     """A communication call that failed."""
 
-    code = STATUS_COMMUNICATION
+    code = STATUS.COMMUNICATION
 
 
 class CollectiveMismatchError(CommunicationError, InvalidArgumentError):
     """Ranks that made different calls, or passed different arguments, although all have to do the same."""
 
-    code = STATUS_MISMATCH
+    code = STATUS.MISMATCH
 
 
 class BackendError(DTLError, RuntimeError):
     """A backend that failed in something other than communication."""
 
-    code = STATUS_BACKEND
+    code = STATUS.BACKEND
 
 
 class BackendUnavailableError(BackendError):
     """A backend that cannot be used in this process. The message says what is missing."""
 
-    code = STATUS_BACKEND_UNAVAILABLE
+    code = STATUS.BACKEND_UNAVAILABLE
 
 
 class FileError(DTLError, OSError):
     """A file that is damaged, has another format, or cannot be read or written."""
 
-    code = STATUS_FILE
+    code = STATUS.FILE
 
 
 class FileNotFoundError(FileError, builtins.FileNotFoundError):
     """A file that does not exist."""
 
-    code = STATUS_FILE_MISSING
+    code = STATUS.FILE_MISSING
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -226,10 +207,10 @@ _CLASSES: dict[int, type[DTLError]] = {
         FileNotFoundError,
     )
 }
-_CLASSES[STATUS_UNSUPPORTED] = InvalidArgumentError
+_CLASSES[STATUS.UNSUPPORTED] = InvalidArgumentError
 
 #: With a number of the system's added to it, the code of a FileError that has this errno.
-_ERRNO, _LARGEST_ERRNO = STATUS_FILE_ERRNO, 4095
+_ERRNO, _LARGEST_ERRNO = STATUS.FILE_ERRNO, 4095
 
 _ENCODED = re.compile(r"\[(\d+) ([^]]*)\] (.*)", re.DOTALL)
 
@@ -254,7 +235,7 @@ def from_text(text: str) -> DTLError:
     number = None
     if _ERRNO < code <= _ERRNO + _LARGEST_ERRNO:
         code, number = FileError.code, code - _ERRNO
-    kind = _axis_error() if code == STATUS_NO_SUCH_AXIS else _CLASSES.get(code, DTLError)
+    kind = _axis_error() if code == STATUS.NO_SUCH_AXIS else _CLASSES.get(code, DTLError)
     error = kind(f"{op}: {cause}" if op else cause)
     error.code = code
     error.op = op

@@ -5,21 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, Callable, Final, Literal, Union
 
-from ._numbers import (
-    OP_BAND,
-    OP_BOR,
-    OP_BXOR,
-    OP_LAND,
-    OP_LOR,
-    OP_MAX,
-    OP_MAXLOC,
-    OP_MIN,
-    OP_MINLOC,
-    OP_NO_OP,
-    OP_PROD,
-    OP_REPLACE,
-    OP_SUM,
-)
+from ._numbers import OP
 
 
 class Op(enum.IntEnum):
@@ -42,19 +28,19 @@ class Op(enum.IntEnum):
     REPLACE and NO_OP are for windows: REPLACE writes the new element, and NO_OP leaves the old one.
     """
 
-    SUM = OP_SUM
-    PROD = OP_PROD
-    MIN = OP_MIN
-    MAX = OP_MAX
-    LAND = OP_LAND
-    LOR = OP_LOR
-    BAND = OP_BAND
-    BOR = OP_BOR
-    BXOR = OP_BXOR
-    MINLOC = OP_MINLOC
-    MAXLOC = OP_MAXLOC
-    REPLACE = OP_REPLACE
-    NO_OP = OP_NO_OP
+    SUM = OP.SUM
+    PROD = OP.PROD
+    MIN = OP.MIN
+    MAX = OP.MAX
+    LAND = OP.LAND
+    LOR = OP.LOR
+    BAND = OP.BAND
+    BOR = OP.BOR
+    BXOR = OP.BXOR
+    MINLOC = OP.MINLOC
+    MAXLOC = OP.MAXLOC
+    REPLACE = OP.REPLACE
+    NO_OP = OP.NO_OP
 
 
 class InPlace(enum.Enum):

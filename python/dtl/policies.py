@@ -5,36 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Literal, Sequence, TypeVar, Union
 
-from ._numbers import (
-    PARTITION_BLOCK as _PARTITION_BLOCK,
-)
-from ._numbers import (
-    PARTITION_BLOCK_CYCLIC as _PARTITION_BLOCK_CYCLIC,
-)
-from ._numbers import (
-    PARTITION_CYCLIC as _PARTITION_CYCLIC,
-)
-from ._numbers import (
-    PARTITION_EXPLICIT as _PARTITION_EXPLICIT,
-)
-from ._numbers import (
-    PARTITION_HASH as _PARTITION_HASH,
-)
-from ._numbers import (
-    PARTITION_REPLICATED as _PARTITION_REPLICATED,
-)
-from ._numbers import (
-    PLACEMENT_DEVICE as _PLACEMENT_DEVICE,
-)
-from ._numbers import (
-    PLACEMENT_DEVICE_PREFERRED as _PLACEMENT_DEVICE_PREFERRED,
-)
-from ._numbers import (
-    PLACEMENT_HOST as _PLACEMENT_HOST,
-)
-from ._numbers import (
-    PLACEMENT_UNIFIED as _PLACEMENT_UNIFIED,
-)
+from ._numbers import PARTITION, PLACEMENT
 from .exceptions import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -44,21 +15,21 @@ if TYPE_CHECKING:
 class Partition(enum.IntEnum):
     """Which rank holds which element."""
 
-    BLOCK = _PARTITION_BLOCK
-    CYCLIC = _PARTITION_CYCLIC
-    BLOCK_CYCLIC = _PARTITION_BLOCK_CYCLIC
-    HASH = _PARTITION_HASH
-    REPLICATED = _PARTITION_REPLICATED
-    EXPLICIT = _PARTITION_EXPLICIT
+    BLOCK = PARTITION.BLOCK
+    CYCLIC = PARTITION.CYCLIC
+    BLOCK_CYCLIC = PARTITION.BLOCK_CYCLIC
+    HASH = PARTITION.HASH
+    REPLICATED = PARTITION.REPLICATED
+    EXPLICIT = PARTITION.EXPLICIT
 
 
 class Placement(enum.IntEnum):
     """Where the elements are: on the host, on a GPU, or in memory that both reach."""
 
-    HOST = _PLACEMENT_HOST
-    DEVICE = _PLACEMENT_DEVICE
-    UNIFIED = _PLACEMENT_UNIFIED
-    DEVICE_PREFERRED = _PLACEMENT_DEVICE_PREFERRED
+    HOST = PLACEMENT.HOST
+    DEVICE = PLACEMENT.DEVICE
+    UNIFIED = PLACEMENT.UNIFIED
+    DEVICE_PREFERRED = PLACEMENT.DEVICE_PREFERRED
 
 
 class Execution(enum.IntEnum):

@@ -17,7 +17,7 @@ from ..._native.kinds import carrier
 from ..._native.library import bridge
 from ..._native.named_tuples import replaced
 from ..._native.objects import Owner, handle_of, refuse_closed
-from ..._numbers import STATUS_UNSUPPORTED
+from ..._numbers import STATUS
 from ...exceptions import InvalidArgumentError
 from ...policies import Placement
 from ..base import DistributedContainer
@@ -477,7 +477,7 @@ def compute(operator: str, dtype: np.dtype[Any], operands: Sequence[Any], target
         bridge.elementwise(target, name, stored_number(dtype), target.ndim, handles, words)
         return target
     except InvalidArgumentError as error:
-        if error.code != STATUS_UNSUPPORTED:
+        if error.code != STATUS.UNSUPPORTED:
             raise
         return None  # there is no such kernel
 
