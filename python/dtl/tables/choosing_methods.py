@@ -10,7 +10,7 @@ from typing import Any, Callable, TypeVar
 
 import numpy as np
 
-from .._native.arguments import integer
+from .._native.arguments import integer, listed
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from . import places
@@ -153,9 +153,10 @@ class ChoosingMethods(HasRows):
             raise InvalidArgumentError("filter takes one of items, like and regex; rows are chosen by table[mask]")
         names = self.rows.names
         if items is not None:
-            if isinstance(items, str) or not hasattr(items, "__iter__"):
-                raise InvalidTypeError(f"items must be a list of names, not {items!r}")
-            wanted = list(items)
+            try:
+                wanted = listed(None if isinstance(items, str) else items)
+            except TypeError:
+                raise InvalidTypeError(f"items must be a list of names, not {items!r}") from None
             return self._with([name for name in wanted if isinstance(name, str) and name in names], "filter chooses")
         for what, each in (("like", like), ("regex", regex)):
             if each is not None and not isinstance(each, str):
@@ -181,7 +182,7 @@ class ChoosingMethods(HasRows):
     def pop(self, name: str) -> Any:
         """Return a column, and remove it from the table. Not collective."""
         table: Any = self
-        column = table[column_names(self.rows, "pop", name)[0]]
+        column = table[column_names(self.rows, "pop", _text("name", name))[0]]
         del table[name]
         return column
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Callable, TypeVar
 
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step
 from . import across, mapping, places, reductions
 from .arrow_types import is_decimal, is_number
@@ -233,10 +233,17 @@ class ColumnWise(HasRows):
         Parameters
         ----------
         condition
-            A column of bool of the same table, or a table of them with the names of all columns; or a function of this
-            table that returns one.
+            A column of bool of the same table, or a table or mapping of them with the names of all columns; or a
+            function of this table that returns one.
         other
-            A scalar, a mapping of names to scalars or columns, or a table with the names of all columns.
+            A scalar, or a table with the names of all columns, or a mapping of these to scalars or columns.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If a table or mapping lacks a column, or a mapping has one that there is not.
+        InvalidTypeError
+            If the condition is not of bool, or other has values of another type.
         """
         return self._chosen("where", condition, other)
 
@@ -248,8 +255,13 @@ class ColumnWise(HasRows):
     def _chosen(self: T, op: str, condition: Any, other: Any) -> T:
         asked = condition(self) if callable(condition) else condition
         for what, each in (("condition", asked), ("other", other)):
+            if isinstance(each, Mapping):
+                column_names(self.rows, what, list(each))
             if isinstance(each, (ColumnWise, Mapping)):
-                column_names(each.rows if isinstance(each, ColumnWise) else self.rows, what, self.rows.names)
+                names = each.rows.names if isinstance(each, ColumnWise) else list(each)
+                for name in self.rows.names:
+                    if name not in names:
+                        raise KeyNotFoundError(f"{what} has no column {name!r}, which the table has; it has {names}")
         return self._each(lambda column: getattr(column, op)(_of(asked, column.name), _of(other, column.name)))
 
     @collective

@@ -173,13 +173,30 @@ def of_container(ctx: Context, name: str, vec: Any) -> Any:
 
 def fingerprint(column: Any) -> int:
     """Return a number that columns of other values have not, or hardly: whatever lies where a value is null."""
+    made = zlib.crc32(str(column.type).encode(), len(column))
+    whole = column.combine_chunks()
+    for chunk in whole.chunks if isinstance(whole, arrow().ChunkedArray) else [whole]:
+        made = _checksum(chunk, made)
+    return made
+
+
+def _checksum(array: Any, made: int) -> int:
+    """Return the checksum that goes on with an array: with which values are null, and the others, level by level."""
     pa = arrow()
-    valid = pa.compute.is_valid(column)
-    made = zlib.crc32(np.packbits(valid.to_numpy()).tobytes(), len(column))
-    made = zlib.crc32(str(column.type).encode(), made)
-    values = column.drop_null().combine_chunks() if column.null_count else column.combine_chunks()
-    if isinstance(values, pa.ChunkedArray):  # of more text than one array has
-        return zlib.crc32(repr([fingerprint(pa.chunked_array([chunk])) for chunk in values.chunks]).encode(), made)
+    types, pc = pa.types, pa.compute
+    made = zlib.crc32(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes(), made)
+    values = array.drop_null() if array.null_count else array
+    if types.is_map(values.type):
+        entries = pa.struct([values.type.key_field, values.type.item_field])
+        values = values.cast(pa.list_(entries))
+    if types.is_struct(values.type):
+        for number in range(values.type.num_fields):
+            made = _checksum(values.field(number), made)
+        return made
+    if hasattr(values.type, "value_field"):  # lists of any kind, of which is_nested of pyarrow 14 does not know all
+        return _checksum(values.flatten(), _checksum(pc.list_value_length(values), made))
+    if types.is_boolean(values.type):
+        values = values.cast(pa.uint8())  # without the bits behind the last one
     sink = pa.BufferOutputStream()
     batch = pa.record_batch([values], names=["x"])
     with pa.ipc.new_stream(sink, batch.schema) as stream:

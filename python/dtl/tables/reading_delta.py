@@ -24,10 +24,10 @@ def read_delta(ctx: Context, op: str, path: str, version: Any, columns: Any, fil
     with local_step(ctx, op):
         asked = asked_for(columns, filters)
         wanted = whole_number("version", version)
-        lake = _deltalake()
     agree(ctx, op, f"path {path!r}, version {wanted}, {asked}")
     found = None
     with local_step(ctx, op), as_file_error("read", path):
+        lake = _deltalake()
         if ctx.rank == 0:
             found = _files(lake, path, wanted)
             for name in (*(asked.columns or ()), *(asked.beside or ())):

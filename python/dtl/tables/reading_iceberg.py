@@ -26,11 +26,11 @@ def read_iceberg(ctx: Context, op: str, table: Any, catalog: Any, snapshot: Any,
         _check(table, catalog, filters)
         number = whole_number("snapshot", snapshot)
         chosen = chosen_columns(columns)
-        _pyiceberg()
     what = catalog if isinstance(catalog, str) or catalog is None else sorted(catalog)  # whose values may be secret
     agree(ctx, op, f"table {table!r}, catalog {what}, snapshot {number}, columns {chosen}, filters {filters!r}")
     plan = None
     with local_step(ctx, op), as_file_error("read", table):
+        _pyiceberg()
         if ctx.rank == 0:
             plan = _planned(table, catalog, number, chosen, filters)
     where, properties, tasks = broadcast_object(ctx, plan, 0)

@@ -89,12 +89,12 @@ def _connector(connection: Any) -> Callable[[], Any]:
             f"the URI begins with {scheme!r}, and not with one of {', '.join(_DRIVERS)}: pass a function that connects "
             "by another driver of ADBC"
         )
-    driver, uri = _driver(scheme), connection
+    uri = connection
     if scheme == "sqlite":
         if not connection.startswith("sqlite:///"):
             raise InvalidArgumentError("the URI of a file of SQLite is sqlite:/// and its path")
         uri = f"file:{quote(connection[len('sqlite:///') :])}?mode=ro"  # so that a wrong path makes no file
-    return lambda: driver.connect(uri)
+    return lambda: _driver(scheme).connect(uri)
 
 
 def _driver(scheme: str) -> Any:
@@ -126,6 +126,12 @@ def _fetched(connect: Callable[[], Any], query: str) -> Any:
     """Return the table of a query, in normal form."""
     with _connecting():
         connection = connect()
+    for method in ("cursor", "close"):
+        if not callable(getattr(connection, method, None)):
+            raise InvalidTypeError(
+                f"connection returns a {type(connection).__name__}, which is no connection of PEP 249: it has no "
+                f"{method}()"
+            )
     with contextlib.closing(connection), _errors_of(connection), contextlib.closing(connection.cursor()) as cursor:
         cursor.execute(query)
         fetch = getattr(cursor, "fetch_arrow_table", None) or getattr(cursor, "to_arrow_table", None)
@@ -142,10 +148,9 @@ def _fetched(connect: Callable[[], Any], query: str) -> Any:
 @contextlib.contextmanager
 def _connecting() -> Iterator[None]:
     """Raise the errors of ADBC, of which there is no connection yet, as one of DTL's."""
-    manager = sys.modules.get("adbc_driver_manager")
     try:
         yield
-    except getattr(manager, "Error", FileError) as error:
+    except getattr(sys.modules.get("adbc_driver_manager"), "Error", FileError) as error:
         raise FileError(f"no connection to the database: {error}") from None
 
 

@@ -123,6 +123,33 @@ def test_rows_are_carried(ctx: dtl.Context, folder: str, name: str) -> None:
             table.save(f"{folder}/a.parquet")
 
 
+def _null_over(number: int) -> Any:
+    """Return 1, null and 3, of which the null lies over a number."""
+    memory = np.array([1, number, 3]).tobytes()
+    return pa.Array.from_buffers(pa.int64(), 3, [pa.py_buffer(b"\5"), pa.py_buffer(memory)])
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        lambda values: values,
+        lambda values: pa.ListArray.from_arrays([0, 2, 3], values),
+        lambda values: pa.FixedSizeListArray.from_arrays(values, 3),
+        lambda values: pa.StructArray.from_arrays([values], ["part"]),
+        lambda values: pa.MapArray.from_arrays([0, 2, 3], pa.array(["a", "b", "c"]), values),
+    ],
+    ids=["numbers", "lists", "lists of a size", "structs", "maps"],
+)
+def test_what_lies_under_nulls_is_no_value(ctx: dtl.Context, within: Any) -> None:
+    column = within(_null_over(ctx.rank))
+    assert everywhere(dtl.Table(ctx, {"x": column}))["x"].to_pylist() == column.to_pylist()
+
+
+def test_what_lies_behind_truths_is_no_value(ctx: dtl.Context) -> None:
+    column = pa.array([True, False, True, ctx.is_root]).slice(0, 3)
+    assert everywhere(dtl.Table(ctx, {"x": column}))["x"].to_pylist() == [True, False, True]
+
+
 def test_intervals_that_pyarrow_does_not_know(ctx: dtl.Context, folder: str) -> None:
     table = pa.Table.from_batches([], pa.schema([("span", _month_interval())]))
     with pytest.raises(TypeError, match="'span' is of month_interval"):

@@ -208,7 +208,11 @@ BAD: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "insert twice": (dtl.InvalidArgumentError, "already", lambda t: t.insert(0, "i", 1)),
     "pop": (dtl.KeyNotFoundError, "no column", lambda t: t.pop("no")),
     "apply": (dtl.InvalidTypeError, "function", lambda t: t.apply(3, axis=1)),
+    "pop of a list": (dtl.InvalidTypeError, "text", lambda t: t.pop([])),
     "where": (dtl.KeyNotFoundError, "no column", lambda t: t.where(t[["flag"]])),
+    "where by a part": (dtl.KeyNotFoundError, "condition has no column 'i'", lambda t: t.where({"flag": t["flag"]})),
+    "where of a part": (dtl.KeyNotFoundError, "other has no column 'i'", lambda t: t.where(t["flag"], {"flag": True})),
+    "mask by no column": (dtl.KeyNotFoundError, "no column 'no'", lambda t: t.mask({"no": t["flag"]})),
     "round": (dtl.KeyNotFoundError, "no column", lambda t: t.round({"no": 1})),
 }
 

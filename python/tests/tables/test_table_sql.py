@@ -86,6 +86,7 @@ def test_refused(ctx: dtl.Context, folder: str) -> None:
             dtl.read_sql(ctx, query, connect, partition_on=key)  # type: ignore[arg-type]
     for where, error, words in (
         (3, TypeError, "a URI or a function"),
+        (lambda: {"secret": 1}, TypeError, r"a dict, which is no connection of PEP 249: it has no cursor"),
         ("oracle://secret@there", ValueError, "begins with 'oracle'"),
     ):
         with pytest.raises(error, match=words) as caught:
