@@ -30,6 +30,13 @@ class Options(NamedTuple):
     encoding: str
 
 
+def one_of(name: str, value: Any, other: str, same: Any) -> Any:
+    """Return an argument that has two names."""
+    if value is not None and same is not None:
+        raise InvalidArgumentError(f"{name} {value!r} and {other} {same!r} say the same; pass one of them")
+    return same if value is None else value
+
+
 def options_of(  # as many as pandas has of these
     sep: Any = ",",
     header: Any = "infer",

@@ -8,7 +8,7 @@ from ..io.steps import path_of
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
 from . import reading, reading_batches, reading_csv, reading_delta, reading_iceberg, reading_json, reading_sql
-from .csv_options import options_of
+from .csv_options import one_of, options_of
 from .making import rows_of_arrow
 from .rows import HasRows
 
@@ -133,6 +133,8 @@ class ReadMethods(HasRows):
         skiprows: int = 0,
         na_values: Any = None,
         encoding: str = "utf-8",
+        columns: Any = None,
+        dtypes: Any = None,
     ) -> T:
         r"""Return the table of files of CSV; each rank parses its rows. Collective.
 
@@ -165,9 +167,12 @@ class ReadMethods(HasRows):
         skiprows
             How many lines at the beginning of each file are left out.
         na_values
-            Further texts that are null, beside an empty one, NA, N/A, null, NULL and None. In quotes, they are text.
+            Further texts that are null, beside an empty one, NA, N/A, null, NULL and None. In quotes, they are text in
+            a column of text.
         encoding
             The encoding, such as "latin-1". Of other encodings than UTF-8, one rank decodes each file.
+        columns, dtypes
+            The same as usecols and dtype, by the names that :meth:`Columns.read_csv` has.
 
         Raises
         ------
@@ -177,7 +182,7 @@ class ReadMethods(HasRows):
         KeyNotFoundError
             If there is no such column.
         InvalidArgumentError, InvalidTypeError
-            If an argument is none. On every rank.
+            If an argument is none, or if two say the same. On every rank.
 
         Notes
         -----
@@ -197,6 +202,7 @@ class ReadMethods(HasRows):
         """
         check_context(ctx)
         text = path_of(path)
+        usecols, dtype = one_of("usecols", usecols, "columns", columns), one_of("dtype", dtype, "dtypes", dtypes)
         options = options_of(
             sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
         )

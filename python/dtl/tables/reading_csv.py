@@ -169,7 +169,9 @@ def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser
     kinds.update(parser.said)
     with file_step(ctx, op, "read", path):
         for i, (file, start, end) in enumerate(blocks):
-            others = {name for name, kind in kinds.items() if mine[i][name] not in (kind, pa.null())}
+            # Where a block has nothing but missing values, some may be in quotes: text, if the column is of text.
+            same = {name: (kind,) if pa.types.is_string(kind) else (kind, pa.null()) for name, kind in kinds.items()}
+            others = {name for name in kinds if mine[i][name] not in same[name]}
             if others:
                 with as_file_error("read", file.path), file.as_text(start):
                     again = parser.parse(file.data[start:end], {name: kinds[name] for name in others}, sorted(others))
@@ -229,10 +231,12 @@ class _Parser:
         wanted = self.wanted if names is None else names
         types = {**self.said, **kinds}
         grouped = [name for name, kind in types.items() if options.thousands and is_number(kind)]
-        table = self._read(data, {**types, **dict.fromkeys(grouped, pa.string())}, wanted)
+        table = self._read_with_missing(data, {**types, **dict.fromkeys(grouped, pa.string())}, wanted)
         made = {}
         for name in wanted:
             column = table[name]
+            if pa.types.is_string(column.type) and name not in types:
+                column = self._without_quoted_missing(data, name, column)
             if (
                 pa.types.is_float64(column.type)
                 and name not in types
@@ -248,7 +252,30 @@ class _Parser:
         """Return how many rows some bytes have."""
         return len(self._read(data, {self._names[0]: arrow().string()}, self._names[:1]))
 
-    def _read(self, data: Any, types: dict[str, Any], wanted: list[str]) -> Any:
+    def _read_with_missing(self, data: Any, types: dict[str, Any], wanted: list[str]) -> Any:
+        """Return columns of some rows. Quoted values may be missing ones in those that have a type other than text."""
+        pa = arrow()
+        others = [name for name in wanted if not pa.types.is_string(types.get(name, pa.string()))]
+        try:
+            return self._read(data, types, wanted)
+        except pa.ArrowInvalid:
+            if not others:
+                raise
+        made = self._read(data, types, others, True)
+        rest = [name for name in wanted if name not in others]
+        for name, column in zip(rest, self._read(data, types, rest).columns if rest else ()):
+            made = made.append_column(name, column)
+        return made
+
+    def _without_quoted_missing(self, data: Any, name: str, column: Any) -> Any:
+        """Return a column of texts as what it is, if those that are not missing ones in quotes look like no text."""
+        compute = arrow().compute
+        if not compute.any(compute.is_in(column, value_set=arrow().array(self._options.missing))).as_py():
+            return column
+        again = self._read(data, {}, [name], True)[name]
+        return column if arrow().types.is_string(again.type) else again
+
+    def _read(self, data: Any, types: dict[str, Any], wanted: list[str], quoted: bool = False) -> Any:
         pa, options = arrow(), self._options
         csv = pa.csv
         return csv.read_csv(
@@ -259,7 +286,7 @@ class _Parser:
                 column_types={name: kind for name, kind in types.items() if name in wanted},
                 include_columns=wanted,
                 strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+                quoted_strings_can_be_null=quoted,
                 null_values=list(options.missing),
                 decimal_point=options.decimal,
             ),

@@ -10,6 +10,7 @@ import numpy as np
 from .._native.arguments import flag
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
+from ..io.files import save
 from ..io.formats import needs
 from ..io.steps import path_of
 from ..policies import Partition, PartitionLike
@@ -19,6 +20,7 @@ from . import changes, display, reductions, selection, writing
 from .choosing_methods import ChoosingMethods
 from .column import Column
 from .column_wise import ColumnWise
+from .columns_methods import ColumnsMethods
 from .explaining import Explained
 from .gathering import gathered
 from .grouping import TableGroupBy
@@ -30,7 +32,7 @@ from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
 
 
-class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
+class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, ColumnsMethods):
     """A table of columns of Arrow's types, whose rows are divided among the ranks of a context.
 
     Making one is collective. Rank 0 has the first rows, rank 1 those that follow, and so on. Each rank's rows are a
@@ -42,8 +44,8 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
         The context.
     data
         A mapping of names to columns: one-dimensional containers whose parts lie one rank's after the other's, columns
-        of other tables, arrays and lists that are the same on every rank, and scalars. Or a :class:`Columns`, as
-        ``read_csv`` returns it, or a table of pandas, polars or pyarrow that is the same on every rank.
+        of other tables, arrays and lists that are the same on every rank, and scalars. Or a :class:`Columns`,
+        or a table of pandas, polars or pyarrow that is the same on every rank.
 
     Raises
     ------
@@ -579,9 +581,11 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods):
 
     def __dtl_save__(self, path: Any, format: Any, compression: Any, chunks: Any, append: Any) -> None:
         """Do what ``dtl.save`` does with a table."""
-        if append or chunks is not None:
-            raise InvalidArgumentError("append and chunks are not for tables; table.to_columns() may be appended")
-        self.save(path, format=format, compression=compression)
+        if append or chunks is not None:  # which files of vectors have
+            with self.to_columns() as columns:
+                save(columns, path, format=format, compression=compression, chunks=chunks, append=append)
+        else:
+            self.save(path, format=format, compression=compression)
 
     @collective
     def _gathered(self, op: str, root: Any) -> Any:

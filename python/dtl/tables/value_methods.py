@@ -272,3 +272,13 @@ class ValueMethods(HasRows):
         """
         whole = self.to_arrow(root)  # type: ignore[attr-defined]
         return None if whole is None else whole.to_numpy()
+
+    def gather_to(self, root: int = 0) -> Any:
+        """Return all values as :meth:`to_numpy` does, by the name that containers have for it. Collective.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        """
+        return self.to_numpy(root)

@@ -219,3 +219,37 @@ def test_refused(ctx: dtl.Context, folder: str, case: str) -> None:
     path = written(ctx, folder, data)
     with pytest.raises(error, match=words):
         dtl.read_csv(ctx, path, **options)
+
+
+def test_missing_values_in_quotes(ctx: dtl.Context, folder: str) -> None:
+    """They are missing in columns of numbers and times, whatever block they are in, and text among texts."""
+    rows = [f'"{"" if i % 3 else i}","{"" if i % 4 else "2024-01-02"}","{"" if i % 2 else "a"}",NA' for i in range(400)]
+    path = f"{folder}/quoted.csv"
+    if ctx.is_root:
+        with open(path, "w") as file:
+            file.write("n,at,text,none\n" + "\n".join(rows) + "\n")
+    ctx.barrier()
+    for types in ({}, {"n": "double"}):
+        found = everywhere(dtl.read_csv(ctx, path, dtype=types))
+        assert found["n"].to_pylist() == [None if i % 3 else i for i in range(400)]
+        assert found["at"].to_pylist() == [None if i % 4 else datetime.date(2024, 1, 2) for i in range(400)]
+        assert found["text"].to_pylist() == ["" if i % 2 else "a" for i in range(400)]
+        assert found["none"].null_count == 400
+
+
+def test_readers_have_the_names_that_columns_have(ctx: dtl.Context, folder: str) -> None:
+    path = f"{folder}/names.csv"
+    if ctx.is_root:
+        with open(path, "w") as file:
+            file.write("n,at\n1,2024-01-02T10:00:00Z\n2,\n")
+    ctx.barrier()
+    with dtl.read_csv(ctx, path, columns=["at", "n"], dtypes={"n": np.float64}) as table:
+        assert table.times == {"at": "datetime64[s]"}
+        assert table.zones == {"at": "UTC"}
+        assert table.to_columns().times == table.times
+        numbers, rows = table["n"].gather_to(0), table.gather_to(0)
+    if ctx.is_root:
+        assert numbers.tolist() == [1.0, 2.0]
+        assert rows.column_names == ["at", "n"]
+    with pytest.raises(dtl.InvalidArgumentError, match=r"usecols .* and columns"):
+        dtl.read_csv(ctx, path, usecols=["n"], columns=["n"])

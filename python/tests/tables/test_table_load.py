@@ -73,7 +73,13 @@ def test_save_and_load_of_every_type(ctx: dtl.Context, folder: str) -> None:
     for suffix in ("parquet", "arrow"):
         dtl.save(table, f"{folder}/b.{suffix}")
         assert same(everywhere(dtl.load(ctx, f"{folder}/b.{suffix}")), WHOLE)
-    with pytest.raises(ValueError, match="to_columns"):
+    some = table[["n", "text"]]
+    for _ in range(2):
+        dtl.save(some, f"{folder}/c.parquet", append=True)
+    assert everywhere(dtl.load(ctx, f"{folder}/c.parquet")).to_pydict() == {
+        name: 2 * WHOLE[name].to_pylist() for name in ("n", "text")
+    }
+    with pytest.raises(TypeError, match="decimal"):
         dtl.save(table, f"{folder}/c.parquet", append=True)
 
 
