@@ -5,11 +5,11 @@
 /* Which thread of a GPU runs, and of how many: kernels ask. */
 long long fake_thread, fake_threads;
 
-/* Below are numbers, and with AddressSanitizer its own memory. */
+/* Below are numbers, such as the bits of float32, which the heap of a process may also reach, and with AddressSanitizer its own memory. */
 #ifdef __SANITIZE_ADDRESS__
 static const uintptr_t lowest = (uintptr_t)1 << 45;
 #else
-static const uintptr_t lowest = 1;
+static const uintptr_t lowest = (uintptr_t)1 << 32;
 #endif
 
 /* is_mapped says whether an address is in memory of this process. */
