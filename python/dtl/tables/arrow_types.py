@@ -15,6 +15,21 @@ from .rows import arrow, arrows_errors
 #: The bytes of text in one array of Arrow's, whose offsets have 32 bits.
 _TEXT = 2**31 - 1
 
+#: The units of times and durations, the finest last.
+TIME_UNITS = ("s", "ms", "us", "ns")
+
+#: The nanoseconds of the units that have one length, by their names in NumPy and Arrow.
+NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "D": 86400 * 10**9,
+    "W": 7 * 86400 * 10**9,
+}
+
 
 def normal(kind: Any) -> Any:
     """Return the type in which a column of a type is held."""

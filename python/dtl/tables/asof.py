@@ -11,7 +11,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import converted_to
+from .arrow_types import NANOSECONDS, converted_to
 from .codes import dense, in_order, integers_of, numbered
 from .exchange import sent
 from .gather import taken
@@ -21,10 +21,6 @@ from .rows import Rows, arrow, arrows_errors
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 DIRECTIONS = ("backward", "forward", "nearest")
-
-#: The nanoseconds of each unit of times.
-_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9, "D": 86400 * 10**9,
-          "W": 7 * 86400 * 10**9}  # fmt: skip
 
 
 class AsOf(NamedTuple):
@@ -99,14 +95,14 @@ def _span(value: Any, kind: Any) -> int | None:
     if isinstance(value, datetime.timedelta):  # pandas' are, too, and have nanoseconds
         micros = (value.days * 86400 + value.seconds) * 10**6 + value.microseconds
         nanos = micros * 1000 + getattr(value, "nanoseconds", 0)
-    elif isinstance(value, np.timedelta64) and not np.isnat(value) and np.datetime_data(value)[0] in _UNITS:
+    elif isinstance(value, np.timedelta64) and not np.isnat(value) and np.datetime_data(value)[0] in NANOSECONDS:
         unit, number = np.datetime_data(value)
-        nanos = int(value.astype(np.int64)) * number * _UNITS[unit]
+        nanos = int(value.astype(np.int64)) * number * NANOSECONDS[unit]
     else:
         return None
     types = arrow().types
     unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
-    return nanos // _UNITS[unit]
+    return nanos // NANOSECONDS[unit]
 
 
 def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, suffixes: Any) -> Rows:

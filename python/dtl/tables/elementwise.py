@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
+from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
 from .making import is_scalar, scalar, whole_column
 from .rows import Rows, arrow, arrows_errors
 
@@ -349,9 +349,6 @@ def _parsed(text: Any, kind: Any, words: str) -> Any:
     return one[0]
 
 
-_UNITS = ("s", "ms", "us", "ns")
-
-
 def _in_one_zone(pair: list[Any], name: str) -> list[Any]:
     """Return times in one zone, and dates as times where they are computed with spans; pyarrow finds the finer unit."""
     pa = arrow()
@@ -359,7 +356,7 @@ def _in_one_zone(pair: list[Any], name: str) -> list[Any]:
     if name == "subtract" and all(pa.types.is_date(each.type) for each in pair):
         return pair
     units = [each.type.unit for each in pair if hasattr(each.type, "unit")]
-    finest = max(units, key=_UNITS.index) if units else "s"
+    finest = max(units, key=TIME_UNITS.index) if units else "s"
     made = []
     for each in pair:
         kind = each.type
@@ -383,7 +380,7 @@ def _of_spans(name: str, pair: list[Any], words: str) -> Any:
         product = pa.compute.multiply(span.cast(pa.int64()).cast(pa.float64()), number)
         return pa.compute.round(product).cast(pa.int64()).cast(span.type)
     if name in ("true_divide", "divide") and all(spans):
-        unit = pa.duration(max((each.type.unit for each in pair), key=_UNITS.index))
+        unit = pa.duration(max((each.type.unit for each in pair), key=TIME_UNITS.index))
         return pa.compute.divide(*(each.cast(unit).cast(pa.int64()).cast(pa.float64()) for each in pair))
     raise InvalidTypeError(f"{words} is not defined")
 

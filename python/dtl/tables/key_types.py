@@ -7,11 +7,8 @@ from typing import Any, Callable
 import numpy as np
 
 from ..exceptions import InvalidTypeError
-from .arrow_types import plain_type
+from .arrow_types import TIME_UNITS, plain_type
 from .rows import arrow
-
-#: The units of times, the finest last.
-_UNITS = ("s", "ms", "us", "ns")
 
 #: The digits of a decimal of 128 bits, and those of a number of uint64.
 _DIGITS, _UINT64 = 38, 20
@@ -76,7 +73,7 @@ def _times(one: Any, other: Any) -> Any:
 
 
 def _finer(one: Any, other: Any) -> str:
-    return str(max(one.unit, other.unit, key=_UNITS.index))
+    return str(max(one.unit, other.unit, key=TIME_UNITS.index))
 
 
 #: Of which types there is a common one, and which.

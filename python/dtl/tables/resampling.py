@@ -11,19 +11,12 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from .aggregates import Aggregate
+from .arrow_types import NANOSECONDS
 from .grouping import aggregated, aggregates_of
 from .rows import Rows, arrow, arrows_errors, as_table, block_counts, unknown_column
 
-#: The nanoseconds of each unit of time.
-_UNITS = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "min": 60 * 10**9,
-    "h": 3600 * 10**9,
-    "D": 86_400 * 10**9,
-}
+#: The nanoseconds of each unit that a rule may have.
+_UNITS = {name: NANOSECONDS["m" if name == "min" else name] for name in ("ns", "us", "ms", "s", "min", "h", "D")}
 
 _RULE = re.compile(r"\s*(\d*)\s*([A-Za-z]+)\s*")
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from .arrow_types import NANOSECONDS
 from .elementwise import as_chunked, column_of, numpy_of
 from .rows import arrow
 
-#: The nanoseconds of units that have one length.
+#: The nanoseconds of units that have one length, by their names in calls of pyarrow's that round.
 _LENGTHS = {
-    "nanosecond": 1,
-    "microsecond": 10**3,
-    "millisecond": 10**6,
-    "second": 10**9,
-    "minute": 60 * 10**9,
-    "hour": 3600 * 10**9,
-    "day": 86400 * 10**9,
+    "nanosecond": NANOSECONDS["ns"],
+    "microsecond": NANOSECONDS["us"],
+    "millisecond": NANOSECONDS["ms"],
+    "second": NANOSECONDS["s"],
+    "minute": NANOSECONDS["m"],
+    "hour": NANOSECONDS["h"],
+    "day": NANOSECONDS["D"],
 }
-
-#: The nanoseconds of Arrow's units.
-_UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 def rounded(column: Any, what: str, number: int, unit: str) -> Any:
@@ -30,7 +28,7 @@ def rounded(column: Any, what: str, number: int, unit: str) -> Any:
         return _in_zone(column, what, number, unit)
     counted = pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
     if counted and unit in _LENGTHS:
-        return _by_counts(column, what, number * _LENGTHS[unit], _UNITS[kind.unit])
+        return _by_counts(column, what, number * _LENGTHS[unit], NANOSECONDS[kind.unit])
     if pa.types.is_duration(kind):
         raise InvalidTypeError(f"a {unit} has no length, to which spans of time could be rounded")
     return getattr(pa.compute, f"{what}_temporal")(column, multiple=number, unit=unit)
