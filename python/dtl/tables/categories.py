@@ -56,7 +56,7 @@ def unified(rows: Rows, op: str) -> Rows:
     for name, kind in zip(rows.names, rows.schema.types):
         if not pa.types.is_dictionary(kind):
             continue
-        lists = categories_of(rows.like(rows.local.select([name])), op)
+        lists = categories_of(rows.chosen([name]), op)
         with local_step(rows.context, op):
             made[name] = _coded(made[name], pa.array(lists, kind.value_type))
         agree(rows.context, op)

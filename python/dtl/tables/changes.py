@@ -64,7 +64,7 @@ def without(rows: Rows, what: str, names: Any) -> Rows:
     kept = [name for name in rows.names if name not in left_out]
     if not kept:
         raise InvalidArgumentError(f"{what} names every column; a table has at least one")
-    return rows.like(rows.local.select(kept))
+    return rows.chosen(kept)
 
 
 def renamed(rows: Rows, columns: Mapping[str, str] | Callable[[str], str]) -> Rows:

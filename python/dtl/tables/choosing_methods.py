@@ -170,7 +170,7 @@ class ChoosingMethods(HasRows):
     def _with(self: T, names: list[str], what: str) -> T:
         if not names:
             raise InvalidArgumentError(f"{what} no column; the columns are of {self.rows.schema.types}")
-        made: T = as_table(self.rows.like(self.rows.local.select(column_names(self.rows, what, names))))
+        made: T = as_table(self.rows.chosen(column_names(self.rows, what, names)))
         return made
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -213,7 +213,7 @@ class ChoosingMethods(HasRows):
         table: Any = self
         made = table.assign(**{column: value}).rows
         order = [*names[:place], column, *names[place:]]
-        inserted: T = as_table(made.like(made.local.select(order)))
+        inserted: T = as_table(made.chosen(order))
         return inserted
 
     def add_prefix(self: T, prefix: str) -> T:

@@ -168,7 +168,7 @@ class ColumnWise(HasRows):
         return [each.name for each in fields if not numeric_only or is_number(each.type) or is_decimal(each.type)]
 
     def _one(self, name: str) -> Rows:
-        return self.rows.like(self.rows.local.select([name]))
+        return self.rows.chosen([name])
 
     def _reduced(self, op: str, axis: Any, numeric_only: Any, skipna: Any) -> Any:
         names = self._names(op, numeric_only)
@@ -398,7 +398,7 @@ class ColumnWise(HasRows):
 def _of(thing: Any, name: str) -> Any:
     """Return what is meant for a column: of a table or mapping, its own."""
     if isinstance(thing, ColumnWise):
-        return as_column(thing.rows.like(thing.rows.local.select([name])))
+        return as_column(thing.rows.chosen([name]))
     return thing[name] if isinstance(thing, Mapping) else thing
 
 

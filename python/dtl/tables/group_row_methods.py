@@ -254,7 +254,7 @@ class GroupRowMethods:
         )  # fmt: skip
         local = {}
         for name in columns:
-            value = as_column(self._rows.like(self._rows.local.select([name])))
+            value = as_column(self._rows.chosen([name]))
             before = as_column(self._rows.like(found.select([name])))
             local[name] = made(value, before).rows.local.column(0)
         return self._shaped(self._rows.like(arrow().table(local)))

@@ -156,7 +156,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         return as_table(rows)
 
     def _of_chosen(self, rows: Rows) -> Any:
-        return as_table(rows.like(rows.local.select(self._listed)) if self._listed is not None else rows)
+        return as_table(rows.chosen(self._listed) if self._listed is not None else rows)
 
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
@@ -175,7 +175,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
             if not listed:
                 raise InvalidArgumentError("the list names no column; groups have at least one")
             kept = [*self._keys, *(each for each in listed if each not in self._keys)]
-            return TableGroupBy(self._rows.like(self._rows.local.select(kept)), self._keys, self._dropna, listed)
+            return TableGroupBy(self._rows.chosen(kept), self._keys, self._dropna, listed)
         if not isinstance(name, str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
         if name not in self._rows.names:
@@ -319,7 +319,7 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         return True
 
     def _shaped(self, rows: Rows) -> Any:
-        return as_column(rows.like(rows.local.select([self._name])))
+        return as_column(rows.chosen([self._name]))
 
     def _of_chosen(self, rows: Rows) -> Any:
         return self._shaped(rows)

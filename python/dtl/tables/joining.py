@@ -145,7 +145,8 @@ def _validated(validate: Any) -> tuple[bool, bool]:
 def _check_distinct(op: str, rows: Rows, keys: list[str], words: str) -> None:
     """Raise on every rank if two rows have one key. Collective."""
     ctx = rows.context
-    alone = rows.like(rows.local.select(keys).rename_columns([f"k{number}" for number in range(len(keys))]))
+    alone = rows.chosen(keys)
+    alone = rows.like(alone.local.rename_columns([f"k{number}" for number in range(len(keys))]))
     groups = aggregated(alone, op, alone.names, False, {"n": Aggregate("k0", "size")}).local
     several = groups.filter(arrow().compute.greater(groups["n"], 1)).slice(0, 1).to_pylist()
     for found in allgather_object(ctx, several):

@@ -157,7 +157,7 @@ class Formula:
             name = self.quoted[int(name[len(_COLUMN) :])]
         if name not in rows.names:
             raise unknown_column(name, rows.names)
-        return as_column(rows.like(rows.local.select([name])))
+        return as_column(rows.chosen([name]))
 
     def _binary(self, node: ast.BinOp, rows: Rows) -> Any:
         if type(node.op) not in _BINARY:

@@ -359,7 +359,7 @@ def described(rows: Rows, op: str) -> Rows:
     agree(ctx, op)
     made: dict[str, Any] = {"statistic": pa.array(_STATISTICS)}
     for name in names:
-        one = rows.like(rows.local.select([name]))
+        one = rows.chosen([name])
         found = [reduced(one, each, True) for each in ("count", "mean", "std", "min")]
         quarters = quantile(one, "quantile", [0.25, 0.5, 0.75], True)
         found += [None] * 3 if quarters is None else quarters.tolist()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 import numpy as np
 
@@ -64,6 +64,10 @@ class Rows:
     def like(self, local: Any) -> Rows:
         """Return other columns of the same rows, or of as many on each rank. Not collective."""
         return Rows(self.context, local, self.counts)
+
+    def chosen(self, names: Sequence[str]) -> Rows:
+        """Return some columns of the same rows. Not collective."""
+        return self.like(self.local.select(names))
 
     @property
     def _context(self) -> Context:

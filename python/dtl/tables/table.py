@@ -128,11 +128,11 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         if isinstance(key, str):
             if key not in rows.names:
                 raise unknown_column(key, rows.names)
-            return Column.of(rows.like(rows.local.select([key])))
+            return Column.of(rows.chosen([key]))
         if isinstance(key, slice):
             return self._slice(key)
         if isinstance(key, list) and not (key and all(isinstance(each, (bool, np.bool_)) for each in key)):
-            return Table.of(rows.like(rows.local.select(_some(column_names(rows, "the list", key)))))
+            return Table.of(rows.chosen(_some(column_names(rows, "the list", key))))
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             end = "" if key == -1 else int(key) + 1
             raise InvalidTypeError(f"{key!r} is no name of a column; the row of that number is table[{key}:{end}]")
