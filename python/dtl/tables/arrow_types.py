@@ -209,7 +209,35 @@ def converted_to(name: str, column: Any, kind: Any) -> Any:
         if pa.types.is_dictionary(kind):
             column = column if column.type == kind.value_type else column.cast(kind.value_type)
             return column.dictionary_encode().cast(kind)
+        if is_rounded(column.type, kind):
+            numbers, rest = parts_of(column)
+            if rest.any():
+                value = column[int(np.flatnonzero(rest)[0])].as_py()
+                raise InvalidArgumentError(f"the column {name!r}: {value} is between two numbers of {kind}")
+            return numbers.cast(kind)
         return column if column.type == kind else column.cast(kind)
+
+
+def is_rounded(kind: Any, other: Any) -> bool:
+    """Say whether the first type is of integers of 64 bits, and the second of floats, which do not hold them all."""
+    types = arrow().types
+    return bool(types.is_integer(kind) and kind.bit_width == 64 and types.is_floating(other))
+
+
+def parts_of(column: Any) -> tuple[Any, Any]:
+    """Return numbers as float64, and what integers have beyond these as an array of int64; 0 where one is null.
+
+    Numbers of any types are equal if both parts are.
+    """
+    pa = arrow()
+    numbers = column.cast(pa.float64(), safe=False)
+    if not pa.types.is_integer(column.type):
+        return numbers, np.zeros(len(column), np.int64)
+    values, rounded = column.fill_null(0).to_numpy(), numbers.fill_null(0).to_numpy()
+    info = np.iinfo(values.dtype)
+    # 2**63 of int64 and 2**64 of uint64 wrap around to the least value, and the difference wraps back.
+    back = np.where(rounded < float(info.max), rounded, float(info.min)).astype(values.dtype)
+    return numbers, (values - back).astype(np.int64)
 
 
 def plain_type(kind: Any) -> Any:

@@ -81,8 +81,11 @@ class JoinMethods(HasRows):
         other table has come last, in its order, and all are divided evenly. So the result is the same on any number of
         ranks. pandas sorts the rows of an outer join by the key; ``sort_values`` does that.
 
-        As in pandas, null is equal to null, and NaN to NaN. 0.0 is equal to -0.0. Integers of different widths, text
-        with categories and without, and times of two units are compared by their values.
+        As in pandas, null is equal to null, and NaN to NaN. 0.0 is equal to -0.0. Integers of different widths,
+        integers and floats, text with categories and without, and times of two units are compared by their values,
+        without rounding. A key that has one name in both tables is one column: of ``"outer"``, which has the values of
+        both, it is of float64 where one is of floats, and an integer that no float64 is equal to raises
+        InvalidArgumentError.
 
         Rows of the other table travel to the ranks that have a row of their key, each once; a table of less than a MiB,
         or that is smaller than this one by the number of ranks, goes to every rank. Rows of this table do not travel,

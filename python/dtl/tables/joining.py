@@ -18,7 +18,7 @@ from .arrow_types import common, converted, converted_to, normalized
 from .exchange import gathered_everywhere, sent
 from .gather import Chosen, batch_taken, batches, kept, table_of, taken, takers_of
 from .grouping import aggregated
-from .key_types import key_type
+from .key_types import key_type, keys_in
 from .matching import Matches
 from .moves import TableCall, expect, in_words, is_explained
 from .partners import partners
@@ -172,7 +172,8 @@ class _Join:
     def __init__(self, first: Rows, second: Rows, keys: Keys, how: str, names: ResultNames) -> None:
         self._first, self._second, self._keys, self._how, self._names = first, second, keys, how, names
         self._context = first.context
-        self._key_names = [f"k{number}" for number in range(len(keys.types))]
+        pairs = [(first.schema.field(one).type, second.schema.field(other).type) for one, other in zip(*keys[:2])]
+        self._compared = partial(keys_in, [f"k{number}" for number in range(len(pairs))], pairs, kinds=keys.types)
         shared = {other for one, other in zip(keys.left, keys.right) if one == other}
         #: The columns of the second table that the result has, by their new names.
         self._of_second = {name: new for name, new in names.right.items() if name not in shared}
@@ -181,15 +182,15 @@ class _Join:
         """Return the result. Collective."""
         ctx = self._context
         with local_step(ctx, op):
-            keys = self._compared(self._first, self._keys.left)
-            second = self._compared(self._second, self._keys.right)
+            keys = self._compared(self._first.local, self._keys.left)
+            second = self._compared(self._second.local, self._keys.right)
             for number, name in enumerate(self._of_second):
                 second = second.append_column(f"v{number}", self._second.local.column(name))
         if self._how == "outer":
             expect(_EQUAL, None)
         found = partners(ctx, op, keys, second)
         with local_step(ctx, op), arrows_errors(op):
-            matches = Matches(keys, found.rows.select(self._key_names))
+            matches = Matches(keys, found.rows.select(keys.column_names))
             if self._how in ("semi", "anti"):
                 has = matches.has_partner()
                 local = kept(self._first.local, has if self._how == "semi" else ~has)
@@ -202,11 +203,6 @@ class _Join:
         with local_step(ctx, op), arrows_errors(op):
             rest = self._rest(kept(self._second.local, ~met), local.schema)
         return after([made, Rows.made(ctx, rest)], op)
-
-    def _compared(self, rows: Rows, names: list[str]) -> Any:
-        """Return the keys of this rank's rows, in the types in which they are compared."""
-        columns = [converted_to(name, rows.local.column(name), kind) for name, kind in zip(names, self._keys.types)]
-        return arrow().table(columns, names=self._key_names)
 
     def _together(self, matches: Matches, second: Any) -> Any:
         """Return the rows of both tables that belong together, those of the first one in their order."""

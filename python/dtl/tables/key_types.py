@@ -7,7 +7,8 @@ from typing import Any, Callable
 import numpy as np
 
 from ..exceptions import InvalidTypeError
-from .arrow_types import TIME_UNITS, plain_type
+from .arrow_types import TIME_UNITS, converted_to, is_rounded, parts_of, plain_type
+from .elementwise import decoded
 from .rows import arrow
 
 #: The digits of a decimal of 128 bits, and those of a number of uint64.
@@ -34,6 +35,31 @@ def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
             f"the keys {names[0]!r} of {one} and {names[1]!r} of {other} are not compared; astype makes them alike"
         )
     return made
+
+
+def keys_in(names: list[str], pairs: list[tuple[Any, Any]], local: Any, columns: list[str], kinds: list[Any]) -> Any:
+    """Return a table of keys of one of two tables, which are equal to those of the other if all columns are.
+
+    Parameters
+    ----------
+    names
+        What the keys are called in the result.
+    pairs
+        The types of each key in both tables.
+    local, columns
+        The table, and which of its columns are keys.
+    kinds
+        The types that ``key_type`` says.
+    """
+    made = {}
+    for name, pair, column, kind in zip(names, pairs, columns, kinds):
+        one, other = map(plain_type, pair)
+        if is_rounded(one, other) or is_rounded(other, one):
+            made[name], rest = parts_of(decoded(local.column(column)))
+            made[f"{name} rest"] = arrow().chunked_array([rest])
+        else:
+            made[name] = converted_to(column, local.column(column), kind)
+    return arrow().table(made)
 
 
 def _plain(one: Any, other: Any) -> Any:

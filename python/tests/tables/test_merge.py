@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import fractions
+import math
 from typing import Any
 
 import hypothesis
@@ -151,10 +153,46 @@ def test_types_that_are_not_compared(ctx: dtl.Context, one: Any, other: Any) -> 
         dtl.Table(ctx, {"k": one}).merge(dtl.Table(ctx, {"k": other}))
 
 
+#: Integers of 64 bits, some of which no float64 is equal to, and floats beside these.
+WHOLE = [None, 0, 1, -1, 2**53, 2**53 + 1, 2**53 + 2, 2**60, 2**62 + 1, 2**63 - 1]
+FLOATS = [*map(float, [-(2**63), *WHOLE[1:], 2**63, 2**64]), 0.5, -0.0, math.nan, math.inf, None]
+
+
+def exact(key: Any) -> Any:
+    """Return what numbers are compared as."""
+    return fractions.Fraction(key) if isinstance(key, int) or (key is not None and math.isfinite(key)) else str(key)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+@pytest.mark.parametrize("how", ["inner", "left", "right", "semi", "anti"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.usefixtures("small")
+def test_integers_beside_floats(ctx: dtl.Context, kind: str, how: str, turned: bool) -> None:
+    """They are equal if they are so as numbers, without rounding."""
+    more = [-(2**63), -(2**63) + 1] if kind == "int64" else [2**63, 2**63 + 1, 2**64 - 1]
+    whole = [each for each in WHOLE if each is None or each >= 0 or kind == "int64"] + more
+    pair = [(whole, kind, "x"), (FLOATS, "float64", "y")]
+    if turned:
+        pair.reverse()
+    tables = [
+        dtl.Table(ctx, {"k": pa.array(keys, pa.type_for_alias(of)), name: np.arange(len(keys))})
+        for keys, of, name in pair
+    ]
+    made = tables[0].merge(tables[1], how=how)
+    rows = [[{"k": exact(key), "x": n, "y": n} for n, key in enumerate(keys)] for keys, _, _ in pair]
+    wanted = [row[1:] for row in joined(*rows, ["k"], how)]
+    assert len(wanted) > 3
+    compare(ctx, made.drop("k"), wanted)
+
+
 def test_a_float_cannot_hold_an_integer(ctx: dtl.Context) -> None:
-    left = dtl.Table(ctx, {"k": [2**53 + 1]})
-    with pytest.raises(dtl.InvalidArgumentError, match="'k'"):
-        left.merge(dtl.Table(ctx, {"k": [1.0]}))
+    """Which is no matter for a join, but for a column that has the keys of both tables."""
+    left, right = dtl.Table(ctx, {"k": [2**53 + 1]}), dtl.Table(ctx, {"k": [1.0]})
+    for call in (lambda: left.merge(right, how="outer"), lambda: left.concat(right)):
+        with pytest.raises(dtl.InvalidArgumentError, match="'k': 9007199254740993 is between two numbers of double"):
+            call()
+    exact = dtl.Table(ctx, {"k": [2**60]}).concat(right)
+    assert dtl.broadcast_object(ctx, exact.to_arrow())["k"].to_pylist() == [2.0**60, 1.0]
 
 
 def test_names(ctx: dtl.Context) -> None:
