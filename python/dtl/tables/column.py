@@ -200,11 +200,12 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         Parameters
         ----------
         lower, upper
-            Numbers, or columns of the same table; None and NaN for no bound.
+            Numbers, or columns or arrays of them; where one is null or NaN, and if it is None, there is no bound.
         """
-        low, high = (None if _is_nan(each) else each for each in (lower, upper))
-        made: Any = self if low is None else np.maximum(self, low)
-        return made if high is None else np.minimum(made, high)  # type: ignore[no-any-return]
+        made = self._rows
+        for farther, bound in ((np.maximum, lower), (np.minimum, upper)):
+            made = elementwise.bounded(farther, made, bound.rows if isinstance(bound, Column) else bound, "clip")
+        return Column.of(made)
 
     @property
     def str(self) -> Texts[Column]:
@@ -325,7 +326,8 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
     def quantile(self, q: Any = 0.5, *, skipna: bool = True) -> Any:
         """Return a quantile, or an array of several, with linear interpolation; None of nothing. Collective.
 
-        Quantiles of dates and times are dates and times in whole units; those of numbers and decimals are floats.
+        Quantiles of dates and times are dates and times in whole units, with a zone as Python's; those of numbers and
+        decimals are floats.
 
         Parameters
         ----------
@@ -396,10 +398,6 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return this rank's values for libraries that support Arrow's PyCapsule interface. Not collective."""
         return self._rows.local.column(0).__arrow_c_stream__(requested_schema)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 makers["column"] = Column.of

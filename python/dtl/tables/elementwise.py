@@ -147,6 +147,23 @@ def _by_numpy(f: Any, operands: list[Operand], like: Rows, op: str) -> Any:
     return tuple(parts) if isinstance(made, tuple) else parts[0]
 
 
+def bounded(farther: Any, rows: Rows, bound: Any, op: str) -> Rows:
+    """Return a column whose values do not lie beyond bounds: where one is null or NaN, there is none."""
+    pa = arrow()
+    given = _operand(rows, bound, op)
+    if not given.is_column:
+        one = given.given.as_py() if isinstance(given.given, pa.Scalar) else given.given
+        has_none = one is None or type(one).__name__ in ("NAType", "NaTType") or one != one  # noqa: PLR0124 - of NaN
+        return rows if has_none else computed(farther, (rows, bound), op)
+    made = computed(farther, (rows, bound), op)
+    values, valid = numpy_of(given.values)
+    without = np.isnan(values) if valid is None else np.isnan(values) | ~valid
+    if not without.any():
+        return made  # type: ignore[no-any-return]
+    kept = rows.local.column(0).cast(made.schema.types[0], safe=False)
+    return _named(rows, by_truth(pa.chunked_array([pa.array(without)]), kept, made.local.column(0)))
+
+
 def _named(like: Rows, column: Any) -> Rows:
     return like.like(arrow().table([column], names=like.names[:1]))
 

@@ -269,6 +269,32 @@ def test_values_of_other_kinds_are_refused(ctx: dtl.Context) -> None:
     assert (t["span"].idxmax(), t["span"].idxmin()) == (1, 8)
 
 
+@pytest.mark.parametrize("of", ["column", "list"])
+def test_bounds_of_which_some_are_missing(ctx: dtl.Context, of: str) -> None:
+    pd = pytest.importorskip("pandas", "3", reason="compared with pandas 3; runs where Python is 3.11 or later")
+    given = pa.table(
+        {
+            "i": pa.array([1, None, 3, 5, 2, 9], pa.int64()),
+            "f": pa.array([1.5, None, 3.25, -0.5, 9.0, NAN]),
+            "u": pa.array([1, 200, None, 7, 7, 7], pa.uint8()),
+            "low": pa.array([None, 4.5, 2.0, NAN, 3.5, 1.0]),
+            "high": pa.array([1.0, NAN, None, 5.5, NAN, 2.0]),
+            "none": pa.array([None, NAN, NAN, None, NAN, None], pa.float64()),
+        }
+    )
+    t, frame = divided(ctx, given, "last"), given.to_pandas().astype("float64")
+    for name in ("i", "f", "u"):
+        for low, high in (("low", None), (None, "high"), ("low", "high"), ("none", 4), ("none", "none"), (NAN, "high")):
+            bounds, known = [], []
+            for each in (low, high):
+                is_name = isinstance(each, str)
+                bounds.append((t[each] if of == "column" else given[each].to_pylist()) if is_name else each)
+                known.append(frame[each] if is_name else each)
+            # pandas takes NaN and null for the same, which is here one of either.
+            found = [None if each is None or math.isnan(each) else each for each in values(t[name].clip(*bounds))]
+            assert found == [None if pd.isna(each) else each for each in frame[name].clip(*known)], (name, low, high)
+
+
 def test_bounds(ctx: dtl.Context) -> None:
     t = table(ctx)
     given = GIVEN["i"][1]
