@@ -316,7 +316,10 @@ def quantile(rows: Rows, op: str, q: Any, skipna: Any) -> Any:
     if timed:
         there = Rows(ctx, pa.table([present], names=rows.names), tuple(count for _, count in found))
         made = quantiles_of_times(there, op, np.atleast_1d(given).astype(np.float64))
-        return _plain(made[0]) if given.ndim == 0 else made.to_numpy(zero_copy_only=False)
+        if given.ndim == 0:
+            return _plain(made[0])
+        zoned = pa.types.is_timestamp(kind) and kind.tz is not None
+        return np.array(list(map(_plain, made)), object) if zoned else made.to_numpy(zero_copy_only=False)
     with local_step(ctx, op), arrows_errors(op):
         values, _ = numpy_of(present.cast(pa.float64()) if is_decimal(kind) else present)
         chosen = np.asarray(values, np.float64)

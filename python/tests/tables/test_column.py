@@ -227,9 +227,15 @@ def test_quantiles_of_times(ctx: dtl.Context, kind: Any, count: int) -> None:
     if pa.types.is_time(kind):
         assert pa.scalar(x.median(), kind).cast(width).as_py() == place(0.5)
     else:
-        found = x.quantile([0, 0.3, 0.5, 1])
-        assert found.astype(np.int64).tolist() == [place(q) for q in (0, 0.3, 0.5, 1)]
+        found = pa.array(x.quantile([0, 0.3, 0.5, 1]), kind)
+        assert found.cast(width).to_pylist() == [place(q) for q in (0, 0.3, 0.5, 1)]
     assert x.median(skipna=False) is None
+
+
+def test_quantiles_in_a_zone(ctx: dtl.Context) -> None:
+    noon = datetime.datetime(2024, 3, 31, 12, tzinfo=datetime.timezone.utc)
+    x = divided(ctx, pa.table({"x": pa.array([noon, None], pa.timestamp("s", "Asia/Tokyo"))}))["x"]
+    assert [each.isoformat() for each in x.quantile([0.5, 1])] == ["2024-03-31T21:00:00+09:00"] * 2
 
 
 def test_quantiles_of_decimals(ctx: dtl.Context) -> None:
