@@ -297,11 +297,14 @@ class Times(Generic[C]):
         return self._mapped(what, lambda column: rounding.rounded(column, what, number, unit))
 
     def strftime(self, date_format: str = "%Y-%m-%dT%H:%M:%S") -> C:
-        """Return the times as text, as Python's ``strftime``: ``%f`` has the microseconds, ``%S`` whole seconds."""
+        """Return the times as text, as Python's ``strftime``: ``%S`` has whole seconds.
+
+        ``%f`` has the microseconds of the second, in six digits, and ``%N`` its nanoseconds, in nine.
+        """
         if not isinstance(date_format, str):
             raise InvalidTypeError(f"date_format must be text, not {date_format!r}")
-        parts = re.split(r"(?<!%)((?:%%)*)%f", date_format)
-        texts = [parts[0], *(one + other for one, other in zip(parts[1::2], parts[2::2]))]
+        given = re.split(r"(?<!%)((?:%%)*)%([fN])", date_format)  # text, percent signs, f or N, text and so on
+        texts = [text + signs for text, signs in zip(given[::3], [*given[1::3], ""])]
         pa = arrow()
 
         def written(column: Any) -> Any:
@@ -312,9 +315,9 @@ class Times(Generic[C]):
             pieces = [pa.compute.strftime(seconds, format=text) if text else "" for text in texts]
             if len(pieces) == 1:
                 return pieces[0]
-            fraction = pa.compute.utf8_lpad(_microseconds(column).cast(pa.string()), 6, "0")
-            joined = [each for piece in pieces for each in (fraction, piece)][1:]
-            return pa.compute.binary_join_element_wise(*joined, "")
+            for letter, text in zip(given[2::3], pieces[1:]):
+                pieces[0] = pa.compute.binary_join_element_wise(pieces[0], _fraction(column, letter), text, "")
+            return pieces[0]
 
         return self._mapped("strftime", written)
 
@@ -486,6 +489,16 @@ def _microseconds(column: Any) -> Any:
     """Return the microseconds of the second."""
     compute = arrow().compute
     return compute.add(compute.multiply(compute.millisecond(column), 1000), compute.microsecond(column))
+
+
+def _fraction(column: Any, letter: str) -> Any:
+    """Return the microseconds of the second in six digits, or for N its nanoseconds in nine."""
+    compute = arrow().compute
+    micro = compute.utf8_lpad(_microseconds(column).cast(arrow().string()), 6, "0")
+    if letter == "f":
+        return micro
+    nano = compute.utf8_lpad(compute.nanosecond(column).cast(arrow().string()), 3, "0")
+    return compute.binary_join_element_wise(micro, nano, "")
 
 
 def _days_in_month(column: Any) -> Any:

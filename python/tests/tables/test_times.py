@@ -64,6 +64,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "strftime": lambda d: d.strftime("%d.%m.%Y %H:%M:%S"),
     "strftime with fractions": lambda d: d.strftime("%S.%f %%f %j"),
     "strftime of fractions": lambda d: d.strftime("%f"),
+    "strftime of nanoseconds": lambda d: d.strftime("%N|%%N|%f|%S.%%%N%N"),
     "tz_convert": lambda d: d.tz_convert("Asia/Kolkata") if d.tz else d.tz_localize("Asia/Kolkata"),
     "tz_convert to none": lambda d: d.tz_convert(None) if d.tz else d.day,
     **{
@@ -102,6 +103,11 @@ def test_isocalendar_and_units(ctx: dtl.Context) -> None:
         column.dt.as_unit("ns")  # of 2300
     zoned = column.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
     assert zoned.dt.as_unit("s").dt.tz == "Asia/Tokyo"
+
+
+def test_text_of_nanoseconds(ctx: dtl.Context) -> None:
+    series = pd.Series([123_456_789, -1, 5, None], dtype="Int64").astype("datetime64[ns]")
+    assert values(column_of(ctx, series).dt.strftime("%S.%N %f")) == plain(series.dt.strftime("%S.%N %f"))
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
