@@ -215,7 +215,7 @@ def _aggregate_of(
 ) -> Any:
     """Return a table with one aggregate of columns, or of those of numbers, by their names. Collective."""
     if flag("numeric_only", numeric_only):
-        columns = [each for each in columns if _is_numeric(rows.schema.field(each).type)]
+        columns = [each for each in columns if is_numeric(rows.schema.field(each).type)]
     if not columns:
         raise InvalidArgumentError("the table has no column to aggregate beside its keys; size() counts rows")
     _check_names(keys, columns)
@@ -240,7 +240,8 @@ def _transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], 
         return rows.like(group_rows.spread(local, told.take(arrow().array(local.places())).select(columns)))
 
 
-def _is_numeric(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
+    """Say whether a column of a type is one of numbers, for ``numeric_only``."""
     return is_number(kind) or is_decimal(kind)
 
 

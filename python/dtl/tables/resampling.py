@@ -1,24 +1,20 @@
-"""Rows by spans of time of one length: the groups of a column of times, also those without a row."""
+"""Rows by spans of time that follow each other: the groups of a column of times, also those without a row."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
+from .._native.arguments import flag
 from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
-from .aggregates import Aggregate
-from .arrow_types import NANOSECONDS
-from .grouping import aggregated, aggregates_of
-from .rows import Rows, arrow, arrows_errors, as_table, block_counts, unknown_column
-
-#: The nanoseconds of each unit that a rule may have.
-_UNITS = {name: NANOSECONDS["m" if name == "min" else name] for name in ("ns", "us", "ms", "s", "min", "h", "D")}
-
-_RULE = re.compile(r"\s*(\d*)\s*([A-Za-z]+)\s*")
+from .aggregates import Aggregate, check
+from .group_methods import GroupMethods
+from .grouping import aggregated, aggregates_of, is_numeric
+from .rows import Rows, arrow, arrows_errors, as_table, block_counts, column_names, unknown_column
+from .time_spans import spans_of
 
 #: More spans than these are taken for a slip.
 _MOST = 10**8
@@ -27,11 +23,15 @@ _MOST = 10**8
 _OWN = "\0own"
 
 
-class Resampler:
-    """The spans of time of a table's rows, as ``Table.resample`` returns them."""
+class Resampler(GroupMethods):
+    """The spans of time of a table's rows, as ``Table.resample`` returns them; those of some columns by their names.
+
+    It has the aggregates of groups as methods, such as ``sum``. Each returns a table with a row for each span of time
+    from the first to the last.
+    """
 
     __module__ = "dtl"
-    __slots__ = ("_on", "_rows", "_rule", "_span")
+    __slots__ = ("_on", "_rows", "_rule")
 
     def __init__(self, rows: Rows, rule: Any, on: Any) -> None:
         self._rows, self._rule = rows, rule
@@ -42,7 +42,8 @@ class Resampler:
         kind = rows.schema.field(on).type
         if not arrow().types.is_timestamp(kind):
             raise InvalidTypeError(f"the column {on!r} is of {kind}, not of times")
-        self._on, self._span = on, _span(rule, kind)
+        spans_of(rule, kind)
+        self._on = on
 
     @property
     def _context(self) -> Any:
@@ -51,6 +52,14 @@ class Resampler:
 
     def __repr__(self) -> str:
         return f"<dtl.Resampler of {self._rows.total} rows by {self._rule} of {self._on}>"
+
+    def __getitem__(self, name: str | list[str]) -> Resampler:
+        """Return the spans of time of one column, or of a list of columns."""
+        chosen = column_names(self._rows, "the list", name)
+        if not chosen:
+            raise InvalidArgumentError("the list names no column; spans of time have at least one")
+        kept = [self._on, *(each for each in chosen if each != self._on)]
+        return Resampler(self._rows.chosen(kept), self._rule, self._on)
 
     @collective
     def agg(self, how: Any = None, **named: Any) -> Any:
@@ -65,7 +74,7 @@ class Resampler:
         Returns
         -------
         Table
-            The time at which each span begins, in ascending order, and the aggregates.
+            The time by which each span is called, in ascending order, and the aggregates.
 
         Raises
         ------
@@ -76,64 +85,69 @@ class Resampler:
         CollectiveMismatchError
             If the ranks pass different arguments.
         """
-        op, ctx = "resample", self._context
         wanted, words = aggregates_of(self._rows, [self._on], how, named)
+        return self._made(wanted, words)
+
+    @collective
+    def size(self) -> Any:
+        """Return a table with how many rows each span of time has, as ``size``. Collective."""
+        if self._on == "size":
+            raise InvalidArgumentError("two columns of the result would be called 'size'")
+        return self._made({"size": Aggregate(self._on, "size")}, "size")
+
+    def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
+        fields = [each for each in self._rows.schema if each.name != self._on]
+        if flag("numeric_only", numeric_only):
+            fields = [each for each in fields if is_numeric(each.type)]
+        if not fields:
+            raise InvalidArgumentError("the table has no column to aggregate beside its times; size() counts rows")
+        wanted = {each.name: Aggregate(each.name, name, **options) for each in fields}
+        for each in fields:
+            check(wanted[each.name], each.type)
+        return self._made(wanted, ", ".join(each.words for each in wanted.values()))
+
+    def _made(self, wanted: dict[str, Aggregate], words: str) -> Any:
+        """Return a table of aggregates of each span. Collective."""
+        op = "resample"
         for name, each in wanted.items():
             if each.function is None and each.name == "list":
                 raise InvalidArgumentError("spans of time have no list")
+            if not each.skipna:
+                raise InvalidArgumentError("spans of time have no skipna=False: fillna says what stands for null")
             if each.function is None and each.name == "size":
                 wanted[name] = Aggregate(_OWN, "count")
-        agree(ctx, op, f"{self._on!r} by {self._span}: {words}")
-        rows = self._with_spans(op)
-        return as_table(aggregated(rows, op, [self._on], True, wanted, words))
+        agree(self._context, op, f"{self._on!r} by {self._rule}: {words}")
+        return as_table(aggregated(self._with_spans(op), op, [self._on], True, wanted, words))
 
     def _with_spans(self, op: str) -> Rows:
         """Return the rows with the beginning of their span as time, and one row of nulls for each span. Collective."""
-        pa, ctx, span = arrow(), self._context, self._span
+        pa, ctx, counts = arrow(), self._context, arrow().int64()
         with local_step(ctx, op), arrows_errors(op):
             local = self._rows.local
             place = local.column_names.index(self._on)
             column = local.column(self._on)
-            times = column.cast(pa.int64())
-            bounds = pa.compute.min_max(times).as_py() if len(times) > times.null_count else None
+            spans = spans_of(self._rule, column.type)
+            bounds = pa.compute.min_max(column.cast(counts)).as_py() if len(column) > column.null_count else None
         found = [each for each in allgather_object(ctx, bounds) if each is not None]
         if not found:
             return self._rows.like(local.append_column(_OWN, pa.nulls(len(local), pa.int8())))
         with local_step(ctx, op), arrows_errors(op):
-            first = min(each["min"] for each in found)
-            begin = _midnight(first, column.type)
-            low = (first - begin) // span
-            spans = (max(each["max"] for each in found) - begin) // span - low + 1
-            if spans > _MOST:
-                raise BoundsError(f"{spans} spans of {self._rule}, from the first time to the last; at most {_MOST}")
-            numbers = times.fill_null(0).to_numpy()
-            floored = pa.array((numbers - begin) // span * span + begin, mask=column.is_null().to_numpy())
+            first, last = (
+                pa.array([f(each[which] for each in found)], counts).cast(column.type)
+                for f, which in ((min, "min"), (max, "max"))
+            )
+            spans.begin(first)
+            number = int(spans.numbers(last)[0]) + 1
+            if number > _MOST:
+                raise BoundsError(f"{number} spans of {self._rule}, from the first time to the last; at most {_MOST}")
+            labels = pa.compute.if_else(
+                column.is_valid(), spans.labels(spans.numbers(column)), pa.scalar(None, column.type)
+            )
             own = pa.array(np.ones(len(local), np.int8))
-            mine = local.set_column(place, self._on, floored.cast(column.type)).append_column(_OWN, own)
-            shares = np.cumsum([0, *block_counts(ctx, spans)])[ctx.rank : ctx.rank + 2]
-            starts = pa.array((np.arange(*shares) + low) * span + begin).cast(column.type)
+            mine = local.set_column(place, self._on, labels).append_column(_OWN, own)
+            shares = np.cumsum([0, *block_counts(ctx, number)])[ctx.rank : ctx.rank + 2]
+            starts = spans.labels(np.arange(*shares))
             empty = {field.name: pa.nulls(len(starts), field.type) for field in mine.schema}
             more = pa.table({**empty, self._on: starts}, schema=mine.schema)
             made = pa.concat_tables([mine, more]).unify_dictionaries()
         return Rows.made(ctx, made)
-
-
-def _span(rule: Any, kind: Any) -> int:
-    """Return the length of spans in a type's unit of time."""
-    match = _RULE.fullmatch(rule) if isinstance(rule, str) else None
-    if match is None or match[2] not in _UNITS:
-        raise InvalidArgumentError(f'the rule {rule!r} is none like "15min"; the units are {", ".join(_UNITS)}')
-    length, unit = int(match[1] or 1) * _UNITS[match[2]], _UNITS[kind.unit]
-    if length < unit or length % unit or length // unit >= 2**62:
-        raise InvalidArgumentError(f"the rule {rule!r} is no number of the column's units, which are {kind.unit}")
-    if match[2] == "D" and kind.tz not in (None, "UTC"):
-        raise InvalidArgumentError(f"days in the zone {kind.tz} have different lengths: use dt.floor and group_by")
-    return length // unit
-
-
-def _midnight(first: int, kind: Any) -> int:
-    """Return when the day of a time begins, in its zone."""
-    pa = arrow()
-    time = pa.array([first], pa.int64()).cast(kind)
-    day: int = pa.compute.floor_temporal(time, unit="day").cast(pa.int64())[0].as_py()
-    return day

@@ -181,13 +181,18 @@ class RowMethods(HasRows):
         return made
 
     def resample(self, rule: str, *, on: str) -> Resampler:
-        """Return the rows by spans of time of one length, to make aggregates of. Not collective.
+        """Return the rows by spans of time that follow each other, to make aggregates of. Not collective.
 
         Parameters
         ----------
         rule
-            The length of a span: a number and a unit, such as ``"15min"``; the units are ``ns``, ``us``, ``ms``, ``s``,
-            ``min``, ``h`` and ``D``. The first span begins a number of lengths after midnight of the first day.
+            The length of a span: a number and a unit, such as ``"15min"``. The units ``ns``, ``us``, ``ms``, ``s``,
+            ``min`` and ``h`` have one length: the first span begins a number of lengths after midnight of the first
+            day. Those of the calendar follow the clocks of the column's zone: ``D`` for days; ``W`` for weeks to
+            Sunday, or to another day, such as ``W-WED``; ``MS``, ``QS`` and ``YS`` for months, quarters and years that
+            are called by their first day, and ``ME``, ``QE`` and ``YE`` by their last, as weeks are, such as
+            ``QE-NOV``. Of several, such as ``2MS``, the first begins with the day, month or year of the first time; of
+            those that are called by their last day, the first ends with it.
         on
             The column of times, which need not be in order. Rows with null are left out.
 
@@ -196,8 +201,7 @@ class RowMethods(HasRows):
         KeyNotFoundError
             If there is no such column.
         InvalidArgumentError
-            If the rule is none, is shorter than the column's unit, or is of days in a zone whose days have different
-            lengths.
+            If the rule is none, or is shorter than the column's unit.
         InvalidTypeError
             If the column is not of times.
 
@@ -208,7 +212,9 @@ class RowMethods(HasRows):
         ...     hours = np.array(["2024-01-01T00:30", "2024-01-01T02:10", "2024-01-01T00:05"], "M8[s]")
         ...     table = dtl.Table(ctx, {"time": hours, "x": [1, 2, 3]})
         ...     print(table.resample("1h", on="time").agg({"x": "sum"}).to_arrow()["x"].to_pylist())
+        ...     print(table.resample("D", on="time")["x"].max().to_arrow()["x"].to_pylist())
         [4, 0, 2]
+        [3]
         """
         return Resampler(self.rows, rule, on)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import dtl
 from dtl.tables.explaining import Explained
+from dtl.tables.resampling import Resampler
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -276,6 +277,7 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
+    assert_type(table.assign(at=np.datetime64("2024-01-01T00:30:00")).resample("D", on="at")["x"], Resampler)
     assert_type(table.explain(), Explained)
     print(table.explain().sort_values("x"), table.explain().group_by("word").size())
     assert_type(table["x"].unique(), dtl.Column)
