@@ -81,7 +81,8 @@ def moving(rows: Rows, op: str, window: int, least: int, name: str) -> Rows:
     agree(ctx, op, f"{name} of {window}, {least}")
     halo = _between(rows, [(lo - window + 1, lo) for lo, _ in _bounds(rows)], op)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        column = pa.chunked_array([*halo.column(0).chunks, *rows.local.column(0).chunks], kind).cast(pa.float64())
+        column = pa.chunked_array([*halo.column(0).chunks, *rows.local.column(0).chunks], kind)
+        column = column.cast(pa.float64(), safe=False)
         missing = column.is_null().to_numpy() if column.null_count else np.zeros(len(column), np.bool_)
         values = integers_of(column)
         made, counts = _windows(values, missing, window, name)

@@ -96,6 +96,11 @@ BAD: dict[str, tuple[type[Exception], str, Any]] = {
 }
 
 
+def test_windows_of_large_integers(ctx: dtl.Context) -> None:
+    x = dtl.Table(ctx, {"x": pa.array([2**60 + 1, None, 2**63, 3, 2**64 - 1], pa.uint64())})["x"]
+    assert x.rolling(2).sum().to_list(0) in (None, [None, None, None, float(2**63 + 3), float(2**64 + 2)])
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input(ctx: dtl.Context, case: str) -> None:
     error, text, call = BAD[case]
