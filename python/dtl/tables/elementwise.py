@@ -394,12 +394,17 @@ def _of_spans(name: str, pair: list[Any], words: str) -> Any:
         span, number = (left, right) if spans[0] else (right, left)
         if pa.types.is_integer(number.type):
             return pa.compute.multiply_checked(span.cast(pa.int64()), number).cast(span.type)
-        product = pa.compute.multiply(span.cast(pa.int64()).cast(pa.float64()), number)
+        product = pa.compute.multiply(_float(span), number)
         return pa.compute.round(product).cast(pa.int64()).cast(span.type)
     if name in ("true_divide", "divide") and all(spans):
         unit = pa.duration(max((each.type.unit for each in pair), key=TIME_UNITS.index))
-        return pa.compute.divide(*(each.cast(unit).cast(pa.int64()).cast(pa.float64()) for each in pair))
+        return pa.compute.divide(*(_float(each.cast(unit)) for each in pair))
     raise InvalidTypeError(f"{words} is not defined")
+
+
+def _float(spans: Any) -> Any:
+    """Return spans of time as floats, which have not all bits of long ones."""
+    return spans.cast(arrow().int64()).cast(arrow().float64(), safe=False)
 
 
 def _decimals(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Rows:

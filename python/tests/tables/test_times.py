@@ -128,6 +128,15 @@ def test_spans(ctx: dtl.Context, unit: str) -> None:
             assert values(column.dt.round(freq)) == [v and v.to_pytimedelta() for v in plain(series.dt.round(freq))]
 
 
+def test_long_spans_of_nanoseconds(ctx: dtl.Context) -> None:
+    """Which no float has all bits of."""
+    series = pd.Series(np.array([200 * 86400 * 10**9 + 1, -(2**62) - 1, "NaT"], "m8[ns]"))
+    column = divided(ctx, pa.table({"x": pa.array(series.to_numpy())}), "last")["x"]
+    assert values(column / np.timedelta64(1, "D"))[:2] == (series / np.timedelta64(1, "D")).tolist()[:2]
+    assert values(column / column) == [1, 1, None]
+    assert values(column * 0.5)[0] == pd.Timedelta(100, "D")
+
+
 def test_times_that_clocks_show_twice_or_never(ctx: dtl.Context) -> None:
     """Rounded with their own offset, and to the first behind: as the seconds of UTC, where both are of one hour."""
     berlin = [
