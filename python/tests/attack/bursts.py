@@ -34,7 +34,8 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
     rng = random.Random(f"bursts {seed} {family(python)}")
     ranks = rng.choice([2, 3, 4, 8, 9])
     means = rng.choice([{}, {}, {"DTL_BACKEND": "local"}, {"DTL_NODES_OF": "4"}, {"DTL_SHARED_MEMORY": "0"}])
-    variables = {"DTL_TIMEOUT": str(6 * TIMEOUT), **means}  # eight ranks on two busy processors once took ten seconds
+    # Ranks that outnumber the processors yield, and Linux may then keep a thread waiting for many seconds.
+    variables = {"DTL_TIMEOUT": str(6 * TIMEOUT), **means}
     done, wrong = series(python, ranks, "bursts.py", rng.randrange(2**32), BURSTS, seconds, variables)
     said = "".join(f", {name}={value}" for name, value in means.items())
     return f"{done} bursts of calls on {ranks} ranks{said}", wrong

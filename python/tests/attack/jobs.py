@@ -32,8 +32,14 @@ IDLE = ("hang_monitor.py", "streams.py", "request_futures.py")
 #: What a rank gets to print its stacks.
 STACK_SECONDS = 1.0
 
-#: What one case of a series may take: more than the limits of waiting that it sets.
-CASE_SECONDS = 15.0
+#: What a call of a drawn series may wait before DTL gives up for it, which is a failure.
+TIMEOUT = 5
+
+#: What one case of a series may take beyond the limit of waiting that it sets.
+CASE_SECONDS = 10.0
+
+#: Where jobs have their folders: in memory, since a rank that waits for a disk has all others wait for it.
+IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 #: What the last processes of a job get after its launcher has ended.
 LEFT_SECONDS = 3.0
@@ -52,7 +58,7 @@ class Job:
 
     def __init__(self, python: str, ranks: int, program: str, *words: Any, plain: bool = False, **variables: str):
         self.ranks = ranks
-        self.folder = Path(tempfile.mkdtemp(prefix="dtl-attack-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="attack-", dir=IN_MEMORY))
         self.mark = uuid.uuid4().hex
         self.shm = _segments()
         environ = {**os.environ, **variables, MARK: self.mark, FOLDER: str(self.folder)}
@@ -193,19 +199,19 @@ class Job:
             if self.wait(1.0) and not self.processes():
                 return
 
-    def watch(self, deadline: float) -> list[str]:
+    def watch(self, deadline: float, limit: float = TIMEOUT + CASE_SECONDS) -> list[str]:
         """Wait for the end of a job whose ranks count their cases, and return what is wrong with it.
 
         A job that is still at work when its time is over is ended, and nothing is wrong; one that has made no progress
-        for CASE_SECONDS is.
+        for so many seconds is.
         """
         number, since = "", time.monotonic()
         while not self.wait(0.1):
             now = time.monotonic()
             if self.text("number") != number:
                 number, since = self.text("number"), now
-            if now - since > CASE_SECONDS:
-                return [f"no end after {CASE_SECONDS:g} s\n{self.where()}\n{self.essence()}"]
+            if now - since > limit:
+                return [f"no end after {limit:g} s\n{self.where()}\n{self.essence()}"]
             if now > deadline and now - since < 1:
                 return []
         return self.ends_well(0.1)
@@ -250,10 +256,6 @@ def _command(pid: int) -> str:
         return "ended since"
 
 
-#: What a call of a drawn series may wait before DTL gives up for it, which is a failure.
-TIMEOUT = 5
-
-
 def drawn(name: str, things: str, cases: int, seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
     """Run a series of cases of an attack on drawn ranks, and return what it was and what went wrong."""
     rng = random.Random(f"{name} {seed} {family(python)}")
@@ -274,7 +276,7 @@ def series(
     deadline, done, wrong = time.monotonic() + seconds, 0, []
     while done < cases:
         with Job(python, ranks, program, seed, done, **variables) as job:
-            ended = job.watch(deadline)
+            ended = job.watch(deadline, float(variables["DTL_TIMEOUT"]) + CASE_SECONDS)
             wrong += job.text("found").splitlines()
             begun = int(job.text("number") or -1)
             if begun == cases:
