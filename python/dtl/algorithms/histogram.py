@@ -160,7 +160,7 @@ def ends_of(a: Any, bins: Any, range: Any) -> Any:
     refuse_closed(a)
     if kind_of(a.dtype).is_complex:
         raise InvalidTypeError(f"histogram is not defined for {a.dtype}, which has no order")
-    if np.iscomplexobj(np.asarray(bins)):
+    if kind_of(np.asarray(bins).dtype).is_complex:
         raise InvalidTypeError(f"bins {bins!r} are complex numbers, which have no order")
     if np.ndim(bins):
         return None

@@ -156,7 +156,7 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
         value = full(a.context, (1,), value.item(), value.dtype, like=a) if isinstance(value, np.ndarray) else value
         value = np.rint(value) if kind_of(a.dtype).is_integer and kind_of(value.dtype).is_float else value
         return rearranged(value, "pad", width, np.zeros_like, dim)
-    if kind_of(a.dtype).is_whole and np.iscomplexobj(option[side]):
+    if kind_of(a.dtype).is_whole and kind_of(np.asarray(option[side]).dtype).is_complex:
         raise InvalidTypeError(f"np.pad: end_values {option[side]!r} do not become {a.dtype}")
     edge = squeeze(_between(a, dim, *((0, 1) if side == 0 else (n - 1, n))), dim)
     ramp: Any = np.linspace(option[side], edge, width, endpoint=False, dtype=a.dtype, axis=dim)

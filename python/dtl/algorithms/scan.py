@@ -33,7 +33,7 @@ from .manipulation import ravel
 from .operator_ufuncs import UFUNCS
 from .output import written
 from .reductions import check_fits, neutral
-from .wider_types import in_wider, is_widened
+from .wider_types import computes_wider
 
 if TYPE_CHECKING:
     from ..containers.sequences import Line
@@ -320,19 +320,17 @@ def _asked_for(dtype: Any) -> np.dtype[Any]:
     return asked
 
 
+@computes_wider(1)
 def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
     """Return the scan of a container of one dimension by SUM, PROD, MIN or MAX. Collective."""
-    if is_widened(a):
-        return in_wider(lambda wider: scanned(op, wider, exclusive), a)
     check_numbers(a, "a scan")
     handle = bridge.cumulate(a, op, int(bool(exclusive)))
     return of_handle(a, handle, np.ones(1, a.dtype).cumsum().dtype if op in (SUM, PROD) else a.dtype)
 
 
+@computes_wider(2)
 def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
     """Scan along one dimension of several: NumPy scans each rank's part, and the ranks share what those come to."""
-    if is_widened(a):
-        return in_wider(lambda wider: _along(name, op, wider, dim, exclusive), a)
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
     ufunc = UFUNCS[op]
     dtype = ufunc.accumulate(np.zeros(1, a.dtype)).dtype

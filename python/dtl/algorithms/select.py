@@ -32,7 +32,7 @@ from .reducing import reduced
 from .sort import sort
 from .statistics import mean
 from .weighted_quantiles import weighted
-from .wider_types import in_wider, is_widened
+from .wider_types import computes_wider, in_wider, is_widened
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -155,8 +155,10 @@ def quantile(
     c, q = beside(c, q, weights), on_every_rank(q, c)
     check_container("c", c)
     refuse_closed(c)
-    if is_widened(c):
-        return widened_quantiles(quantile, c, q, axis, method=method, keepdims=keepdims, weights=weights)
+    return in_common_type(_quantile, c, q, axis, method, keepdims, weights)
+
+
+def _quantile(c: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any) -> Any:
     if not kind_of(c.dtype).is_date:
         check_numbers(c, "quantile")
     wanted = checked_q(c, q, method)
@@ -259,6 +261,7 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     return medians("median", c, axis, keepdims, np.median, quantile)
 
 
+@computes_wider(1)
 def medians(
     name: str, c: Any, axis: Any, keepdims: bool, function: Callable[..., Any], quantiles: Callable[..., Any]
 ) -> Any:
@@ -266,8 +269,6 @@ def medians(
 
     A median is the mean of the two elements in the middle: of opposite infinities NaN, and of opposite extremes 0.
     """
-    if is_widened(c):
-        return in_wider(lambda wider: medians(name, wider, axis, keepdims, function, quantiles), c)
     if not kind_of(c.dtype).is_span:
         check_numbers(c, name)
     dims = dimensions(axis, c.ndim)
@@ -320,13 +321,15 @@ def fractions(q: Any, c: Any) -> Any:
     return wanted.astype(dtype) if kind_of(dtype).is_float else wanted
 
 
-def widened_quantiles(f: Callable[..., Any], c: Any, q: Any, axis: Any, *, method: str, **options: Any) -> Any:
-    """Return quantiles of widened elements: of their dtype, or of NumPy's common one with an array of q. Collective."""
+def in_common_type(f: Callable[..., Any], c: Any, q: Any, axis: Any, method: str, *others: Any) -> Any:
+    """Return quantiles, of widened elements of their dtype, or of NumPy's common one with an array of q. Collective."""
+    if not is_widened(c):
+        return f(c, q, axis, method, *others)
     checked_q(c, q, method)
     if found_dtype(c.dtype, q, method) == c.dtype:
-        return in_wider(f, c, q, axis, method=method, **options)
+        return in_wider(f, c, q, axis, method, *others)
     with c.astype(computed_in(c.dtype)) as wider:
-        return f(wider, q, axis, method=method, **options)
+        return f(wider, q, axis, method, *others)
 
 
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
@@ -609,8 +612,10 @@ def nanquantile(
     a, q = beside(a, q, weights), on_every_rank(q, a)
     check_container("a", a)
     refuse_closed(a)
-    if is_widened(a):
-        return widened_quantiles(nanquantile, a, q, axis, method=method, keepdims=keepdims, weights=weights)
+    return in_common_type(_nanquantile, a, q, axis, method, keepdims, weights)
+
+
+def _nanquantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any) -> Any:
     kind = kind_of(a.dtype)
     if not a.global_size and not (kind.is_complex or kind.is_date):
         checked_q(a, q, method)
@@ -672,8 +677,11 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         if len(dims) < a.ndim and kind_of(a.dtype).is_inexact and reduced("any", np.isnan(found), None):
             warn("All-NaN slice encountered", RuntimeWarning)
         return found
-    if is_widened(a):
-        return in_wider(nanmedian, a, axis, keepdims=keepdims)
+    return _nanmedian_of_all(a, keepdims)
+
+
+@computes_wider()
+def _nanmedian_of_all(a: Any, keepdims: bool) -> Any:
     share(a, "nanmedian", "keepdims" if keepdims else "")
     flat = a if a.ndim == 1 else ravel(a)
     numbers = flat[~np.isnan(flat)]

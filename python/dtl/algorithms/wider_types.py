@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import functools
+from typing import Any, Callable, TypeVar, cast
 
 import numpy as np
 
 from .._native.arguments import stored_number
-from .._native.kinds import computed_in
+from .._native.kinds import computed_in, kind_of
 from ..containers.base import DistributedContainer
-from ..containers.interior import carrier_of, check_numbers, end_write
+from ..containers.interior import end_write
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_widened(value: Any) -> bool:
@@ -19,13 +22,27 @@ def is_widened(value: Any) -> bool:
 
 def widened(value: Any) -> Any:
     """Return a container or an array in the type in which its elements are computed: itself if that is its own."""
-    return value.astype(computed_in(value.dtype)) if is_widened(value) else value
+    return value.astype(computed_in(value.dtype), copy=False)
+
+
+def computes_wider(at: int = 0) -> Callable[[F], F]:
+    """Let a function be called with a copy in the wider type of the container at a position: see in_wider."""
+
+    def decorate(f: F) -> F:
+        @functools.wraps(f)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if computed_in(args[at].dtype) == args[at].dtype:
+                return f(*args, **kwargs)
+            return in_wider(lambda wider: f(*args[:at], wider, *args[at + 1 :], **kwargs), args[at])
+
+        return cast("F", call)
+
+    return decorate
 
 
 def check_computed(c: DistributedContainer, op: str) -> None:
     """Refuse elements that are not computed with, be it in a wider type."""
-    if not is_widened(c):
-        check_numbers(c, op)
+    kind_of(computed_in(c.dtype)).check_computed(op, c.dtype)
 
 
 def in_wider(f: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,10 +72,10 @@ def as_widened(a: Any, dtype: Any) -> Any:
     if is_widened(a):
         return a
     try:
-        wanted = None if dtype is None or carrier_of(a) is not None else np.dtype(dtype)
+        wanted = a.dtype if dtype is None or kind_of(a.dtype).is_moved else np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         return None  # which is refused by name
-    if wanted is None or computed_in(wanted) == wanted:
+    if computed_in(wanted) == wanted:
         return None
     with np.errstate(over="ignore"):
         return a.astype(wanted)

@@ -83,10 +83,13 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
         raise InvalidArgumentError("result_type: at least one argument must be an array or a dtype")
     common = np.result_type(*dtypes)
     kinds = [np.result_type(value).kind for value in given if isinstance(value, (bool, int, float, complex))]
-    for kind, least in (("c", np.complex64), ("f", np.float32)):  # a number of a higher kind than the dtypes'
+    for kind, single, double in (
+        ("c", np.complex64, np.complex128),
+        ("f", np.float32, np.float64),
+    ):  # a number of a higher kind than the dtypes'
         if kind in kinds and common.kind not in ("c", kind):
             small = kind_of(common).is_float and common.itemsize == 4
-            common = np.dtype(least if small else np.complex128 if kind == "c" else np.float64)
+            common = np.dtype(single if small else double)
     if "i" in kinds and kind_of(common).is_boolean:
         common = np.dtype(np.int64)
     return common

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer, is_on_device, received, sent_number
-from .._native.kinds import carrier
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from ..runtime.context import Context
 from ..runtime.device_array import DeviceArray, from_dlpack, is_in_c_order, memory_of_array
@@ -60,7 +60,7 @@ def _suits(array: Any) -> bool:
     if not is_on_device(array):
         return False
     there = from_dlpack(array)
-    return carrier(there.dtype) is None and is_in_c_order(there) and there.nbytes >= _LONG
+    return not kind_of(there.dtype).is_moved and is_in_c_order(there) and there.nbytes >= _LONG
 
 
 def _there(array: Any) -> DeviceArray | None:

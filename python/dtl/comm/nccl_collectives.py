@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native import library
 from .._native.arguments import check_output, dtype_number, input_array, is_on_device, operator_number, received
-from .._native.kinds import carrier
+from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of
 from ..exceptions import BufferError, InvalidArgumentError
@@ -53,7 +53,7 @@ def by_nccl(name: str, call: dict[str, Any]) -> Any:
     op = operator_number(call["op"]) if "op" in call else 0
     value = call.get("value", call.get("values"))
     value = call.get("out") if value is None or value is IN_PLACE else value
-    carried = is_on_device(value) and carrier(from_dlpack(value).dtype) is not None
+    carried = is_on_device(value) and kind_of(from_dlpack(value).dtype).is_moved
     if not carried and _by_devices(ctx, name, value, op):
         return _Call(ctx, name, call, op).made()
     if ctx.nccl_mode == Mode.NATIVE_ONLY and name not in _MESSAGES:

@@ -21,6 +21,7 @@ class Date(Moved):
 
     is_date = is_listed = is_made_of_objects = has_missing = True
     reductions = frozenset({"min", "max", "argmin", "argmax"})
+    advice = "; astype makes numbers of them"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the integers with the other sign: of NaT 0, or one less, so that it is the greatest."""

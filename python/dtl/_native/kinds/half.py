@@ -14,6 +14,7 @@ class Half(Moved, Real):
     """float16."""
 
     is_ordered_by_core = False
+    advice = "; astype makes numbers of them"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the numbers as float32."""

@@ -45,6 +45,9 @@ class Kind:
     def check_held(self, dtype: np.dtype[Any]) -> None:
         """Refuse a dtype of this kind for its size, if that is why no container holds it."""
 
+    def check_computed(self, op: str, dtype: np.dtype[Any]) -> None:
+        """Refuse elements that are moved, compared and sorted, and not computed with."""
+
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return arrays of numbers in whose order elements sort, the primary one first. NaN and NaT come last."""
         raise InvalidTypeError(f"elements of {part.dtype} have no order")
@@ -199,6 +202,15 @@ class Moved(Kind):
     """A kind of elements that the core moves, and does not know."""
 
     is_moved = True
+    #: What the refusal of a computation says that makes numbers of them.
+    advice = ""
+
+    def check_computed(self, op: str, dtype: np.dtype[Any]) -> None:
+        """Refuse them."""
+        raise InvalidTypeError(
+            f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {dtype} are moved, compared and "
+            f"sorted{self.advice}"
+        )
 
     def carrier(self, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
         """Return the type of as many bytes."""

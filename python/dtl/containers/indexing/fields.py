@@ -17,9 +17,9 @@ Names = Any  # str | list[str]
 
 def are_named(of: DistributedContainer, key: Any) -> bool:
     """Say whether a subscript of records is a name of a field, or a list of them."""
-    if of.dtype.names is None:
+    if not (isinstance(key, str) or (isinstance(key, list) and key and all(isinstance(name, str) for name in key))):
         return False
-    return isinstance(key, str) or (isinstance(key, list) and bool(key) and all(isinstance(name, str) for name in key))
+    return bool(of.dtype.names)
 
 
 def select(of: Any, key: Names) -> Any:
@@ -38,15 +38,16 @@ def assign(of: Any, key: Names, value: Any) -> None:
 
 def in_order(of: Any, order: Names) -> Any:
     """Return a container of the same records, in which the fields of an order come first. Not collective."""
-    if of.dtype.names is None:
+    known = of.dtype.names or ()
+    if not known:
         raise InvalidArgumentError("Cannot specify order when the array has no fields.")
     first = [order] if isinstance(order, str) else list(order)
     for name in first:
-        if name not in of.dtype.names:
+        if name not in known:
             raise InvalidArgumentError(f"unknown field name: {name}")
     if len(set(first)) < len(first):
         raise InvalidArgumentError(f"order {order!r} has a field more than once")
-    names = [*first, *(name for name in of.dtype.names if name not in first)]
+    names = [*first, *(name for name in known if name not in first)]
     return _selected(of, _dtype(of.dtype, names), names)
 
 

@@ -129,7 +129,7 @@ def index_array(entry: Any) -> Array:
         raise InvalidTypeError(
             f"an index array of dtype {array.dtype} of type {type(entry).__name__}; it must be of integers"
         )
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+    if not np.can_cast(array.dtype, np.int64) and array.size and array.max() > np.iinfo(np.int64).max:
         raise BoundsError(f"index {array.max()} is beyond any container's size")
     return np.ascontiguousarray(array, np.int64).reshape(array.shape)
 

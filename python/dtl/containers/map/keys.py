@@ -296,7 +296,7 @@ class RecordKeys(_ListedKeys):
 
     def _has_fields(self, given: Any) -> bool:
         """Say whether records have the fields of the keys."""
-        return given.dtype.names is not None and packed(given.dtype) == packed(self.dtype)
+        return bool(packed(given.dtype) == packed(self.dtype))
 
     def _record(self, key: Any) -> Any:
         """Return a record of a tuple, or of one of the same fields. What it would change in them is an error."""
