@@ -11,7 +11,7 @@ from .._native.objects import refuse_closed
 from .._native.values import array_from, cast
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import spread_to
-from ..containers.interior import fill_part
+from ..containers.places.place import fill_part
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .creation import zeros_like
 from .elementwise import where as choose

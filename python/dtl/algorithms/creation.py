@@ -16,10 +16,11 @@ from .._native.values import cast
 from ..containers import interior
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import spread_over
-from ..containers.interior import end_write, fill_part, is_where_divided, run_as, set_part
+from ..containers.interior import end_write, is_where_divided, run_as
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
 from ..containers.making import created, new_like
 from ..containers.places.copies import computed
+from ..containers.places.place import fill_part, set_part
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
@@ -31,6 +32,7 @@ from ..runtime.device_array import from_dlpack
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .._native.kinds.kind import Kind
     from ..containers.types import Extents, How, Made, OneExtent, Owned, SomeExtents
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -276,7 +278,7 @@ def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
     """Say whether a range is one of dates, or of spans of time."""
     if any(isinstance(value, (np.generic, np.ndarray)) and kind_of(value.dtype).is_date for value in values):
         return True
-    return _is_moved(dtype) and kind_of(np.dtype(dtype)).is_date
+    return _kind_asked_for(dtype).is_date
 
 
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
@@ -486,7 +488,8 @@ def asarray(
     if dtype is not None and not on_device:
         known = getattr(obj, "dtype", None)  # which for pandas' text is none of NumPy's
         floats = is_foreign(obj) and getattr(made_dtype(dtype), "kind", "O") in "fc"  # in which NaN is what is missing
-        if isinstance(obj, (list, tuple)) or floats or (_is_moved(dtype) and (getattr(known, "kind", "O") == "O")):
+        as_objects = getattr(known, "kind", "O") == "O" and _kind_asked_for(dtype).is_made_of_objects
+        if isinstance(obj, (list, tuple)) or floats or as_objects:
             obj, dtype = _array_of("obj", obj, dtype), None
     array = from_dlpack(obj).to_numpy() if on_device else stored_array("obj", obj)
     if dtype is not None:
@@ -688,12 +691,12 @@ def made_dtype(dtype: Any) -> Any:
     return kind_of(given).sized(given)
 
 
-def _is_moved(dtype: Any) -> bool:
-    """Say whether NumPy makes other arrays of objects if it knows this dtype: dates, text or records."""
+def _kind_asked_for(dtype: Any) -> Kind:
+    """Return the kind of a dtype, if any; for what is none, and is refused by name later, that of objects."""
     try:
-        return dtype is not None and kind_of(np.dtype(dtype)).is_made_of_objects
+        return kind_of(np.dtype(object if dtype is None else dtype))
     except (TypeError, ValueError, SyntaxError):
-        return False  # which is refused by name
+        return kind_of(np.dtype(object))
 
 
 def _array_of(name: str, value: Any, dtype: Any) -> Array:

@@ -19,19 +19,12 @@ from ..containers.making import new_like
 from ..containers.places import kernels
 from ..containers.places.copies import check_placements
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Placement
 from ..runtime import array_libraries
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import Library
 from ..runtime.device_array import DeviceArray, memory_of_array
 from .exchange import share
 from .user_functions import named, takes_numbers, user_code
-
-
-def on_device(op: str, *containers: DistributedContainer) -> bool:
-    """Say whether the elements of an algorithm's containers are on a GPU; all of them, or it raises."""
-    check_placements(op, containers)
-    return containers[0].placement_policy is Placement.DEVICE
 
 
 class DeviceFunction:
@@ -161,6 +154,7 @@ def transform(
     op: str, dst: DistributedContainer, sources: tuple[Any, ...], f: Any, library: Any, elementwise: bool
 ) -> None:
     """Write what a function makes of the parts of containers that are divided alike, on the GPU. Collective."""
+    check_placements(op, (dst, *sources))
     with local_step(dst.context, op):
         function = DeviceFunction(f, library, elementwise)
     with user_code(dst.context, op):

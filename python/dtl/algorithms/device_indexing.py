@@ -18,16 +18,15 @@ from ..containers.interior import (
     as_elements,
     division_of,
     end_write,
-    fill_part,
     is_where_divided,
     run_as,
-    set_part,
     tensor_class_of,
 )
 from ..containers.layout import REPLICATED, Division
 from ..containers.making import created, new_like
 from ..containers.places import device
-from ..policies import Partition, Placement
+from ..containers.places.place import fill_part, place_of, set_part
+from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.device_array import memory_of_array
 from .layouts import container_of, redivided
@@ -154,7 +153,7 @@ def rows(made: Any, of: Any, indices: Any) -> bool:
 
     The indices are inside, and some negative. The first dimensions of what is made are theirs.
     """
-    if not (takes(of) and _has_rows(made, indices)):
+    if not (place_of(of).takes(of) and _has_rows(made, indices)):
         return False
     _rows_at(of, indices).take(made, "getitem")
     return True
@@ -188,7 +187,7 @@ def selected_rows(of: Any, indices: Any) -> Any:
 
 def put_rows(of: Any, indices: Any, value: Any) -> bool:
     """Write rows, an array or a container that spreads to them, and say whether kernels do. Collective."""
-    if not puts(of):
+    if not place_of(of).puts(of):
         return False
     given = container_of(of, (*indices.shape, *of.shape[1:]), of.dtype, division_of(of).for_other_size())
     if not _has_rows(given, indices):
@@ -206,7 +205,7 @@ def put_rows(of: Any, indices: Any, value: Any) -> bool:
 
 def _has_rows(made: Any, indices: Any) -> bool:
     """Say whether each rank has whole rows of a container, which lie side by side, for indices on a GPU."""
-    return indices.placement_policy is Placement.DEVICE and (_whole(made) or device.is_a_range(made))
+    return place_of(indices) is place_of(made) and device.takes(made)
 
 
 def _rows_at(of: Any, indices: Any) -> IndexedElements:
@@ -221,16 +220,6 @@ def _whole(c: Any) -> bool:
     return bool(c.partition_policy is Partition.REPLICATED or c.context.size == 1)
 
 
-def takes(a: Any) -> bool:
-    """Say whether kernels find where elements are of which a container has the indices."""
-    return a.placement_policy is Placement.DEVICE and (_whole(a) or device.is_a_range(a))
-
-
 def lines(a: Any, indices: Any) -> bool:
     """Say whether kernels find where elements are of which a container there has the indices along a dimension."""
-    return takes(a) and (_whole(indices) or device.is_a_range(indices))
-
-
-def puts(a: Any) -> bool:
-    """Say whether kernels write to such elements."""
-    return takes(a) and (a.context.size == 1 or a.partition_policy is not Partition.REPLICATED)
+    return bool(place_of(a).takes(a) and device.takes(indices))

@@ -18,9 +18,11 @@ from .._native.values import distinct_sorted
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
 from ..containers.interior import division_of, is_where_divided, tensor_class_of
-from ..containers.making import created, from_parts
+from ..containers.making import created
 from ..containers.places import device
+from ..containers.places.copies import computed
 from ..containers.places.kernels import chosen, converted
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError
@@ -32,7 +34,7 @@ from .array_operands import together
 from .concatenate import stack
 from .exchange import gathered, share
 from .layouts import container_of
-from .manipulation import dimension, divided_dimensions
+from .manipulation import dimension, divided_dimensions, is_whole_here
 from .output import written
 from .sort import sort
 
@@ -304,8 +306,8 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 def _is_whole_along(a: Any, dim: int) -> bool:
     """Say whether each rank has all of a dimension on the host, and blocks of the others."""
-    blocks = a.partition_policy is Partition.BLOCK and is_where_divided(a)
-    return a.placement_policy is not Placement.DEVICE and (a.context.size == 1 or (blocks and a.grid[dim] == 1))
+    blocks = a.context.size == 1 or (a.partition_policy is Partition.BLOCK and is_where_divided(a))
+    return blocks and is_whole_here(a, (dim,))
 
 
 def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
@@ -369,10 +371,7 @@ def flatnonzero(a: Any) -> DistributedVector:
     refuse_closed(a)
     ctx = a.context
     agree(ctx, "nonzero")
-    if a.placement_policy is Placement.DEVICE:
-        mine: Any = _true_on_device(a)
-    else:
-        mine = linear_indices(a)[kind_of(a.dtype).truths(a.local_view())]
+    mine: Any = computed("nonzero", _true_here, (a,), _true_on_device, written=())
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
     made = from_parts(DistributedVector, ctx, mine, a.placement_policy)
@@ -380,6 +379,10 @@ def flatnonzero(a: Any) -> DistributedVector:
     if not (in_order and divided_dimensions(a) <= {0}):
         sort(made)
     return made
+
+
+def _true_here(a: Any) -> Array:
+    return linear_indices(a)[kind_of(a.dtype).truths(a.local_view())]
 
 
 def _true_on_device(a: Any) -> Any:
@@ -400,11 +403,17 @@ def _true_on_device(a: Any) -> Any:
 @computed_on_devices
 def argwhere(a: Any) -> DistributedTensor:
     """Return the indices of the elements that are not zero, one row for each. Collective."""
-    found = nonzero(a)
-    if a.placement_policy is not Placement.DEVICE:
-        rows: DistributedTensor = stack(found, axis=1)
-        return rows
-    first: Any = found[0]
+    made: DistributedTensor = computed("argwhere", _stacked, (a, nonzero(a)), _stacked_there, written=())
+    return made
+
+
+def _stacked(a: Any, found: tuple[Any, ...]) -> DistributedTensor:
+    rows: DistributedTensor = stack(found, axis=1)
+    return rows
+
+
+def _stacked_there(a: Any, found: tuple[Any, ...]) -> DistributedTensor:
+    first = found[0]
     shape = (len(first), a.ndim)
     made: DistributedTensor = created(
         tensor_class_of(a), a.context, shape, np.int64, division_of(first), Placement.DEVICE
@@ -426,8 +435,16 @@ def count_nonzero(a: Any, axis: Any = ..., *, keepdims: bool = ...) -> Any: ...
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero. Collective. Otherwise as :func:`sum` of ``a != 0``."""
     check_container("a", a)
-    if axis is None and not keepdims and a.placement_policy is not Placement.DEVICE:
-        return np.int64(folds.fold(a, folds.TRUTHS))
+    if axis is None and not keepdims:
+        return computed("count_nonzero", _count_true, (a,), _summed_truths, written=())
+    return _summed_truths(a, axis, keepdims)
+
+
+def _count_true(a: Any) -> np.int64:
+    return np.int64(folds.fold(a, folds.TRUTHS))
+
+
+def _summed_truths(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     true = (
         a != 0
         if kind_of(a.dtype).is_number

@@ -9,14 +9,18 @@ import numpy as np
 from .._native.kinds import filling, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.interior import end_write, fill_part
+from ..containers.interior import end_write
 from ..containers.places import device
+from ..containers.places.copies import computed
+from ..containers.places.place import fill_part
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices, writes
 from . import device_functions
 from .device_indexing import indices_of
 from .exchange import share
 from .user_functions import apply, check_function, evaluate_predicate, named, user_code
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
@@ -119,17 +123,22 @@ def replace_if(
     check_container("c", c)
     refuse_closed(c)
     check_function("f", f, library)
-    number = filling(new, c.dtype)
-    if device_functions.on_device("replace_if", c):
-        true, words = device_functions.predicate("replace_if", c, f, library, elementwise)
-        share(c, "replace_if", f"by {new!r}, {words}", anywhere=True)
-        device.put_where(c, true, number.reshape(1))
-        end_write(c, "replace_if")
-        return
+    given = (c, f, new, filling(new, c.dtype), library, elementwise)
+    computed("replace_if", _replaced, given, _replaced_there, written=())
+
+
+def _replaced(c: DistributedContainer, f: Any, new: Any, number: Array, _: Any, elementwise: bool) -> None:
     with user_code(c.context, "replace_if"):
         mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
     share(c, "replace_if", f"by {new!r}, {named(f)}")
     c.local_view()[mask] = number
+
+
+def _replaced_there(c: DistributedContainer, f: Any, new: Any, number: Array, library: Any, elementwise: bool) -> None:
+    true, words = device_functions.predicate("replace_if", c, f, library, elementwise)
+    share(c, "replace_if", f"by {new!r}, {words}", anywhere=True)
+    device.put_where(c, true, number.reshape(1))
+    end_write(c, "replace_if")
 
 
 @algorithm
@@ -206,12 +215,17 @@ def generate(
     check_container("c", c)
     refuse_closed(c)
     check_function("f", f, library)
-    if device_functions.on_device("generate", c):
-        with indices_of(c) as indices:
-            device_functions.transform("generate", c, (indices,), f, library, elementwise)
-        return
+    computed("generate", _generated, (c, f, library, elementwise), _generated_there)
+
+
+def _generated(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> None:
     with user_code(c.context, "generate"):
         values = apply("generate", f, (linear_indices(c),), elementwise)
         device_functions.check_cast(values.dtype, c.dtype)
     share(c, "generate")
     c.local_view()[...] = values
+
+
+def _generated_there(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> None:
+    with indices_of(c) as indices:
+        device_functions.transform("generate", c, (indices,), f, library, elementwise)

@@ -7,22 +7,22 @@ from typing import Any, Callable, NoReturn
 import numpy as np
 
 from .._native.callsite import warn
-from .._native.kinds import computed_in, kind_of
+from .._native.kinds import kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
 from ..containers import expressions
 from ..containers.base import linear_indices
 from ..containers.broadcasting import elementwise as _elementwise
-from ..containers.interior import carrier_of, check_numbers
-from ..containers.places.copies import to_host
+from ..containers.interior import check_numbers
+from ..containers.places.copies import computed, to_host
 from ..containers.places.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime import hints
 from .exchange import WIDTH, gathered, share
 from .reductions import REDUCTIONS, Reduction, has, reduction
-from .wider_types import is_widened
+from .wider_types import widened
 
 SUM, PROD, MIN, MAX = bridge.FOLD_SUM, bridge.FOLD_PROD, bridge.FOLD_MIN, bridge.FOLD_MAX
 ARGMIN, ARGMAX, MEAN, TRUTHS = bridge.FOLD_ARGMIN, bridge.FOLD_ARGMAX, bridge.FOLD_MEAN, bridge.FOLD_TRUTHS
@@ -53,8 +53,7 @@ def _scalars(*rows: tuple[str, Any]) -> list[Any]:
     table: list[Any] = [_itself] * 32
     for names, kind in rows:
         for name in names.split():
-            made = _unsigned(kind) if np.dtype(kind).kind == "u" else kind
-            table[np.dtype(name).num] = made
+            table[np.dtype(name).num] = kind
     return table
 
 
@@ -63,18 +62,24 @@ def _itself(value: Any) -> Any:
 
 
 _HALF: tuple[str, Any] = ("float16", np.float16)
-_EXACT = [("int64", np.int64), ("uint64", np.uint64), ("float64", np.float64), ("float32", np.float32), _HALF]
+_EXACT = [
+    ("int64", np.int64),
+    ("uint64", _unsigned(np.uint64)),
+    ("float64", np.float64),
+    ("float32", np.float32),
+    _HALF,
+]
 _COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
 _INTEGERS = "int8 int16 int32 int64"
 _NATURALS = "uint8 uint16 uint32 uint64"
 
 #: What makes scalars of sums and products: integers and bool are added up in 64 bits, as NumPy does.
-SUM_SCALARS = _scalars(("bool " + _INTEGERS, np.int64), (_NATURALS, np.uint64), *_EXACT, *_COMPLEX)
+SUM_SCALARS = _scalars(("bool " + _INTEGERS, np.int64), (_NATURALS, _unsigned(np.uint64)), *_EXACT, *_COMPLEX)
 
 #: What makes scalars of the elements' own type.
 ELEMENT_SCALARS = _scalars(
     *_EXACT, *_COMPLEX, ("bool", np.bool_), ("int8", np.int8), ("int16", np.int16), ("int32", np.int32),
-    ("uint8", np.uint8), ("uint16", np.uint16), ("uint32", np.uint32),
+    ("uint8", _unsigned(np.uint8)), ("uint16", _unsigned(np.uint16)), ("uint32", _unsigned(np.uint32)),
 )  # fmt: skip
 
 #: What makes scalars of means: those of integers are floats.
@@ -93,16 +98,17 @@ REAL_SCALARS = _scalars(
 def fold(a: Any, kind: int, same: int = 0, exact: int = 0) -> Any:
     """Return a number made of all elements; same is what all ranks must pass alike besides. Collective."""
     try:
-        if carrier_of(a) is not None:
+        is_pending, of = expressions.is_pending(a), kind_of(a.dtype)
+        if of.is_moved:
             if kind % ANY == TRUTHS:
                 with truths_of(NAMES[TRUTHS], a) as true:
                     return bridge.fold(true, None, kind, same, exact)
-            if is_widened(a) and handle_of(a):
-                with a.astype(computed_in(a.dtype)) as wider:
+            if of.is_number and handle_of(a):
+                with widened(a) as wider:
                     return bridge.fold(wider, None, kind, same, exact)
             return _of_moved(a, kind, NAMES[kind % ANY])
-        in_two = kind % ANY == MOMENT and kind_of(a.dtype).is_complex  # of the real parts, then of the imaginary ones
-        words = expressions.folded(a, kind % ANY) if expressions.is_pending(a) and not exact and not in_two else None
+        in_two = kind % ANY == MOMENT and of.is_complex  # of the real parts, then of the imaginary ones
+        words = expressions.folded(a, kind % ANY) if is_pending and not exact and not in_two else None
         if words is not None:
             value = bridge.fold(expressions.raw(a), words, kind, same, exact)
             return bridge.fold(a, None, kind, same, 1) if words[-1] else value
@@ -125,12 +131,14 @@ def _of_moved(a: Any, kind: int, op: str) -> Any:
     refuse_closed(a)
     if not a.global_size and REDUCTIONS[name].empty:
         raise InvalidArgumentError(REDUCTIONS[name].empty)
-    if a.placement_policy is Placement.DEVICE and kind_of(a.dtype).is_date and name not in ("sum", "mean"):
-        return _extreme_there(a, name, kind)
-    made = of_all(a, reduction(name, None, a.dtype))
+    made = computed(name, _of_all_moved, (a, name, kind), _of_all_moved_there, written=())
     if name == "mean" and not a.global_size:
         warn("Mean of empty slice.", RuntimeWarning)
     return made
+
+
+def _of_all_moved(a: Any, name: str, kind: int) -> Any:
+    return of_all(a, reduction(name, None, a.dtype))
 
 
 def of_all(a: Any, by: Reduction) -> Any:
@@ -155,8 +163,10 @@ def of_all(a: Any, by: Reduction) -> Any:
     return by.finish(found, a.global_size)[()]
 
 
-def _extreme_there(a: Any, name: str, kind: int) -> Any:
-    """Return an extreme that GPUs find, or its index. Collective. Of the keys, NaT's is the most extreme."""
+def _of_all_moved_there(a: Any, name: str, kind: int) -> Any:
+    """Return an extreme of dates that GPUs find, or its index. Collective. Of the keys, NaT's is the most extreme."""
+    if not kind_of(a.dtype).is_date or name in ("sum", "mean"):
+        return _of_all_moved(a, name, kind)
     last = name in ("max", "argmax")
     with order_key(a, a, last) as key:
         found = np.int64(bridge.fold(key, None, kind))
@@ -167,8 +177,8 @@ def _extreme_there(a: Any, name: str, kind: int) -> Any:
 
 def truths_of(name: str, a: Any) -> Any:
     """Return which elements are true, of a type that the core does not know. Collective."""
-    truths = kind_of(a.dtype).truths
-    return a.astype(np.bool_) if is_widened(a) else _elementwise(name, truths, (a,), np.bool_)
+    kind = kind_of(a.dtype)
+    return a.astype(np.bool_) if kind.is_number else _elementwise(name, kind.truths, (a,), np.bool_)
 
 
 def _refuse(a: Any) -> NoReturn:

@@ -16,9 +16,10 @@ from .._native.objects import refuse_closed
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import is_laid_out_as, note_meaning, noted_meaning, run_as, set_part
-from ..containers.making import from_parts, new_like
+from ..containers.interior import is_laid_out_as, note_meaning, noted_meaning, run_as
+from ..containers.making import new_like
 from ..containers.places.copies import check_placements
+from ..containers.places.place import from_parts, place_of, set_part
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
@@ -26,7 +27,7 @@ from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from .counted_groups import counted
 from .exchange import gathered, share
-from .ordered import changes, flattened, place_for, run_starts
+from .ordered import changes, flattened, run_starts
 from .reductions import Reduction, has, reduction, result_dtype, spans_of_runs
 from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
@@ -154,7 +155,7 @@ class GroupBy:
 
     def _container(self, part: Array) -> DistributedVector:
         """Return a vector of the ranks' arrays, where the keys are. Collective."""
-        return from_parts(DistributedVector, self._context, part, place_for(self._layout))
+        return from_parts(DistributedVector, self._context, part, place_of(self._layout).PLACEMENT)
 
     def _divide(self, first: Array) -> None:
         """Find the runs of one key in this rank's part of the order, and who has the rest of the last. Collective."""

@@ -14,13 +14,11 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing import masks
 from ..containers.interior import is_laid_out_as
-from ..containers.making import from_parts
-from ..containers.places import device
 from ..containers.places.copies import check_placements
+from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
@@ -94,8 +92,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if isinstance(condition, DistributedContainer):
         check_placements("compress", (a, condition, out))
         share(a, "compress", f"axis {axis}", also=(condition,), anywhere=True)
-        if a.placement_policy is Placement.DEVICE and condition.dtype == np.bool_ and condition.shape == a.shape:
-            return _into("np.compress", out, _chosen_there(a, condition))
+        if condition.dtype == np.bool_ and condition.shape == a.shape:
+            return _into("np.compress", out, _chosen_by_mask(a, condition))
         places: Any = flatnonzero(condition)
         if axis is not None and a.ndim > 1:
             places = places[np.arange(len(places))]  # as many as there are rows
@@ -106,10 +104,10 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     )
 
 
-def _chosen_there(a: Any, condition: Any) -> Any:
-    """Return the elements on GPUs where a condition of their shape is true, in C order. Collective."""
+def _chosen_by_mask(a: Any, condition: Any) -> Any:
+    """Return the elements where a condition of their shape is true, in C order. Collective."""
     elements, true = masks.in_global_order(a), masks.in_global_order(laid_out_as(condition, a))
-    return from_parts(DistributedVector, a.context, device.chosen(elements, true))
+    return from_parts(DistributedVector, a.context, place_of(a).chosen(elements, true), a.placement_policy)
 
 
 @algorithm
@@ -118,10 +116,10 @@ def extract(condition: Any, arr: Any) -> Any:
     """Return the elements in C order where a condition is true."""
     if isinstance(condition, DistributedContainer):
         check_placements("extract", (arr, condition))
-        if isinstance(arr, DistributedContainer) and arr.placement_policy is Placement.DEVICE:
+        if isinstance(arr, DistributedContainer):
             share(arr, "extract", also=(condition,), anywhere=True)
             if condition.shape == arr.shape:
-                return _chosen_there(arr, truth_of(condition))
+                return _chosen_by_mask(arr, truth_of(condition))
     return compress(ravel(condition) if isinstance(condition, DistributedContainer) else np.ravel(condition), arr)
 
 

@@ -13,7 +13,8 @@ from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import noted_meaning, run_as
 from ..containers.layout import BLOCK
-from ..containers.making import created, from_parts
+from ..containers.making import created
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, overload
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
-from ..containers.interior import as_elements, division_of, end_write, is_where_divided, set_part
+from ..containers.interior import as_elements, division_of, end_write, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
 from ..containers.places.copies import computed
+from ..containers.places.place import set_part
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
@@ -45,11 +46,16 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def divided_dimensions(a: DistributedContainer) -> set[int]:
     """Return the dimensions along which the ranks have different indices. Not collective."""
-    if a.partition_policy is Partition.REPLICATED:
+    if a.partition_policy is Partition.REPLICATED or a.context.size == 1:
         return set()
     if a.partition_policy is not Partition.BLOCK or not is_where_divided(a):
         return {0} if max(a.grid[1:], default=1) == 1 else set(range(a.ndim))
     return {d for d, parts in enumerate(a.grid) if parts > 1}
+
+
+def is_whole_here(a: DistributedContainer, dims: Iterable[int]) -> bool:
+    """Say whether this rank's part has all of some dimensions, where NumPy reaches its elements. Not collective."""
+    return a.placement_policy is not Placement.DEVICE and not divided_dimensions(a).intersection(dims)
 
 
 def check_open(a: Any) -> None:
@@ -377,7 +383,7 @@ def flip(a: Any, axis: Any = None) -> Any:
     check_open(a)
     dims = dimensions(axis, a.ndim)
     share(a, "flip", f"axis {dims}", anywhere=True)
-    if a.placement_policy is not Placement.DEVICE and not divided_dimensions(a).intersection(dims):
+    if is_whole_here(a, dims):
         return _part_by_part(a, lambda part: np.flip(part, dims))
     made = new_like(a, a.dtype)
     axes = [
@@ -463,7 +469,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     ranges = [[(0, n, extent - n), (extent - n, 0, n)][: 1 + (n > 0)] for n, extent in zip(by, a.shape)]
     pieces = list(itertools.product(*ranges))
     made = new_like(a, a.dtype, blank=True)
-    if a.placement_policy is Placement.DEVICE or divided_dimensions(a).intersection(axes):
+    if not is_whole_here(a, axes):
         rows = [[n for d, (of, to, count) in enumerate(piece) for n in (d, of, 1, d, to, 1, count)] for piece in pieces]
         move_pieces(made, a, rows)
         return made

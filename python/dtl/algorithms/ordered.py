@@ -16,10 +16,11 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.interior import note_meaning, noted_meaning
 from ..containers.layout import BLOCK
-from ..containers.making import created, from_parts, new_like
+from ..containers.making import created, new_like
+from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .exchange import exchanged, gathered, share
@@ -389,15 +390,10 @@ def _put(into: Any, places: Array, values: Array) -> None:
     into.put(places, values)
 
 
-def place_for(c: Any) -> Placement:
-    """Return where a container goes that a call makes of one: to a GPU only if that is there alone."""
-    return Placement.DEVICE if c.placement_policy is Placement.DEVICE else Placement.HOST
-
-
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, place_for(c))
+        work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, place_of(c).PLACEMENT)
         work[:] = c
         return work
     part = c.local_view().ravel()

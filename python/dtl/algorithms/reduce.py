@@ -14,7 +14,7 @@ from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
 from ..containers.making import new_like
-from ..containers.places.copies import computed, to_host
+from ..containers.places.copies import check_placements, computed, to_host
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM, Op, OpLike
 from ..policies import Partition
@@ -143,21 +143,24 @@ def transform_reduce(
     check_function("f", f, library)
     check_all_alike("src", sources, first)
     chosen = _operator(op)
-    if device_functions.on_device("transform_reduce", *sources):
-        return _transform_there(first, sources, f, chosen, library, elementwise)
+    return computed("transform_reduce", _transformed, (sources, f, chosen, library, elementwise), _transformed_there)
+
+
+def _transformed(sources: tuple[Any, ...], f: Any, op: Op, _: Any, elementwise: bool) -> Any:
+    first = sources[0]
     with user_code(first.context, "transform_reduce"):
         parts = tuple(source.local_view() for source in sources)
         values = apply("transform_reduce", f, parts, elementwise) if parts[0].size else np.empty(0)
         dtype_number(values.dtype)
-        _check(chosen, values.dtype if values.size else np.dtype(np.bool_))
-        mine = _combine(chosen, values)
-    return _combine_ranks("transform_reduce", first, chosen, sources[1:], np.dtype(np.float64), mine, named(f))
+        _check(op, values.dtype if values.size else np.dtype(np.bool_))
+        mine = _combine(op, values)
+    return _combine_ranks("transform_reduce", first, op, sources[1:], np.dtype(np.float64), mine, named(f))
 
 
-def _transform_there(
-    first: DistributedContainer, sources: tuple[Any, ...], f: Any, op: Op, library: Any, elementwise: bool
-) -> Any:
+def _transformed_there(sources: tuple[Any, ...], f: Any, op: Op, library: Any, elementwise: bool) -> Any:
     """Do what ``transform_reduce`` does, on the GPU. Collective."""
+    check_placements("transform_reduce", sources)
+    first = sources[0]
     with local_step(first.context, "transform_reduce"):
         function = device_functions.DeviceFunction(f, library, elementwise)
     with user_code(first.context, "transform_reduce"):

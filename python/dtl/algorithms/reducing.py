@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 import struct
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -24,27 +24,20 @@ from ..comm.reductions import allreduce
 from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
-from ..containers.interior import (
-    carrier_of,
-    check_numbers,
-    division_of,
-    end_write,
-    fill_part,
-    is_where_divided,
-    set_part,
-)
+from ..containers.interior import check_numbers, division_of, end_write, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
-from ..containers.places.copies import called as by_host_copies
-from ..containers.places.copies import moved_beside
+from ..containers.places import device, host
+from ..containers.places.copies import computed, moved_beside
+from ..containers.places.place import fill_part, place_of, set_part
 from ..containers.sequences import DistributedVector
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..ops import MAX
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
-from ..runtime.scheduler import algorithm, placed
-from .device_indexing import spread_lines, takes
+from ..runtime.scheduler import algorithm
+from .device_indexing import spread_lines
 from .exchange import share
 from .folds import exact, of_all, truths_of
 from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
@@ -111,9 +104,7 @@ def reduced(
         if made is not None:
             return made
     call = Call(name, axis, dtype, keepdims, reproducible, ddof, initial, None if where is True else where, mean)
-    if not placed or (not call.is_by_steps() and _on_gpu(a, call) and _masked_on_gpu(a, call, out)):
-        return _reduced(a, call, out)
-    return by_host_copies(_reduced, (a, call, out), {}, name)
+    return computed(name, _reduced, (a, call, out), can=_all_on_gpu)
 
 
 def _reduced(a: Any, call: Call, out: Any) -> Any:
@@ -186,7 +177,7 @@ def _of(a: Any, call: Call) -> Any:
     if made is not None:
         return made
     refuse_closed(a)
-    if carrier_of(a) is not None and name in ("all", "any"):
+    if name in ("all", "any") and kind_of(a.dtype).is_moved:
         return _of(truths_of(name, a), call)
     narrow = as_widened(a, dtype)
     if narrow is not None:
@@ -307,8 +298,7 @@ def _cut_off(sums: Any, count: int) -> Any:
 
 def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
-    there = a.placement_policy is _DEVICE
-    part = (_DevicePart if there else _Part)(a, dims, by)
+    part = _PARTS[place_of(a)](a, dims, by)
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
@@ -319,19 +309,14 @@ def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdi
         part.write(made, count)
         end_write(made, by.name)
         return made
-    smaller = None if there else by.smaller()
-    if smaller and allreduce(a.context, int(_overflows(part.parts()[0], a.local_view(), dims)), MAX):
-        part = _Part(a, dims, smaller)
+    part = part.without_overflow()
     dim = next(k for k, d in enumerate(left) if d not in dims)
-    made = container_of(a, shape, by.dtype, rows_over_ranks(a, shape, dim), Placement.HOST if there else None)
+    made = container_of(a, shape, by.dtype, rows_over_ranks(a, shape, dim), part.merged_at)
     indices = [a.local_indices(d) for d in left]
     kept = [np.zeros(1, np.int64) if d in dims else each for d, each in zip(left, indices)]
     box = tuple(len(each) for each in kept)
     combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, part.by, count)
-    if there:
-        made = moved_beside(made, a)
-        end_write(made, by.name)
-    return made
+    return part.beside(made)
 
 
 def combine(made: DistributedContainer, dim: int, parts: Any, kept: list[Array], by: Reduction, count: int) -> None:
@@ -445,8 +430,13 @@ def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) ->
 class _Part:
     """A rank's part of a container, as a reduction sees it."""
 
+    #: Where the ranks merge what they have; None is where the container is.
+    merged_at: Placement | None = None
+
     def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
         self.by = by
+        self._a = a
+        self._dims = dims
         self._parts = by.map(a.local_view(), dims, a.local_indices(dims[0] if dims else 0))
 
     def write(self, made: DistributedContainer, count: int) -> None:
@@ -457,9 +447,23 @@ class _Part:
         """Return what parts of lines are reduced to."""
         return self._parts
 
+    def without_overflow(self) -> _Part:
+        """Return what is reduced of smaller numbers where a sum on any rank overflows; else itself. Collective."""
+        smaller = self.by.smaller()
+        if smaller is None:
+            return self
+        overflows = _overflows(self._parts[0], self._a.local_view(), self._dims)
+        return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
+
+    def beside(self, made: DistributedContainer) -> DistributedContainer:
+        """Return what the ranks have merged where the container is."""
+        return made
+
 
 class _DevicePart:
     """A rank's part of a container on a GPU, which folds its lines."""
+
+    merged_at = Placement.HOST
 
     def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
         self.by = by
@@ -484,6 +488,16 @@ class _DevicePart:
             return self.by.map(np.empty(self._a.local_shape, self._a.dtype), self._dims, self.indices)
         return self.by.lines(self)
 
+    def without_overflow(self) -> _DevicePart:
+        """Return itself."""
+        return self
+
+    def beside(self, made: DistributedContainer) -> DistributedContainer:
+        """Return what the ranks have merged where the container is, and close the one on the host. Collective."""
+        there: DistributedContainer = moved_beside(made, self._a)
+        end_write(there, self.by.name)
+        return there
+
     def folded(self, fold: int, dtype: Any, divisor: float = 1) -> Array:
         """Return on the host what a fold of a number makes of lines."""
         out = np.empty(self._lines, dtype)
@@ -494,6 +508,14 @@ class _DevicePart:
         given = np.array([handle, *(d in self._dims for d in range(self._a.ndim))], np.int64)
         (bits,) = struct.unpack("q", struct.pack("d", float(divisor)))
         bridge.fold_lines(self._a, given, out, fold, bits, besides)
+
+
+_PARTS: dict[Any, Callable[..., Any]] = {host: _Part, device: _DevicePart}
+
+
+def _all_on_gpu(a: Any, call: Call, out: Any) -> bool:
+    """Say whether a GPU computes a reduction with a mask, and into what is given."""
+    return not call.is_by_steps() and _on_gpu(a, call) and _masked_on_gpu(a, call, out)
 
 
 def _on_gpu(a: Any, call: Call) -> bool:
@@ -527,11 +549,11 @@ def _adds_up_in(dtype: Any) -> bool:
 def _masked_on_gpu(a: Any, call: Call, out: Any) -> bool:
     """Say whether a GPU that computes a reduction does so of what a mask chooses, and into what is given."""
     where = call.where
-    if isinstance(out, DistributedContainer) and out.placement_policy is not _DEVICE:
+    if not all(place_of(c) is place_of(a) for c in (out, where) if isinstance(c, DistributedContainer)):
         return False
-    if isinstance(where, DistributedContainer) and (where.placement_policy is not _DEVICE or where.shape != a.shape):
+    if isinstance(where, DistributedContainer) and where.shape != a.shape:
         return False
-    return where is None or call.name not in ("var", "std") or call.axis is None or takes(a)
+    return where is None or call.name not in ("var", "std") or call.axis is None or place_of(a).takes(a)
 
 
 # ---- Some elements only, and a number to start with ----
@@ -544,12 +566,18 @@ def filled(a: Any, where: Any, neutral: Any) -> Any:
     if where.dtype != np.bool_:
         raise InvalidTypeError(f"where holds {where.dtype}; it must hold bool")
     fill = np.asarray(neutral).astype(a.dtype)
-    if a.placement_policy is _DEVICE:
-        return np.where(_beside(a, where), a, fill[()])
+    return computed("where", _filled, (a, where, fill), _filled_there, written=())
+
+
+def _filled(a: Any, where: Any, fill: Array) -> Any:
     made = elementwise("where", lambda part, mask: np.where(mask, part, fill), (a, where), a.dtype)
     if made.shape != a.shape:
         raise InvalidArgumentError(f"where of shape {where.shape} does not spread to shape {a.shape}")
     return made
+
+
+def _filled_there(a: Any, where: Any, fill: Array) -> Any:
+    return np.where(_beside(a, where), a, fill[()])
 
 
 def _beside(a: Any, where: Any) -> Any:
@@ -609,16 +637,24 @@ def _moment(a: Any, call: Call) -> Any:
     mean = _total(chosen, axis, inner) / count
     if name == "mean":
         return _without(mean.astype(result), a, call)
-    if a.placement_policy is _DEVICE:
-        whole = isinstance(mean, np.ndarray)
-        mean = mean.reshape(())[()] if whole else spread_lines(mean, a, dimensions(axis, a.ndim))
-    apart = filled(chosen - mean, where, 0)
+    apart = filled(chosen - computed(name, _mean_of_lines, (mean, a, axis), _spread_mean, written=()), where, 0)
     value = _total(np.square(np.abs(apart)), axis, np.dtype(np.float64))
     rest = np.square(np.abs(_total(apart, axis, inner)))  # what rounding has taken from the mean
     rest = np.where(np.isfinite(rest), rest, 0.0)
     value = np.maximum(value - rest / np.maximum(count, 1), 0) / np.maximum(count - call.ddof, 0)
     value = np.sqrt(value) if name == "std" else value
     return _without(value.astype(result), a, call)
+
+
+def _mean_of_lines(mean: Any, a: Any, axis: Any) -> Any:
+    return mean
+
+
+def _spread_mean(mean: Any, a: Any, axis: Any) -> Any:
+    """Return means of lines spread over the elements, as kernels subtract them. Collective."""
+    if isinstance(mean, np.ndarray):
+        return mean.reshape(())[()]
+    return spread_lines(mean, a, dimensions(axis, a.ndim))
 
 
 def _by_steps(a: Any, call: Call) -> Any:

@@ -14,8 +14,10 @@ from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Region, move, move_all
 from ..containers.interior import end_write
-from ..containers.making import from_parts, new_like
+from ..containers.making import new_like
 from ..containers.places import device
+from ..containers.places.copies import computed
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -146,14 +148,9 @@ def partition_by(
     check_container("c", c)
     _check_one_dimensional(c)
     check_function("f", f, library)
-    there = device_functions.on_device("partition_by", c)
     with in_global_order(c) as line:
-        if there:
-            mask, words = device_functions.predicate("partition_by", line, f, library, elementwise)
-            groups: Any = (device.chosen(line, mask), device.chosen(line, np.logical_not(mask)))
-        else:
-            groups, words = _groups(line, f, elementwise), named(f)
-        held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=there)[:, 0].sum())
+        groups, words = computed("partition_by", _groups, (line, f, library, elementwise), _groups_there, written=())
+        held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=True)[:, 0].sum())
         for part, at, extent in ((groups[0], 0, held), (groups[1], held, c.shape[0] - held)):
             with from_parts(DistributedVector, c.context, part) as piece:
                 _move_rows(c, piece, [], 0, at, extent)
@@ -161,12 +158,17 @@ def partition_by(
     return held
 
 
-def _groups(line: DistributedContainer, f: Any, elementwise: bool) -> tuple[Any, Any]:
-    """Return this rank's elements for which a predicate is true, and the others. Not collective."""
+def _groups(line: DistributedContainer, f: Any, _: Any, elementwise: bool) -> tuple[Any, str]:
+    """Return this rank's elements for which a predicate is true, and the others, and words for the agreement."""
     with user_code(line.context, "partition_by"):
         view = line.local_view()
         mask = evaluate_predicate("partition_by", f, view, elementwise)
-        return view[mask], view[~mask]
+        return (view[mask], view[~mask]), named(f)
+
+
+def _groups_there(line: DistributedContainer, f: Any, library: Any, elementwise: bool) -> tuple[Any, str]:
+    mask, words = device_functions.predicate("partition_by", line, f, library, elementwise)
+    return (device.chosen(line, mask), device.chosen(line, np.logical_not(mask))), words
 
 
 @overload

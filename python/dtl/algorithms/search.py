@@ -11,6 +11,7 @@ from .._native.kinds import kind_of
 from .._native.objects import handle_of, refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
+from ..containers.places.copies import computed
 from ..runtime.array_libraries import LibraryLike
 from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
 from . import device_functions, folds, statistics
@@ -62,8 +63,11 @@ def find(c: DistributedContainer, value: Any) -> int | None:
     (1, None, 2)
     """
     wanted = _wanted("find", c, value)
-    if device_functions.on_device("find", c):
-        return _first_true(c, _equal_there("find", c, value, wanted))
+    found: int | None = computed("find", _found, (c, value, wanted), _found_there)
+    return found
+
+
+def _found(c: DistributedContainer, value: Any, wanted: Any) -> int | None:
     here = None
     if wanted is not None:
         for at, equal in _compared(c.local_view(), wanted):
@@ -71,6 +75,10 @@ def find(c: DistributedContainer, value: Any) -> int | None:
                 here = at + int(equal.argmax())
                 break
     return _first(c, "find", f"value {value!r}", here)
+
+
+def _found_there(c: DistributedContainer, value: Any, wanted: Any) -> int | None:
+    return _first_true(c, _equal_there("find", c, value, wanted))
 
 
 @algorithm
@@ -114,12 +122,17 @@ def find_if(
     (1, 2)
     """
     _check_predicate(c, f, library)
-    if device_functions.on_device("find_if", c):
-        true, words = device_functions.predicate("find_if", c, f, library, elementwise)
-        share(c, "find_if", words, anywhere=True)
-        return _first_true(c, true)
+    found: int | None = computed("find_if", _found_if, (c, f, library, elementwise), _found_if_there)
+    return found
+
+
+def _found_if(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> int | None:
     mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
     return _first(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
+
+
+def _found_if_there(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> int | None:
+    return _first_true(c, _true_there("find_if", c, f, library, elementwise))
 
 
 @algorithm
@@ -129,14 +142,19 @@ def count(c: DistributedContainer, value: Any) -> int:
 
     Parameters and errors are those of ``find``. Elements are compared with the value as there.
     """
-    wanted = _wanted("count", c, value)
-    if device_functions.on_device("count", c):
-        true = _equal_there("count", c, value, wanted)
-        return 0 if true is None else int(statistics.sum(true))
+    return int(computed("count", _counted, (c, value, _wanted("count", c, value)), _counted_there))
+
+
+def _counted(c: DistributedContainer, value: Any, wanted: Any) -> int:
     here = 0
     if wanted is not None:
         here = sum(int(np.count_nonzero(equal)) for _, equal in _compared(c.local_view(), wanted))
     return total(c, "count", f"value {value!r}", here)
+
+
+def _counted_there(c: DistributedContainer, value: Any, wanted: Any) -> int:
+    true = _equal_there("count", c, value, wanted)
+    return 0 if true is None else int(statistics.sum(true))
 
 
 @algorithm
@@ -226,11 +244,22 @@ def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool)
 
 def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool, library: Any) -> int:
     _check_predicate(c, f, library)
-    if device_functions.on_device(op, c):
-        true, words = device_functions.predicate(op, c, f, library, elementwise)
-        share(c, op, words, anywhere=True)
-        return int(statistics.sum(true))
+    return int(computed(op, _counted_if, (op, c, f, library, elementwise), _counted_if_there))
+
+
+def _counted_if(op: str, c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> int:
     return total(c, op, named(f), int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
+
+
+def _counted_if_there(op: str, c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> int:
+    return int(statistics.sum(_true_there(op, c, f, library, elementwise)))
+
+
+def _true_there(op: str, c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> Any:
+    """Return a container of for which elements on a GPU a predicate is true. Collective."""
+    true, words = device_functions.predicate(op, c, f, library, elementwise)
+    share(c, op, words, anywhere=True)
+    return true
 
 
 def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:

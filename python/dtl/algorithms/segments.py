@@ -10,8 +10,9 @@ from .._native.callsite import by_user
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer
-from ..containers.interior import check_numbers, division_of, end_write, fill_part, set_part
+from ..containers.interior import check_numbers, division_of, end_write
 from ..containers.layout import BLOCK
+from ..containers.places.place import fill_part, set_part
 from ..containers.ufunc_operands import refusal
 from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition

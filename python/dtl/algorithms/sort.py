@@ -20,7 +20,7 @@ from ..containers.making import new_like, of_handle
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed
 from ..exceptions import AxisError, InvalidArgumentError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
 
@@ -232,9 +232,15 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     """Return the indices that sort by a key what has an order already, or None. Closes the order. Collective."""
     if order is None:
         return argsort(key, reverse)
-    if key.placement_policy is Placement.DEVICE:
-        with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
-            return take(order, again)
+    return computed("lexsort", _refined, (order, key, reverse), _refined_there, written=())
+
+
+def _refined_there(order: Any, key: DistributedContainer, reverse: bool) -> Any:
+    with order, take(key, order) as ordered, argsort(ordered, reverse) as again:
+        return take(order, again)
+
+
+def _refined(order: Any, key: DistributedContainer, reverse: bool) -> Any:
     with order, new_like(key, key.dtype) as ordered:
         ordered.local_view()[...] = key.get(order.local_view())
         with argsort(ordered, reverse) as again:
@@ -245,11 +251,16 @@ def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
 
 def permute(c: Any, order: Any) -> None:
     """Put in each place the element whose index an order has there. Collective."""
-    if c.placement_policy is Placement.DEVICE:
-        with take(c, order) as moved:
-            move_all(c, moved)
-        return
+    computed("permute", _permuted, (c, order), _permuted_there, written=())
+
+
+def _permuted(c: Any, order: Any) -> None:
     c.local_view()[...] = c.get(order.local_view())
+
+
+def _permuted_there(c: Any, order: Any) -> None:
+    with take(c, order) as moved:
+        move_all(c, moved)
 
 
 @algorithm

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from ..comm import collectives
-from ..containers.making import from_parts
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from .reductions import spans_of_runs
 from .sort import sort

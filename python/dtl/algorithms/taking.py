@@ -92,7 +92,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
             return a[(*[slice(None)] * dimension(axis, a.ndim), indices)]
         share(a, "take", also=(indices,), anywhere=True)
         made = new_like(indices, a.dtype)
-        if device_indexing.takes(a):
+        if place_of(a).takes(a):
             device_indexing.IndexedElements(a, device_indexing.from_start(indices, a.global_size)).take(made)
         else:
             gather_elements(made, a, to_host("take", indices))

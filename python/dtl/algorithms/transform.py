@@ -13,6 +13,7 @@ from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import assignment
 from ..containers.indexing.regions import copy_all
+from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
 from ..runtime.array_libraries import LibraryLike
@@ -85,9 +86,10 @@ def for_each(
     with local_step(c.context, "for_each"):
         refuse_closed(c)
         check_function("f", f, library)
-    if device_functions.on_device("for_each", c):
-        device_functions.for_each(c, f, library, elementwise)
-        return
+    computed("for_each", _for_each, (c, f, library, elementwise), device_functions.for_each)
+
+
+def _for_each(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> None:
     with user_code(c.context, "for_each"):
         view = c.local_view()
         started = slow_paths.clock() if slow_paths.listeners else 0
@@ -165,18 +167,19 @@ def transform(
     check_container("dst", dst)
     check_function("f", f, library)
     check_all_alike("src", sources, dst)
-    if device_functions.on_device("transform", dst, *sources):
-        device_functions.transform("transform", dst, sources, f, library, elementwise)
-        return
+    computed("transform", _transform, ("transform", dst, sources, f, library, elementwise), device_functions.transform)
+
+
+def _transform(op: str, dst: DistributedContainer, sources: tuple[Any, ...], f: Any, _: Any, elementwise: bool) -> None:
     values = None
-    with user_code(dst.context, "transform"):
+    with user_code(dst.context, op):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
             by_user(f, parts, {"out": to})
         elif to.size:
-            values = apply("transform", f, parts, elementwise)
+            values = apply(op, f, parts, elementwise)
             device_functions.check_cast(values.dtype, to.dtype)
-    share(dst, "transform", named(f), also=sources)
+    share(dst, op, named(f), also=sources)
     if values is not None:
         to[...] = values
 

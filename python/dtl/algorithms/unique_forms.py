@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from ..containers.base import check_container
-from ..containers.making import from_parts
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..runtime.agreement import local_step
 from .concatenate import concat

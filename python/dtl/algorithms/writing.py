@@ -16,13 +16,13 @@ from ..containers.base import DistributedContainer, check_container, linear_indi
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
-from ..containers.interior import as_carried, as_elements, end_write, set_part
+from ..containers.interior import as_carried, as_elements, end_write
 from ..containers.making import new_like
 from ..containers.places import device
-from ..containers.places.copies import check_placements, to_host
-from ..containers.places.place import place_of
+from ..containers.places.copies import check_placements, computed, to_host
+from ..containers.places.place import place_of, set_part
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import device_indexing
@@ -109,9 +109,14 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     _check_size(a, mask)
     if _are_none(a, "putmask", values):
         return
-    if a.placement_policy is Placement.DEVICE:
-        _write_on_device("putmask", a, mask, values, in_turn=False)
-        return
+    computed("putmask", _put_where, (a, mask, values), _put_where_there, written=())
+
+
+def _put_where_there(a: Any, mask: Any, values: Any) -> None:
+    _write_on_device("putmask", a, mask, values, in_turn=False)
+
+
+def _put_where(a: Any, mask: Any, values: Any) -> None:
     chosen = _mask_of(a, mask)
     places = linear_indices(a)[chosen]
     a.local_view()[chosen] = _again(a, values, places)
@@ -129,9 +134,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         if np.any(mask):
             raise InvalidArgumentError("there are no values for the elements where the mask is true")
         return
-    if arr.placement_policy is Placement.DEVICE:
-        _write_on_device("place", arr, mask, vals, in_turn=True)
-        return
+    computed("place", _put_in_turn, (arr, mask, vals), _put_in_turn_there, written=())
+
+
+def _put_in_turn_there(arr: Any, mask: Any, vals: Any) -> None:
+    _write_on_device("place", arr, mask, vals, in_turn=True)
+
+
+def _put_in_turn(arr: Any, mask: Any, vals: Any) -> None:
     chosen = _mask_of(arr, mask)
     true = new_like(arr, np.bool_)
     true.local_view()[...] = chosen
@@ -292,7 +302,7 @@ def _assigned_there(a: Any, indices: Any, value: Any) -> bool:
 
 def _rows_assigned_there(a: Any, indices: Any, value: Any, shape: tuple[int, ...]) -> bool:
     """Write to rows on GPUs whose indices are in a container there, and say whether kernels do. Collective."""
-    if not device_indexing.puts(a) or (isinstance(value, DistributedContainer) and value.dtype != a.dtype):
+    if not place_of(a).puts(a) or (isinstance(value, DistributedContainer) and value.dtype != a.dtype):
         return False
     if not isinstance(value, DistributedContainer):
         value = fitting("values", value, a.dtype)
@@ -316,11 +326,11 @@ def _put_there(a: Any, indices: Any, values: Any, dim: int | None) -> bool:
 def _beside_there(op: str, a: Any, indices: Any, value: Any) -> Any:
     """Return values for elements on GPUs beside their indices there; None if no kernel puts them. Collective."""
     if isinstance(value, DistributedContainer):
-        if value.dtype != a.dtype or not device_indexing.puts(a):
+        if value.dtype != a.dtype or not place_of(a).puts(a):
             return None
         return laid_out_as(value, indices)
     whole = fitting("values", value, a.dtype)
-    if not device_indexing.puts(a):
+    if not place_of(a).puts(a):
         return None
     share(a, op, f"values with fingerprint {fingerprint(whole)}", anywhere=True)
     spreads = spread("values", whole, indices.shape)

@@ -26,14 +26,14 @@ import numpy as np
 from .._native import library, variables
 from .._native.arguments import stored_number
 from .._native.callsite import caller, code_at, frame_at
-from .._native.kinds import carrier, kind_of
+from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import owner_of, raw_handle_of
 from ..exceptions import BackendError, InvalidHandleError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from . import fused_loops
 from .fused_loops import Pieces, Spread
-from .interior import carrier_of
+from .interior import is_plain
 from .making import of_handle
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -291,14 +291,15 @@ def copy(made: Any, of: Any, chosen: tuple[slice, ...], rows: tuple[int, int]) -
 
 def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
     """Say whether a ufunc is one of NumPy's that computes each element by itself, and never raises."""
-    if ufunc.nout != 1 or getattr(np, ufunc.__name__, None) is not ufunc or carrier(dtype) is not None:
+    if ufunc.nout != 1 or getattr(np, ufunc.__name__, None) is not ufunc:
         return False
-    return ufunc is not np.power or not kind_of(dtype).is_integer  # which refuses negative exponents
+    kind = kind_of(dtype)
+    return not kind.is_moved and (ufunc is not np.power or not kind.is_integer)  # which refuses negative exponents
 
 
 def _is_private(c: Any) -> bool:
     """Say whether nobody but its calls reaches the elements of a container. Not collective."""
-    if _is_reached(c) or c.placement_policy is not Placement.HOST or carrier_of(c) is not None:
+    if _is_reached(c) or not is_plain(c):
         return False
     return _known_of(c) is not _NOTHING or c.views_out == 0
 

@@ -12,14 +12,13 @@ from .._native.callsite import warn
 from .._native.library import bridge
 from .._native.objects import Owner
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Placement
 from ..runtime import detached, scheduler
 from ..runtime.agreement import collective
-from ..runtime.device_array import DeviceArray
 from . import cached_windows
 from .base import DistributedContainer, check_container
 from .expressions import note_reached
-from .interior import as_elements, check_idle, forget_part
+from .interior import check_idle, forget_part
+from .places.place import place_of
 
 #: What ghosts beyond the ends stand for, as the modes of ``np.pad``: the core's numbers of them are the places here.
 _MODES = ("constant", "wrap", "edge", "reflect", "symmetric")
@@ -154,10 +153,7 @@ class Halo(Owner):
             If the halo is stale or closed, or its container is closed.
         """
         made = _call(bridge.HALO_VIEW, self, None, None, 0, 0, 0, 0)
-        if self._container.placement_policy is Placement.DEVICE:
-            there: Any = DeviceArray(made, self._container.dtype)
-            return cast("np.ndarray[Any, Any]", there)
-        return as_elements(self._container, made)
+        return cast("np.ndarray[Any, Any]", place_of(self._container).array_of(self._container, made))
 
     def exchange(self) -> None:
         """Fill the ghosts, corners included, with the current values of the elements that they are copies of.

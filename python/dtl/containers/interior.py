@@ -15,9 +15,7 @@ import numpy as np
 
 from .._native import library
 from .._native.kinds import kind_of
-from .._native.library import bridge
 from .._native.objects import handle_of, raw_handle_of
-from ..exceptions import InvalidTypeError
 from ..policies import Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import Deferrable
@@ -41,6 +39,9 @@ is_where_divided: Callable[[Any], bool] = attrgetter("_is_where_divided")
 
 #: The type as which the core moves elements that it does not compute with; None where it does.
 carrier_of: Callable[[Any], Any] = attrgetter("_carrier")
+
+#: Whether the elements are numbers in the memory of this process, which the core computes with.
+is_plain: Callable[[Any], bool] = attrgetter("_is_plain")
 
 #: What the elements stand for, such as categories, as the columns of a table note it; None if nobody noted anything.
 noted_meaning: Callable[[Any], Any] = attrgetter("_meaning")
@@ -107,28 +108,7 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def check_numbers(c: Any, op: str) -> None:
     """Refuse elements that are moved, compared and sorted, and not computed with."""
-    if carrier_of(c) is not None:
-        advice = "; astype makes numbers of them" if c.dtype.kind in "fmM" else ""
-        raise InvalidTypeError(
-            f"{op} is for numbers of 4 bytes or more, integers and bool: elements of {c.dtype} are moved, "
-            f"compared and sorted{advice}"
-        )
-
-
-def set_part(c: Any, values: np.ndarray[Any, Any]) -> None:
-    """Write this rank's elements, which the host has. Not collective."""
-    if c.placement_policy is _DEVICE:
-        bridge.set_part(c, as_carried(c, np.ascontiguousarray(values, c.dtype)))
-    else:
-        c.local_view()[...] = values
-
-
-def fill_part(c: Any, value: np.ndarray[Any, Any]) -> None:
-    """Give every element of this rank a value of the element type. Not collective."""
-    if c.placement_policy is _DEVICE:
-        bridge.fill_part(c, as_carried(c, value))
-    else:
-        c.local_view()[...] = value
+    kind_of(c.dtype).check_computed(op, c.dtype)
 
 
 def end_write(c: Any, op: str) -> None:

@@ -1,4 +1,4 @@
-"""New containers, for packages that compute with containers: alike, of a shape, or of the ranks' parts."""
+"""New containers, for packages that compute with containers: alike, or of a shape."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from .._native.arguments import stored_number
 from .._native.kinds import computed_number
 from .._native.library import bridge
 from .._native.objects import raw_handle_of
-from ..comm import collectives
-from ..policies import Execution, Partition, Placement
+from ..policies import Execution, Placement
 from ..runtime.context import Context
-from ..runtime.device_array import DeviceArray, memory_of_array
-from .interior import end_write, owning_class_of, set_part
+from .interior import owning_class_of
 from .layout import Division
 
 Made = TypeVar("Made")
@@ -97,24 +95,5 @@ def created(
     """
     made: Any = kind.__new__(kind)
     made._create(ctx, shape, np.dtype(dtype), divided, execution, placement, blank, words, pieces)
-    new: Made = made
-    return new
-
-
-def from_parts(kind: type[Made], ctx: Context, part: Any, placement: Placement = Placement.HOST) -> Made:
-    """Return a container of the ranks' arrays, which are known to fit together. Collective.
-
-    Its placement is that of arrays on a GPU, else the one that is given.
-    """
-    sizes = tuple(collectives.allgather(ctx, len(part)).tolist())
-    divided = Division(Partition.EXPLICIT, sizes=sizes)
-    if isinstance(part, DeviceArray):
-        placement = Placement.DEVICE
-    made: Any = created(kind, ctx, (sum(sizes), *part.shape[1:]), part.dtype, divided, placement)
-    if isinstance(part, DeviceArray):
-        memory_of_array(made.device_view()).copy(memory_of_array(part), True)
-    else:
-        set_part(made, part)
-    end_write(made, "from_local")
     new: Made = made
     return new

@@ -9,7 +9,7 @@ import numpy as np
 from .._lazy import extend
 from .._native import library
 from .._native.arguments import integer, is_on_device, stored_array, stored_number
-from .._native.kinds import carrier, computed_number, filling
+from .._native.kinds import computed_number, filling
 from .._native.library import bridge
 from .._native.objects import Owner, handle_of
 from ..comm import collectives, objects
@@ -25,10 +25,11 @@ from .base import DistributedContainer
 # After base, whose last line has packages above give the class its methods: these import what is here.
 from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
-from .interior import as_carried, carrier_of, context_of, end_write, fill_part
+from .interior import as_carried, context_of, end_write, is_plain
 from .layout import BLOCK, Division, division, execution_policy
-from .making import adopt, adopt_native, created, from_parts
+from .making import adopt, adopt_native, created
 from .places import copies
+from .places.place import fill_part, from_parts
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
@@ -86,8 +87,7 @@ class OwningContainer(DistributedContainer):
         number = computed = computed_number(dtype)
         if not computed:
             number = stored_number(dtype)
-            if carrier(dtype) is not None:
-                agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
+            agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
         elif divided is BLOCK and placement is _HOST and execution is _SEQ:  # noqa: SIM102 - nothing is called in vain
             if not pieces and self._adopt_whole(ctx, dtype, divided, shape, blank):
                 return
@@ -137,7 +137,7 @@ class OwningContainer(DistributedContainer):
     ) -> Owning:
         """Return the container of a handle that the core made, of another one's context and dtype."""
         made = cls.__new__(cls)
-        if placement is _HOST and carrier_of(of) is None:
+        if is_plain(of):
             adopt_native(made, handle, context_of(of), of.dtype, ndim, divided)
         else:
             adopt(made, handle, context_of(of), of.dtype, ndim, divided, placement)
@@ -223,7 +223,7 @@ class OwningContainer(DistributedContainer):
         execution = execution_policy(execution)
         if ctx.rank == number:
             given = cls._given("array", array)
-            number_of = stored_number(given.dtype) * (1 if carrier(given.dtype) is None else -1)
+            number_of = computed_number(given.dtype) or -stored_number(given.dtype)
             header[: 2 + given.ndim] = (number_of, given.ndim, *given.shape)
         agree(ctx, op, f"root {number}, {divided}")
         header = collectives.broadcast(ctx, header, number)

@@ -13,7 +13,7 @@ from .._native.arguments import stored_number
 from .._native.kinds import carrier, kind_of
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from .base import DistributedContainer
-from .interior import carrier_of, is_laid_out_as, layout_of
+from .interior import is_laid_out_as, layout_of
 
 #: What results were of, by what :func:`_kinds` returns, and how many of these are kept.
 known_results: dict[Any, list[np.dtype[Any]]] = {}
@@ -109,7 +109,7 @@ def operand(name: str, value: Any, moved: bool = False) -> Any:
 
 def moves(operands: Iterable[Any]) -> bool:
     """Say whether an operand is a container of elements that are moved, such as dates: then others may be, too."""
-    return any([isinstance(value, DistributedContainer) and carrier_of(value) is not None for value in operands])
+    return any([isinstance(value, DistributedContainer) and kind_of(value.dtype).is_moved for value in operands])
 
 
 def _goes_along(dtype: np.dtype[Any], moved: bool) -> bool:

@@ -12,7 +12,8 @@ from .._native.named_tuples import replaced
 from ..comm.objects import allgather_object
 from ..containers.interior import division_of
 from ..containers.layout import Division
-from ..containers.making import divide, from_parts
+from ..containers.making import divide
+from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step

@@ -19,17 +19,10 @@ from ..containers.indexing import assignment, container_keys, fields, masks, mix
 from ..containers.indexing.mixed_keys import Mixed
 from ..containers.indexing.regions import NEW_AXIS, Region, move
 from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
-from ..containers.interior import (
-    as_carried,
-    as_elements,
-    end_write,
-    note_meaning,
-    room_for,
-    run_as,
-    set_part,
-)
+from ..containers.interior import as_carried, as_elements, end_write, note_meaning, room_for, run_as
 from ..containers.layout import BLOCK, Division
 from ..containers.making import created
+from ..containers.places.place import set_part
 from ..exceptions import InvalidTypeError
 from ..policies import Partition, Placement
 from ..runtime import scheduler
@@ -100,9 +93,9 @@ class Subscripts:
         if plain and self._ndim == 1 and self._handle:
             result = bridge.take(self, key)
             if result is not NotImplemented:
-                return _as_numpy(result if self._carrier is None else as_elements(self, result))
+                return _as_numpy(as_elements(self, result))
         self._check_open()
-        if self._carrier is not None and fields.are_named(self, key):
+        if fields.are_named(self, key):
             return fields.select(self, key)
         return self._read_and_selected(key)
 
@@ -130,7 +123,7 @@ class Subscripts:
         if state.under_way:
             scheduler.wait_for(self, key, value)
         self._check_open()
-        if self._carrier is not None and fields.are_named(self, key):
+        if fields.are_named(self, key):
             fields.assign(self, key, value)
             return
         truth = truth_value(key)

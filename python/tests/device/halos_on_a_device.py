@@ -12,7 +12,7 @@ from kernels_on_a_device import by_kernels
 from on_a_device import failing, fake, holds, made
 
 import dtl
-from dtl.containers.interior import set_part
+from dtl.containers.places.place import set_part
 
 __all__ = ["failing", "fake"]
 

@@ -13,10 +13,10 @@ from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices
 from ..broadcasting import spread_over
 from ..indices import from_start, last_occurrences
-from ..interior import as_carried, set_part
+from ..interior import as_carried
 from ..making import new_like
 from ..places.copies import to_host
-from ..places.place import place_of
+from ..places.place import place_of, set_part
 from . import masks, mixed_keys
 from .mixed_keys import Mixed
 from .regions import Region, assign, move

@@ -22,10 +22,10 @@ from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
 from ..interior import as_carried, as_elements, division_of, end_write, owning_class_of, run_as, tensor_class_of
 from ..layout import BLOCK, Division
-from ..making import created, divide, from_parts
+from ..making import created, divide
 from ..places import device
 from ..places.copies import to_host
-from ..places.place import place_of
+from ..places.place import from_parts, place_of
 from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -109,7 +109,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
 
 def by_kernel(of: DistributedContainer, mask: DistributedContainer) -> bool:
     """Say whether each rank's GPU has, in rank order, the elements that its part of the mask chooses."""
-    return of.placement_policy is Placement.DEVICE and mask.ndim == of.ndim and device.is_a_range(of)
+    return mask.ndim == of.ndim and bool(place_of(of).puts(of))
 
 
 def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Array) -> None:

@@ -26,12 +26,11 @@ from ..interior import (
     is_where_divided,
     owning_class_of,
     run_as,
-    set_part,
     tensor_class_of,
 )
 from ..making import created
 from ..places.copies import to_host
-from ..places.place import place_of
+from ..places.place import place_of, set_part
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -8,12 +8,16 @@ import numpy as np
 
 from ..._native.library import bridge
 from ..._native.objects import handle_of
-from ...policies import Partition
+from ...policies import Partition, Placement
 from ...runtime.device_array import DeviceArray
 from ..base import DistributedContainer, linear_indices
 from ..interior import as_carried, as_elements
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+#: Where a container goes that a call makes of one here.
+PLACEMENT = Placement.DEVICE
 
 
 def true_places(mask: DistributedContainer, base: int = 0) -> DeviceArray:
@@ -72,6 +76,16 @@ def is_a_range(of: DistributedContainer) -> bool:
     return of.grid[0] == of.context.size
 
 
+def takes(of: DistributedContainer) -> bool:
+    """Say whether kernels find where elements are of which a container has the indices."""
+    return of.partition_policy is Partition.REPLICATED or is_a_range(of)
+
+
+def puts(to: DistributedContainer) -> bool:
+    """Say whether kernels write to such elements: they do not to those of which each rank has a copy."""
+    return is_a_range(to)
+
+
 def true_indices(mask: DistributedContainer) -> Array:
     """Return the index in C order of each true element of this rank's part."""
     if is_a_range(mask):
@@ -100,6 +114,21 @@ def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     """Return the elements of this rank's part that a mask of its shape chooses, on the host. Collective."""
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
     return as_elements(of, bridge.get(of, indices))
+
+
+def set_part(to: DistributedContainer, values: Array) -> None:
+    """Write this rank's elements, which the host has."""
+    bridge.set_part(to, as_carried(to, np.ascontiguousarray(values, to.dtype)))
+
+
+def fill_part(to: DistributedContainer, value: Array) -> None:
+    """Give every element of this rank a value of the element type."""
+    bridge.fill_part(to, as_carried(to, value))
+
+
+def array_of(of: DistributedContainer, memory: Any) -> DeviceArray:
+    """Return what the core gives of memory with elements of a container, and of ghosts beside them, as an array."""
+    return DeviceArray(memory, of.dtype)
 
 
 def copy_field(source: DistributedContainer, field: str, target: DistributedContainer, into: str) -> None:

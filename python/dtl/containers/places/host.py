@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
+from ..interior import as_elements
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+#: Where a container goes that a call makes of one here: managed memory is for what users make.
+PLACEMENT = Placement.HOST
 
 
 def elements(of: DistributedContainer) -> Array:
@@ -24,6 +30,16 @@ def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array) -> None:
     """Write values where this rank's part of a mask is true: one element for all, or one for each."""
     to.local_view()[mask.local_view()] = values
+
+
+def takes(of: DistributedContainer) -> bool:
+    """Say whether kernels find where elements are of which a container has the indices: none does here."""
+    return False
+
+
+def puts(to: DistributedContainer) -> bool:
+    """Say whether kernels write to such elements: none does here."""
+    return False
 
 
 def true_indices(mask: DistributedContainer) -> Array:
@@ -49,6 +65,21 @@ def put(to: DistributedContainer, entries: Any, values: Array) -> None:
 def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     """Return the elements of this rank's part that a mask of its shape chooses."""
     return np.ascontiguousarray(of.local_view()[wanted])
+
+
+def set_part(to: DistributedContainer, values: Array) -> None:
+    """Write this rank's elements, which the host has."""
+    to.local_view()[...] = values
+
+
+def fill_part(to: DistributedContainer, value: Array) -> None:
+    """Give every element of this rank a value of the element type."""
+    to.local_view()[...] = value
+
+
+def array_of(of: DistributedContainer, memory: Any) -> Array:
+    """Return what the core gives of memory with elements of a container, and of ghosts beside them, as an array."""
+    return as_elements(of, memory)
 
 
 def copy_field(source: DistributedContainer, field: str, target: DistributedContainer, into: str) -> None:
