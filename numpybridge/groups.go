@@ -62,6 +62,31 @@ func foldGroups(c *Call) error {
 	return algorithm.FoldGroups(group.Fold(c.Args[0]), out, about, codes, column, of, c.Args[3])
 }
 
+// foldPairs writes to the first buffer how the values of two columns vary together in each group, as group.Pairs does; args[0] and args[1] are
+// their types, args[2] is how many arrays the first has, and args[3] the number of threads. The second buffer has the groups of rows,
+// and the columns' arrays follow.
+func foldPairs(c *Call) error {
+	types := [2]dtype.Type{dtype.Type(c.Args[0]), dtype.Type(c.Args[1])}
+	if !types[0].Valid() || !types[1].Valid() {
+		return status.New(status.Internal, "no element types have the numbers %d and %d", c.Args[0], c.Args[1])
+	}
+	borrowed := c.buffers()
+	out, codes := memory.As[float64](borrowed.next(dtype.Float64)), memory.As[int64](borrowed.next(dtype.Int64))
+	first, err := borrowed.arrays(c.Args[2])
+	if err != nil {
+		return err
+	}
+	x, err := first.column(types[0].Size())
+	if err != nil {
+		return err
+	}
+	y, err := borrowed.column(types[1].Size())
+	if err != nil {
+		return err
+	}
+	return algorithm.FoldPairs(out, codes, group.Values{Column: x, Type: types[0]}, group.Values{Column: y, Type: types[1]}, c.Args[3])
+}
+
 // numberInOrder writes to the first buffer, of int64, the numbers of the values in the second, of the type args[0], as group.NumberInOrder does;
 // args[1] is the number of threads. The result is a row of each value.
 func numberInOrder(c *Call) error {
@@ -166,6 +191,17 @@ func (b *borrowed) grouped(makes, of dtype.Type) (out memory.Span, codes []int64
 	}
 	out, codes, values = b.next(makes), memory.As[int64](b.next(dtype.Int64)), b.next(of)
 	return out, codes, values, nil
+}
+
+// arrays returns the next n arrays of Arrow's apart.
+func (b *borrowed) arrays(n int64) (*borrowed, error) {
+	const buffers, numbers = 3 * 2, 2 // an address and a length of each buffer
+	if n < 0 || n > int64(len(b.numbers)/numbers) || n > int64(len(b.words)/buffers) {
+		return nil, status.New(status.Internal, "%d arrays of %d numbers", n, len(b.numbers))
+	}
+	apart := &borrowed{b.words[:n*buffers], b.numbers[:n*numbers]}
+	b.words, b.numbers = b.words[n*buffers:], b.numbers[n*numbers:]
+	return apart, nil
 }
 
 // column returns the arrays of Arrow's that are left: each has three buffers, and two integers say from which row on it has how many. Values

@@ -147,6 +147,7 @@ const (
 	SortGroups
 	TopOfGroups
 	PlacesInGroups
+	FoldPairs
 	numOperations // how many there are
 )
 
@@ -313,6 +314,7 @@ var operations = [...]operation{
 	SortGroups:     {"SORT_GROUPS", "group_by", sortGroups, borrowing | local, ""},
 	TopOfGroups:    {"TOP_OF_GROUPS", "group_by", topOfGroups, borrowing | local, ""},
 	PlacesInGroups: {"PLACES_IN_GROUPS", "group_by", placesInGroups, borrowing | local, ""},
+	FoldPairs:      {"FOLD_PAIRS", "group_by", foldPairs, borrowing | local, ""},
 }
 
 // is reports whether an operation has any of some traits. A number that is no operation has none.

@@ -25,13 +25,8 @@ def _spread(g: Any) -> Any:
 
 
 def _squared_correlation(g: Any) -> Any:
-    x, y = g["v1"], g["v2"]
-    t = g[["id2", "id4", "v1", "v2"]].assign(xy=x * y, xx=x * x, yy=y * y)
-    sums: dict[str, Any] = {"n": ("v1", "count"), "x": ("v1", "sum"), "y": ("v2", "sum")}
-    s = t.group_by(["id2", "id4"]).agg(**sums, **{name: (name, "sum") for name in ("xy", "xx", "yy")})
-    n, x, y = s["n"], s["x"], s["y"]
-    r2 = (n * s["xy"] - x * y) ** 2 / ((n * s["xx"] - x**2) * (n * s["yy"] - y**2))
-    return s[["id2", "id4"]].assign(r2=r2)
+    s = g.group_by(["id2", "id4"]).agg(r=(("v1", "v2"), "corr"))
+    return s[["id2", "id4"]].assign(r2=s["r"] ** 2)
 
 
 def _answers(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:

@@ -26,6 +26,11 @@ func FoldGroups(f group.Fold, out memory.Span, about []float64, codes []int64, c
 	return f.Make(out, about, codes, c, t, workers(threads))
 }
 
+// FoldPairs adds up pairs of values as group.Pairs does. Local.
+func FoldPairs(out []float64, codes []int64, x, y group.Values, threads int64) error {
+	return group.Pairs(out, codes, x, y, workers(threads))
+}
+
 // OrderGroups orders rows as group.Order does. Local.
 func OrderGroups(rows, ends, codes []int64, values memory.Span, descending bool, threads int64) {
 	group.Order(rows, ends, codes, values, descending, workers(threads))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Tuple
 
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
-from . import folds, threaded
+from . import folds, group_pairs, threaded
 from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Those of which each rank makes a part, and those for which a group's values come together on one rank.
-OF_PARTS = ("sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "any", "all", "prod")
+OF_COLUMN = ("sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "any", "all", "prod")
+OF_PARTS = (*OF_COLUMN, *group_pairs.NAMES)
 OF_VALUES = ("median", "quantile", "nunique", "list")
 NAMES = (*OF_PARTS, *OF_VALUES)
 
@@ -27,7 +28,7 @@ _QUANTILE = re.compile(r"quantile\(\s*([^)\s]*)\s*\)")
 
 
 class Aggregate(NamedTuple):
-    """What is to be made of a column."""
+    """What is to be made of a column, or of two."""
 
     column: str
     name: str
@@ -37,13 +38,20 @@ class Aggregate(NamedTuple):
     min_count: int = 0
     ddof: int = 1
     interpolation: str = "linear"
+    other: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it is made of."""
+        return (self.column,) if self.other is None else (self.column, self.other)
 
     @property
     def words(self) -> str:
         """What ranks have to ask for alike."""
         what = f"the function {self.name}" if self.function else self.name
-        options = [self.quantile] * (self.name == "quantile") + [*self[4:]] * (self[4:] != (True, 0, 1, "linear"))
-        return f"{what}{''.join(f' {each}' for each in options)} of {self.column!r}"
+        further = [self.skipna, self.min_count, self.ddof, self.interpolation]
+        options = [self.quantile] * (self.name == "quantile") + further * (further != [True, 0, 1, "linear"])
+        return f"{what}{''.join(f' {each}' for each in options)} of {' and '.join(map(repr, self.columns))}"
 
     @property
     def of_parts(self) -> bool:
@@ -51,8 +59,15 @@ class Aggregate(NamedTuple):
         return self.function is None and self.name in OF_PARTS
 
 
-def aggregate(column: str, how: Any) -> Aggregate:
-    """Return what a name or function makes of a column."""
+def aggregate(column: Any, how: Any) -> Aggregate:
+    """Return what a name or function makes of a column, or a name of a pair of them."""
+    pair = isinstance(column, (tuple, list))
+    if isinstance(how, str) and how in group_pairs.NAMES:
+        if not pair or len(column) != 2:
+            raise InvalidArgumentError(f"{how} is of two columns, as r=(('x', 'y'), {how!r}), not of {column!r}")
+        return Aggregate(column[0], how, other=column[1])
+    if pair:
+        raise InvalidArgumentError(f"an aggregate of {column!r} must be {' or '.join(group_pairs.NAMES)}, not {how!r}")
     if isinstance(how, str):
         match = _QUANTILE.fullmatch(how)
         if match:
@@ -85,8 +100,13 @@ def interpolation_of(name: Any) -> str:
     return name
 
 
-def check(wanted: Aggregate, kind: Any) -> None:
+def check(wanted: Aggregate, schema: Any) -> None:
     """Raise InvalidTypeError if there is no such aggregate of a column's type."""
+    for column in wanted.columns:
+        _check_type(wanted, column, schema.field(column).type)
+
+
+def _check_type(wanted: Aggregate, column: str, kind: Any) -> None:
     types, name = arrow().types, wanted.name
     number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
     exact = types.is_decimal128(kind)
@@ -98,7 +118,7 @@ def check(wanted: Aggregate, kind: Any) -> None:
         known = number or exact or types.is_duration(kind)
     elif name in ("mean", "median", "quantile", "std"):
         known = number or exact or types.is_temporal(kind)
-    elif name == "var":
+    elif name == "var" or name in group_pairs.NAMES:
         known = number or exact
     else:
         known = number
@@ -106,7 +126,7 @@ def check(wanted: Aggregate, kind: Any) -> None:
         why = ""
         if types.is_dictionary(kind) and not types.is_string(kind.value_type):
             why = f": its values are categories, which astype({str(kind.value_type)!r}) makes numbers of"
-        raise InvalidTypeError(f"the column {wanted.column!r} of {kind} has no {name}{why}")
+        raise InvalidTypeError(f"the column {column!r} of {kind} has no {name}{why}")
 
 
 def _states_of(wanted: Aggregate, kind: Any) -> list[str]:
@@ -125,6 +145,8 @@ def _states_of_values(name: str, kind: Any) -> list[str]:
     types = arrow().types
     if name in ("var", "std"):
         return ["moments"]
+    if name in group_pairs.NAMES:
+        return ["pairs"]
     if name in ("sum", "mean") and types.is_decimal(kind):
         return ["limbs", "count"]
     if name == "mean":
@@ -134,21 +156,30 @@ def _states_of_values(name: str, kind: Any) -> list[str]:
     return [name]
 
 
+#: The columns that a fold is made of, and its name.
+Needed = Tuple[Tuple[str, ...], str]
+
+
+def _of(wanted: Aggregate, state: str) -> tuple[str, ...]:
+    """Return the columns that a fold for an aggregate is made of: none for how many rows there are."""
+    return () if state == "size" else wanted.columns
+
+
 class Parts:
     """What each rank makes of its rows for some aggregates, and what becomes of it: columns of pyarrow by name."""
 
     def __init__(self, wanted: list[Aggregate], kinds: dict[str, Any]) -> None:
         self._wanted = wanted
         self._kinds = kinds
-        self._needed: dict[tuple[str, str], None] = {}
+        self._needed: dict[Needed, None] = {}
         for each in wanted:
             for state in _states_of(each, kinds[each.column]):
-                self._needed["" if state == "size" else each.column, state] = None
+                self._needed[_of(each, state), state] = None
 
     def made(self, groups: folds.Groups, column_of: Callable[[str], Any], present: Array) -> Any:
         """Return a table of the folds of this rank's rows, of the groups that are present."""
         arrays, names = [], []
-        tasks = [partial(self._folded, groups, column, state, column_of) for column, state in self._needed]
+        tasks = [partial(self._folded, groups, columns, state, column_of) for columns, state in self._needed]
         # the core's loops add up many groups on one thread each
         all_values = threaded.each(tasks) if groups.width > _MANY else [task() for task in tasks]
         for number, values in enumerate(all_values):
@@ -157,34 +188,41 @@ class Parts:
                 names.append(f"\0{number}.{place}")
         return arrow().table(arrays, names=names)
 
-    def _folded(self, groups: folds.Groups, column: str, state: str, column_of: Callable[[str], Any]) -> list[Any]:
-        if state == "size":
+    def _folded(
+        self, groups: folds.Groups, columns: tuple[str, ...], state: str, column_of: Callable[[str], Any]
+    ) -> list[Any]:
+        if not columns:
             return [arrow().array(groups.sizes())]
-        values = _of_numbers(column_of(column), state)
+        values = [_of_numbers(column_of(column), state) for column in columns]
         with np.errstate(all="ignore"):
+            if state == "pairs":
+                return group_pairs.pairs(groups, *values)
             if state in folds.OF_SEVERAL:
-                return folds.OF_SEVERAL[state](groups, values)
-            return [folds.fold(state, groups, values)]
+                return folds.OF_SEVERAL[state](groups, *values)
+            return [folds.fold(state, groups, *values)]
 
-    def merged(self, groups: folds.Groups, parts: Any, alone: bool) -> dict[tuple[str, str], list[Any]]:
+    def merged(self, groups: folds.Groups, parts: Any, alone: bool) -> dict[Needed, list[Any]]:
         """Return the folds of whole groups, of a table of ranks' parts; alone says that there is one of each."""
         found = {}
-        for number, (column, state) in enumerate(self._needed):
+        for number, needed in enumerate(self._needed):
+            state = needed[1]
             names = [name for name in parts.column_names if name.startswith(f"\0{number}.")]
             columns = [parts.column(name) for name in names]
             if alone:
-                found[column, state] = [_whole(each) for each in columns]
+                found[needed] = [_whole(each) for each in columns]
             elif state == "moments":
-                found[column, state] = folds.merged_moments(groups, columns)
+                found[needed] = folds.merged_moments(groups, columns)
+            elif state == "pairs":
+                found[needed] = group_pairs.merged_pairs(groups, columns)
             else:
                 how = folds.MERGE.get(state, "sum")
-                found[column, state] = [folds.fold(how, groups, each) for each in columns]
+                found[needed] = [folds.fold(how, groups, each) for each in columns]
         return found
 
-    def finished(self, wanted: Aggregate, merged: dict[tuple[str, str], list[Any]]) -> Any:
+    def finished(self, wanted: Aggregate, merged: dict[Needed, list[Any]]) -> Any:
         """Return the values of an aggregate."""
         kind = self._kinds[wanted.column]
-        states = {state: merged["" if state == "size" else wanted.column, state] for state in _states_of(wanted, kind)}
+        states = {state: merged[_of(wanted, state), state] for state in _states_of(wanted, kind)}
         made = _finished(wanted, kind, states)
         none = None
         if "size" in states and wanted.name != "size":
@@ -206,6 +244,8 @@ def with_null(values: Any, none: Array) -> Any:
 def _finished(wanted: Aggregate, kind: Any, states: dict[str, list[Any]]) -> Any:
     """Return what becomes of the folds of the values that are not null."""
     pa, name = arrow(), wanted.name
+    if name in group_pairs.NAMES:
+        return group_pairs.finished(name, states["pairs"])
     if name in ("var", "std"):
         counts, _, squares = (np.asarray(each) for each in states["moments"])
         variances = squares / np.maximum(counts - wanted.ddof, 1)

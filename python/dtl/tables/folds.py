@@ -86,6 +86,11 @@ def _held(column: Any) -> Any:
     return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
+def held_numbers(column: Any) -> Any:
+    """Return numbers, dates and times as the core has loops for: decimals as floats."""
+    return _held(_as_numbers(column))
+
+
 def _numbers(column: Any) -> Array:
     """Return a column of numbers, booleans or spans of time without nulls as NumPy's."""
     pa = arrow()
@@ -241,7 +246,7 @@ def mean_of_halves(parts: list[Any], counts: Array, kind: Any) -> Any:
 
 def moments(groups: Groups, column: Any) -> list[Any]:
     """Return how many values each group has, their mean, and the sum of squares about it."""
-    pa, held, width = arrow(), _held(_as_numbers(column)), groups.width
+    pa, held, width = arrow(), held_numbers(column), groups.width
     counts = _counts(groups, column)
     means = loops.folded(loops.TOTAL, groups.of_row, width, held, np.float64) / np.maximum(counts, 1)
     squares, rest = loops.folded(loops.SQUARES, groups.of_row, width, held, np.float64, means).reshape(2, width)

@@ -63,7 +63,8 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
             the column, or a list of names, such as ``["sum", "mean"]``, whose results are called ``x_sum`` and
             ``x_mean``. Or one name or list, for every column that is no key.
         **named
-            Results by their names, each as the pair of a column and an aggregate: ``total=("x", "sum")``.
+            Results by their names, each as the pair of a column and an aggregate: ``total=("x", "sum")``; or of two
+            columns and what is made of both: ``r=(("x", "y"), "corr")``.
 
         Returns
         -------
@@ -90,7 +91,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         -----
         The aggregates are ``sum``, ``mean``, ``min``, ``max``, ``count``, ``size``, ``var``, ``std``, ``first``,
         ``last``, ``any``, ``all``, ``prod``, ``median``, ``quantile(q)``, ``nunique`` and ``list``, and functions. A
-        function gets the group's values that are not null, as an array of NumPy, and returns one value.
+        function gets the group's values that are not null, as an array of NumPy, and returns one value. Of two columns
+        of numbers, ``corr`` is Pearson's correlation and ``cov`` the covariance, of the rows where neither is null:
+        null of fewer than two such rows, and ``corr`` where a column has one value only.
 
         Null is left out of every aggregate but ``size`` and ``list``; the methods, such as :meth:`sum`, have
         ``skipna=False`` and other options. Where a group has no value, ``sum`` and ``count`` are 0, ``prod`` is 1,
@@ -190,6 +193,8 @@ def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any
         if not isinstance(how, Mapping):
             how = {name: how for name in rows.names if name not in keys}
         for column, each in how.items():
+            if not isinstance(column, str):
+                raise unknown_column(column, rows.names)
             if isinstance(each, str) or callable(each):
                 pairs.append((column, column, each))
             else:
@@ -203,10 +208,11 @@ def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any
     _check_names(keys, [name for name, _, _ in pairs])
     wanted = {}
     for name, column, each in pairs:
-        if column not in rows.names:
-            raise unknown_column(column, rows.names)
         wanted[name] = aggregate(column, each)
-        check(wanted[name], rows.schema.field(column).type)
+        for one in wanted[name].columns:
+            if one not in rows.names:
+                raise unknown_column(one, rows.names)
+        check(wanted[name], rows.schema)
     return wanted, ", ".join(f"{name!r}: {each.words}" for name, each in wanted.items())
 
 
@@ -221,7 +227,7 @@ def _aggregate_of(
     _check_names(keys, columns)
     wanted = {each: Aggregate(each, name, **options) for each in columns}
     for each in wanted.values():
-        check(each, rows.schema.field(each.column).type)
+        check(each, rows.schema)
     words = ", ".join(each.words for each in wanted.values())
     return as_table(aggregated(rows, "agg", keys, dropna, wanted, words))
 
@@ -231,8 +237,8 @@ def _transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], 
     if not columns:
         raise InvalidArgumentError("the table has no column beside its keys")
     wanted = {name: aggregate(name, how) for name in columns}
-    for name, each in wanted.items():
-        check(each, rows.schema.field(name).type)
+    for each in wanted.values():
+        check(each, rows.schema)
     op, words = "transform", ", ".join(each.words for each in wanted.values())
     local, owners, made = _computed(rows, op, keys, dropna, wanted, words)
     told = owners.told(arrow().table(made))

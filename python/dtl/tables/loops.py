@@ -19,6 +19,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: The folds, by the numbers that the core has for them.
 COUNT, SUM, TOTAL, LEAST, MOST, SQUARES = range(6)
 
+#: How many numbers there are of each group of pairs.
+_PAIR_SUMS = 6
+
 
 def numbered_texts(column: Any, known: int | None = None) -> tuple[Array, Array]:
     """Return the number of each text, by the order in which texts are met first, and the rows in which they are.
@@ -127,6 +130,20 @@ def folded(fold: int, codes: Array, width: int, column: Any, out: Any, about: Ar
     """
     made = np.empty(width * (2 if fold == SQUARES else 1), out)
     _fold(fold, made, codes, about, held_as(column.type), *_arrays(column))
+    return made
+
+
+def paired(codes: Array, width: int, x: Any, y: Any) -> Array:
+    """Return six numbers of each group, of the rows in which neither of two columns of numbers is null.
+
+    They are how many there are; the means of x and of y; and the sums of the squares of how far x and y are from these,
+    and of the products of how far.
+    """
+    made = np.empty((_PAIR_SUMS, width), np.float64)
+    (of_x, first), (of_y, second) = _arrays(x), _arrays(y)
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), *of_x, *of_y)
+    kinds = dtype_number(held_as(x.type)), dtype_number(held_as(y.type))
+    bridge.over_buffers(bridge.FOLD_PAIRS, borrowed, first + second, *kinds, len(first) // 2, get_num_threads())
     return made
 
 

@@ -75,7 +75,7 @@ def _wanted(rows: Rows, keys: list[str], values: Any, how: Any) -> dict[str, Agg
         if name in keys:
             raise InvalidArgumentError(f"the column {name!r} is in values and among the keys")
         wanted[name] = aggregate(name, how)
-        check(wanted[name], rows.schema.field(name).type)
+        check(wanted[name], rows.schema)
     return wanted
 
 

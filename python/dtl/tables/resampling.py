@@ -103,7 +103,7 @@ class Resampler(GroupMethods):
             raise InvalidArgumentError("the table has no column to aggregate beside its times; size() counts rows")
         wanted = {each.name: Aggregate(each.name, name, **options) for each in fields}
         for each in fields:
-            check(wanted[each.name], each.type)
+            check(wanted[each.name], self._rows.schema)
         return self._made(wanted, ", ".join(each.words for each in wanted.values()))
 
     def _made(self, wanted: dict[str, Aggregate], words: str) -> Any:

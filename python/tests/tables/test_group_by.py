@@ -113,6 +113,45 @@ def test_many_groups_and_long_ones(ctx: dtl.Context) -> None:
     np.testing.assert_allclose(long["x_var"], [np.var(x[::2], ddof=1), np.var(x[1::2], ddof=1)])
 
 
+@pytest.mark.usefixtures("few")
+def test_pairs_of_columns(ctx: dtl.Context) -> None:
+    draw = np.random.default_rng(8)
+    rows = [
+        {"k": int(k), "x": float(x) if i % 5 else None, "y": int(y) if i % 7 else None, "c": 0.1, "d": D(int(y)) / 4}
+        for i, (k, x, y) in enumerate(zip(draw.integers(0, 9, 60), 1e6 + draw.random(60), draw.integers(-9, 9, 60)))
+    ]
+    kinds = [("k", pa.int64()), ("x", pa.float64()), ("y", pa.int8()), ("c", pa.float32()), ("d", pa.decimal128(9, 2))]
+    table = table_of(ctx, rows, pa.schema(kinds), [60] * ctx.size)
+    made = table.group_by("k").agg(
+        r=(("x", "y"), "corr"),
+        s=(["x", "y"], "cov"),
+        c=(("x", "c"), "corr"),
+        n=(("c", "x"), "cov"),
+        d=(("d", "d"), "cov"),
+    )
+    want: list[Any] = []
+    for (key,), group in groups_of(rows, ["k"], True):
+        both = np.array([(row["x"], row["y"]) for row in group if row["x"] is not None and row["y"] is not None]).T
+        some, d = both.size > 2, [float(row["d"]) for row in group]
+        r, s = (np.corrcoef(both)[0, 1], np.cov(both)[0, 1]) if some else (None, None)
+        alone = sum(row["x"] is not None for row in group) < 2
+        want.append([key, r, s, None, None if alone else 0.0, np.var(d, ddof=1) if len(d) > 1 else None])
+    found = dtl.broadcast_object(ctx, made.to_arrow()).to_pylist()
+    assert [list(row.values()) for row in found] == [
+        [each if each is None else pytest.approx(each, rel=1e-7, abs=1e-9) for each in row] for row in want
+    ]
+
+
+@pytest.mark.usefixtures("few")
+def test_correlations_of_infinity_and_of_no_rows(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"k": [1, 1, 1, 2, 2, 2], "x": [1.0, 2, 3, np.inf, 1, 2], "y": [2.0, 4, 6, 1, 2, np.nan]})
+    made = dtl.broadcast_object(ctx, table.group_by("k").agg(r=(("x", "y"), "corr")).to_arrow())
+    assert made["r"].to_pylist() == [pytest.approx(1), pytest.approx(np.nan, nan_ok=True)]
+    none = table[table["k"] > 2].group_by("k").agg(r=(("x", "y"), "corr"))
+    assert len(none) == 0
+    assert str(none.dtypes["r"]) == "double"
+
+
 def test_ordered_categories_keep_their_order(ctx: dtl.Context) -> None:
     sizes = pa.DictionaryArray.from_arrays([2, 0, 1, 2], ["small", "medium", "large"], ordered=True)
     table = dtl.Table(ctx, {"size": sizes, "x": [1, 2, 3, 4]})
@@ -137,6 +176,31 @@ BAD: dict[str, tuple[type[Exception], str, Any]] = {
     "nothing": (dtl.InvalidArgumentError, "no aggregate is asked for", lambda t: t.group_by("key").agg()),
     "names twice": (dtl.InvalidArgumentError, "'key'", lambda t: t.group_by("key").agg(key=("x", "sum"))),
     "no pair": (dtl.InvalidTypeError, "a pair of a column", lambda t: t.group_by("key").agg(total="sum")),
+    "correlation of one": (
+        dtl.InvalidArgumentError,
+        "of two columns",
+        lambda t: t.group_by("key").agg(r=("x", "corr")),
+    ),
+    "correlation of three": (
+        dtl.InvalidArgumentError,
+        "of two columns",
+        lambda t: t.group_by("key").agg(r=(("x", "x", "x"), "corr")),
+    ),
+    "sum of two": (
+        dtl.InvalidArgumentError,
+        "must be corr or cov, not 'sum'",
+        lambda t: t.group_by("key").agg(s=(("x", "x"), "sum")),
+    ),
+    "correlation of text": (
+        dtl.InvalidTypeError,
+        "'text' of string has no corr",
+        lambda t: t.group_by("key").agg(r=(("x", "text"), "corr")),
+    ),
+    "a pair without a name": (
+        dtl.KeyNotFoundError,
+        "no column",
+        lambda t: t.group_by("key").agg({("x", "x"): "corr"}),
+    ),
     "no name": (dtl.InvalidTypeError, "must be a name", lambda t: t.group_by("key").agg({"x": 3})),
     "lists of a function": (dtl.InvalidTypeError, "one value a group", lambda t: t.group_by("key").agg({"x": list})),
 }
