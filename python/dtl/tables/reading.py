@@ -240,10 +240,11 @@ class _Files:
         """Return the wanted rows of some groups of a file, after some rows of the first of them."""
         fragment, schema = self._opened(number)
         some = fragment.subset(row_group_ids=ids)
-        if condition is None:
-            return normalized(some.to_table(schema=schema, columns=names).slice(skip, rows))
         coded = [] if beside is None else _coded(some, [name for name in names if name not in beside], schema)
         fragment, coded_schema = self._opened(number, coded)
+        if condition is None:
+            table = fragment.subset(row_group_ids=ids).to_table(schema=coded_schema, columns=names).slice(skip, rows)
+            return normalized(_with_texts(table, coded))
         columns = {name: self._datasets.field(name) for name in names}
         tasks = []
         for group in some.row_groups:
@@ -263,14 +264,19 @@ def _filtered(
 
     Texts of some columns are read as categories, and become texts when it is known which are wanted.
     """
-    pa = arrow()
     wanted = "\0".join(["", *columns])  # which no column is called
     table = group.to_table(schema=schema, columns={**columns, wanted: condition}, use_threads=False).slice(lo, hi - lo)
     mask = table.column(wanted).combine_chunks().fill_null(False)
-    table = kept(table.select(list(columns)), mask.to_numpy(zero_copy_only=False))
+    return _with_texts(kept(table.select(list(columns)), mask.to_numpy(zero_copy_only=False)), coded)
+
+
+def _with_texts(table: Any, coded: list[str]) -> Any:
+    """Return rows in which the categories of some columns are texts."""
+    pa = arrow()
     for name in coded:
-        texts = [part for chunk in table.column(name).chunks for part in texts_of(chunk)]
-        table = table.set_column(table.column_names.index(name), name, pa.chunked_array(texts, pa.string()))
+        texts = each([functools.partial(texts_of, chunk) for chunk in table.column(name).chunks])
+        column = pa.chunked_array([part for parts in texts for part in parts], pa.string())
+        table = table.set_column(table.column_names.index(name), name, column)
     return table
 
 
