@@ -4,10 +4,14 @@ package cpu
 
 import (
 	"dtl/core/backend"
+	"dtl/core/memory"
 	"dtl/core/status"
 )
 
-func init() { backend.Register(local{}) }
+func init() {
+	backend.Register(local{})
+	memory.OnLimit(pages.limited)
+}
 
 // local is the registered backend.
 type local struct{}
@@ -15,6 +19,7 @@ type local struct{}
 var (
 	_ backend.CommunicatorProvider = local{}
 	_ backend.MemoryProvider       = local{}
+	_ backend.FileProvider         = local{}
 	_ backend.ExecutorProvider     = local{}
 )
 

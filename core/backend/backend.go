@@ -5,6 +5,7 @@
 package backend
 
 import (
+	"os"
 	"time"
 
 	"dtl/core/kernel"
@@ -278,6 +279,23 @@ type MeteredSpace interface {
 type MemoryProvider interface {
 	Backend
 	Memory() MemorySpace
+}
+
+// FileSpace is memory of files in a folder, which the host reaches as any other.
+type FileSpace interface {
+	MeteredSpace
+	// Open returns a file without a name in the folder, which is the caller's. It is gone when it is closed.
+	Open() (*os.File, error)
+	// FileOf returns the descriptor of the file that a block is of, which stays the space's; -1: there is none.
+	FileOf(b memory.Block) int
+	// InMemory reports whether the folder is in memory itself.
+	InMemory() bool
+}
+
+// FileProvider is a Backend that has memory of files in any folder. A folder in which none can be made is found out by the first block.
+type FileProvider interface {
+	Backend
+	Files(folder string) FileSpace
 }
 
 // Executor runs work.

@@ -230,7 +230,7 @@ func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
 		return nil, err
 	}
 	defer p.Done()
-	a, err := newArray(c.Context(), p.home, t, p.layout, room)
+	a, err := newArray(c.Context(), p.home.forResult(c.Context(), p.layout, t), t, p.layout, room)
 	if err == nil {
 		a.SetParallel(p.parallel)
 	}

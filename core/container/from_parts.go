@@ -57,7 +57,7 @@ func FromParts(on *runtime.Context, spec Spec, rows comm.Array) (*Array, error) 
 
 // takes refuses rows that are no elements of an array of the specification.
 func (s *Spec) takes(rows comm.Array) error {
-	if s.Placement != OnHost || rows.Type != s.Type || len(rows.Shape) != len(s.Shape) || !slices.Equal(rows.Shape[1:], s.Shape[1:]) {
+	if s.Placement != OnHost && s.Placement != OnDisk || rows.Type != s.Type || len(rows.Shape) != len(s.Shape) || !slices.Equal(rows.Shape[1:], s.Shape[1:]) {
 		return status.New(status.InvalidArgument, "rows of shape %s, %s, for a container of shape %s, %s", tuple(rows.Shape), rows.Type,
 			tuple(s.Shape), s.Type)
 	}

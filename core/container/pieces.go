@@ -24,7 +24,7 @@ func Join(spec Spec, pieces []Piece) (*Array, error) {
 			return nil, status.In(spec.Name(), status.New(status.InvalidArgument, "the containers belong to several contexts"))
 		}
 	}
-	if spec.Placement.resolved(on) != OnHost || onDevices(all...) { // on all ranks, or on none
+	if !spec.Placement.ofHost(on) || onDevices(all...) { // on all ranks, or on none
 		return joinOnDevices(spec, pieces)
 	}
 	c, err := on.Comm()

@@ -5,7 +5,9 @@ import (
 
 	"dtl/core/backend"
 	"dtl/core/comm"
+	"dtl/core/dtype"
 	"dtl/core/memory"
+	"dtl/core/partition"
 	"dtl/core/runtime"
 	"dtl/core/status"
 )
@@ -20,9 +22,10 @@ const (
 	OnDevice                  // a device's own memory
 	Unified                   // memory that host and device both reach
 	DevicePreferred           // OnDevice where the context has a device, else OnHost
+	OnDisk                    // files that are mapped into the host's memory
 )
 
-var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED"}
+var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED", "DISK"}
 
 // Placements returns all placements, in the order of their numbers.
 func Placements() (all []Placement) {
@@ -51,6 +54,12 @@ func (p Placement) resolved(on *runtime.Context) Placement {
 	return OnDevice
 }
 
+// ofHost reports whether the host reaches the elements as it reaches all memory.
+func (p Placement) ofHost(on *runtime.Context) bool {
+	p = p.resolved(on)
+	return p == OnHost || p == OnDisk
+}
+
 // linking returns what exchanges elements of the ranks' devices, if parts of a context's containers are on them; nil where nothing does. It
 // is alike on all ranks.
 func linking(on *runtime.Context, parts ...*state) comm.Exchanger {
@@ -77,12 +86,17 @@ func (p Part) Stream() uintptr { return p.home.queue.Stream() }
 type home struct {
 	space memory.Allocator
 	queue backend.Queue // of what is done with them on their device; nil on the host
+	files bool          // the space is of files
 }
 
 // home returns where elements of a placement are on a context.
 func (p Placement) home(on *runtime.Context) (home, error) {
-	if p == OnHost {
+	switch p {
+	case OnHost:
 		return home{space: on.Memory()}, nil
+	case OnDisk:
+		files, err := on.Files()
+		return home{space: files, files: true}, err
 	}
 	if p < 0 || int(p) >= len(placementNames) {
 		return home{}, status.New(status.InvalidArgument, "placement %s does not exist", p)
@@ -93,9 +107,34 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 	}
 	if p == Unified {
 		space, err := q.Device().Managed()
-		return home{space, q}, err
+		return home{space: space, queue: q}, err
 	}
-	return home{q.Memory(), q}, nil
+	return home{space: q.Memory(), queue: q}, nil
+}
+
+// forResult returns where a container is whose elements are computed of some that are here: of few, there are no files.
+func (h home) forResult(on *runtime.Context, layout partition.Layout, t dtype.Type) home {
+	if h.files && !memory.WorthAFile(partOf(layout, t)) {
+		return home{space: on.Memory()}
+	}
+	return h
+}
+
+// partOf returns about how many bytes a rank has of a container: the same number on every rank.
+func partOf(layout partition.Layout, t dtype.Type) int64 {
+	parts := int64(1)
+	for _, n := range layout.Grid() {
+		parts *= n
+	}
+	return product(layout.Shape()) / max(parts, 1) * int64(t.Size())
+}
+
+// Scratch returns the memory for copies of a part, which are where its elements are, if the host reaches these.
+func (p Part) Scratch(on *runtime.Context) memory.Allocator {
+	if p.home.files {
+		return p.home.space
+	}
+	return on.Memory()
 }
 
 // Memory returns which placement one is on a context, where its elements are there, and the queue of what is done with them on their
@@ -128,6 +167,9 @@ func (h home) blank(size int) (*memory.Storage, error) {
 
 // Placement returns where the elements are.
 func (s *state) Placement() Placement {
+	if s.home.files {
+		return OnDisk
+	}
 	if s.storage == nil { // see Unallocated
 		return OnHost
 	}

@@ -10,7 +10,7 @@ import (
 // are on devices, on each. Collective.
 func Select(spec Spec, from Container, axes []Axis) (*Array, error) {
 	on := from.Context()
-	if spec.Placement.resolved(on) != OnHost || onDevices(from) { // on all ranks, or on none
+	if !spec.Placement.ofHost(on) || onDevices(from) { // on all ranks, or on none
 		return selectOnDevices(spec, from, axes)
 	}
 	c, err := on.Comm()

@@ -77,6 +77,9 @@ func (m *Map) place(c *comm.Comm, placed container.Placement) error {
 	if !m.value.Valid() {
 		return status.New(status.InvalidArgument, "dtype number %d is no element type", m.value)
 	}
+	if placed == container.OnDisk {
+		return status.New(status.InvalidArgument, "maps are in memory: placement DISK is for the other containers")
+	}
 	resolved, space, queue, err := placed.Memory(m.context)
 	m.placement = resolved
 	if err == nil && queue != nil {

@@ -28,6 +28,7 @@ type Context struct {
 	places  atomic.Pointer[[]topology.Place] // where the ranks are, as they last told each other; nil: nobody asked
 	cpus    []int                            // of one rank, those that it could run on when the context was made
 	linked  *comm.Devices                    // nil: no library connects the ranks' devices
+	scratch string                           // the folder of containers on disk
 }
 
 // World returns a context of all processes that were started together, or of this process alone where no
@@ -148,6 +149,24 @@ func (c *Context) Backend() string { return c.backend }
 // Memory returns the memory space of the context's containers.
 func (c *Context) Memory() backend.MemorySpace { return c.memory }
 
+// SetScratch names the folder of the context's containers on disk, before there are any.
+func (c *Context) SetScratch(folder string) { c.scratch = folder }
+
+// Scratch returns the folder of the context's containers on disk.
+func (c *Context) Scratch() string { return c.scratch }
+
+// Files returns the memory space of the context's containers on disk.
+func (c *Context) Files() (backend.FileSpace, error) {
+	p, err := backend.As[backend.FileProvider](backend.Local)
+	if err != nil {
+		return nil, err
+	}
+	if c.scratch == "" {
+		return nil, status.New(status.InvalidArgument, "the context has no scratch folder")
+	}
+	return p.Files(c.scratch), nil
+}
+
 // Comm returns the communicator, or an error if the context is closed.
 func (c *Context) Comm() (*comm.Comm, error) {
 	if c.closed.Load() {
@@ -171,7 +190,7 @@ func (c *Context) DupFor(op string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device, inner: true}, nil
+	return &Context{comm: to, memory: c.memory, backend: c.backend, device: c.device, inner: true, scratch: c.scratch}, nil
 }
 
 // Inner says that programs know nothing of the context. It implements handle.Insider.
@@ -223,7 +242,7 @@ func (c *Context) derive(op string, device int, why error, f func(*comm.Comm) (*
 	if err != nil || to == nil {
 		return nil, err
 	}
-	return (&Context{comm: to, memory: c.memory, backend: c.backend, device: device}).located(op, why)
+	return (&Context{comm: to, memory: c.memory, backend: c.backend, device: device, scratch: c.scratch}).located(op, why)
 }
 
 // Close frees the communicator. Containers stay, their communication raises. A second Close does nothing.

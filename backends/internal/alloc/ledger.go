@@ -35,6 +35,12 @@ func (l *Ledger[P]) Leave(block unsafe.Pointer) (place P, out bool) {
 	return e.place, out
 }
 
+// Find returns where a block lies that is out, and whether it is.
+func (l *Ledger[P]) Find(block unsafe.Pointer) (place P, out bool) {
+	e, out := l.blocks[block]
+	return e.place, out
+}
+
 // Has reports whether a block starts at an address.
 func (l *Ledger[P]) Has(block unsafe.Pointer) bool {
 	_, out := l.blocks[block]

@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"dtl/core/memory"
+)
+
+// pages is the resident memory of mapped files. What is read and written stays resident until the system needs room, which counts as this
+// process's memory. So while there is a limit, somebody looks how much is resident, and gives the pages of files back before it is
+// reached: to the page cache, from which a later use has them again.
+var pages resident
+
+type resident struct {
+	mu     sync.Mutex
+	all    map[unsafe.Pointer]int // bytes of each mapping
+	looks  bool                   // somebody looks
+	statm  *os.File
+	buffer [128]byte
+}
+
+const (
+	// fault is how fast a process makes pages of files resident at most, in bytes a second.
+	fault = 8 << 30
+	// shortest and longest are between two looks.
+	shortest, longest = 500 * time.Microsecond, 20 * time.Millisecond
+)
+
+func (r *resident) add(p unsafe.Pointer, size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[unsafe.Pointer]int{}
+	}
+	r.all[p] = size
+	r.look()
+}
+
+func (r *resident) remove(p unsafe.Pointer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, p)
+}
+
+// limited begins to look, where there is a limit now.
+func (r *resident) limited() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.look()
+}
+
+// look has somebody look as long as there are mappings and a limit. The caller holds the lock.
+func (r *resident) look() {
+	if !r.looks && len(r.all) > 0 && memory.Limit() > 0 {
+		r.looks = true
+		go func() {
+			for r.ease() {
+				time.Sleep(r.pause())
+			}
+		}()
+	}
+}
+
+// pause returns how long the limit cannot be reached.
+func (r *resident) pause() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := threshold() - r.bytes()
+	return min(max(time.Duration(left)*time.Second/fault, shortest), longest)
+}
+
+// threshold is from how many resident bytes on pages are given back.
+func threshold() int64 { return memory.Limit() - memory.Limit()/4 }
+
+// ease gives pages back if there are too many, and says whether to go on looking.
+func (r *resident) ease() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.all) == 0 || memory.Limit() == 0 {
+		r.looks = false
+		return false
+	}
+	if r.bytes() >= threshold() {
+		for p, size := range r.all {
+			_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED) // of a shared mapping nothing is lost
+		}
+	}
+	return true
+}
+
+// bytes returns how much of this process is resident, as the kernel counts it; 0 if it does not say.
+func (r *resident) bytes() int64 {
+	if r.statm == nil {
+		file, err := os.Open("/proc/self/statm")
+		if err != nil {
+			return 0
+		}
+		r.statm = file
+	}
+	n, _ := r.statm.ReadAt(r.buffer[:], 0)
+	fields := strings.Fields(string(r.buffer[:n]))
+	if len(fields) < 2 {
+		return 0
+	}
+	resident, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
+}
