@@ -1,6 +1,8 @@
 package pydtl
 
 import (
+	"golang.org/x/sys/unix"
+
 	"dtl/core/handle"
 	"dtl/core/runtime"
 	"dtl/core/status"
@@ -60,6 +62,48 @@ func ContextDevice(ctx int64) (device int64, err error) {
 func ContextBackend(ctx int64) (name string, err error) {
 	defer guard(&err)
 	return on(ctx, func(c *runtime.Context) (string, error) { return c.Backend(), nil })
+}
+
+// ContextSetScratch names the folder of the context's containers on disk, before there are any.
+func ContextSetScratch(ctx int64, folder string) (ok bool, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (bool, error) {
+		c.SetScratch(folder)
+		return true, nil
+	})
+}
+
+// ContextScratch returns the folder of the context's containers on disk.
+func ContextScratch(ctx int64) (folder string, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (string, error) { return c.Scratch(), nil })
+}
+
+// ContextScratchFile returns the descriptor of a file without a name in the scratch folder, which is the caller's. Local.
+func ContextScratchFile(ctx int64) (descriptor int64, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (int64, error) {
+		files, err := c.Files()
+		if err != nil {
+			return 0, err
+		}
+		file, err := files.Open()
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		number, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		return int64(number), err
+	})
+}
+
+// ContextScratchInMemory reports whether the scratch folder is in memory itself. Local.
+func ContextScratchInMemory(ctx int64) (is bool, err error) {
+	defer guard(&err)
+	return on(ctx, func(c *runtime.Context) (bool, error) {
+		files, err := c.Files()
+		return err == nil && files.InMemory(), err
+	})
 }
 
 // ContextWithDevice returns a context of the same ranks with a GPU and a communicator of its own. Collective.

@@ -2,6 +2,7 @@ package pydtl
 
 import (
 	"dtl/core/backend"
+	"dtl/core/memory"
 	"dtl/core/runtime"
 )
 
@@ -44,6 +45,25 @@ func PlacementWhyNot(unified bool) (reason string, err error) {
 		return err.Error(), nil
 	}
 	return "", nil
+}
+
+// MemorySetLimit says how many bytes of this process are to be resident at most; 0: any number.
+func MemorySetLimit(bytes int64) (ok bool, err error) {
+	defer guard(&err)
+	memory.SetLimit(bytes)
+	return true, nil
+}
+
+// MemoryLimit returns what MemorySetLimit has set.
+func MemoryLimit() (bytes int64, err error) {
+	defer guard(&err)
+	return memory.Limit(), nil
+}
+
+// MemoryWorthAFile reports whether a result of so many bytes a rank is on disk if the operands are.
+func MemoryWorthAFile(bytes int64) (is bool, err error) {
+	defer guard(&err)
+	return memory.WorthAFile(bytes), nil
 }
 
 // MemoryTrim gives memory of GPUs that is kept for later back to their drivers, and returns how many bytes.

@@ -270,6 +270,7 @@ from .policies import PARTITION_HASH as PARTITION_HASH
 from .policies import PARTITION_REPLICATED as PARTITION_REPLICATED
 from .policies import PLACEMENT_DEVICE as PLACEMENT_DEVICE
 from .policies import PLACEMENT_DEVICE_PREFERRED as PLACEMENT_DEVICE_PREFERRED
+from .policies import PLACEMENT_DISK as PLACEMENT_DISK
 from .policies import PLACEMENT_HOST as PLACEMENT_HOST
 from .policies import PLACEMENT_UNIFIED as PLACEMENT_UNIFIED
 from .rma.access import rma_accumulate as rma_accumulate
@@ -317,6 +318,8 @@ from .runtime.nccl import DTL_NCCL_OP_GATHER as DTL_NCCL_OP_GATHER
 from .runtime.nccl import DTL_NCCL_OP_REDUCE as DTL_NCCL_OP_REDUCE
 from .runtime.nccl import DTL_NCCL_OP_SCAN as DTL_NCCL_OP_SCAN
 from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
+from .runtime.scratch import get_memory_limit as get_memory_limit
+from .runtime.scratch import set_memory_limit as set_memory_limit
 from .tables.column import Column as Column
 from .tables.functions import from_arrow as from_arrow
 from .tables.functions import read_arrow as read_arrow

@@ -24,12 +24,13 @@ class Partition(enum.IntEnum):
 
 
 class Placement(enum.IntEnum):
-    """Where the elements are: on the host, on a GPU, or in memory that both reach."""
+    """Where the elements are: on the host, on a GPU, in memory that both reach, or in files."""
 
     HOST = PLACEMENT.HOST
     DEVICE = PLACEMENT.DEVICE
     UNIFIED = PLACEMENT.UNIFIED
     DEVICE_PREFERRED = PLACEMENT.DEVICE_PREFERRED
+    DISK = PLACEMENT.DISK
 
 
 class Execution(enum.IntEnum):
@@ -51,6 +52,7 @@ PLACEMENT_HOST = Placement.HOST
 PLACEMENT_DEVICE = Placement.DEVICE
 PLACEMENT_UNIFIED = Placement.UNIFIED
 PLACEMENT_DEVICE_PREFERRED = Placement.DEVICE_PREFERRED
+PLACEMENT_DISK = Placement.DISK
 
 EXEC_SEQ = Execution.SEQ
 EXEC_PAR = Execution.PAR
@@ -60,7 +62,7 @@ EXEC_ASYNC = Execution.ASYNC
 PartitionLike = Union[
     Partition, Literal["block", "cyclic", "block_cyclic", "hash", "replicated"], Sequence[int], "np.ndarray[Any, Any]"
 ]
-PlacementLike = Union[Placement, Literal["host", "device", "unified", "device_preferred"]]
+PlacementLike = Union[Placement, Literal["host", "device", "unified", "device_preferred", "disk"]]
 ExecutionLike = Union[Execution, Literal["seq", "par", "async"]]
 
 Policy = TypeVar("Policy", Partition, Placement, Execution)

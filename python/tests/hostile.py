@@ -588,6 +588,7 @@ def local(s: Stage) -> dict[str, Call]:
         "from_dlpack": Call(dtl.from_dlpack, {"x": a}),
         "placement_available": Call(dtl.placement_available, {"placement": dtl.PLACEMENT_HOST}),
         "set_num_threads": Call(dtl.set_num_threads, {"n": 1}),
+        "set_memory_limit": Call(dtl.set_memory_limit, {"bytes": None}),
         "slow_paths": Call(dtl.slow_paths, {}),
         "trace": Call(dtl.trace, {"max_events": 10}),
         "group_by": Call(dtl.group_by, {"keys": None}),
@@ -719,7 +720,8 @@ ALIASES = {
 #: and NumPy's protocols, which have tests of their own.
 WITHOUT = {
     *hostile_tables.WITHOUT,
-    "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live", "progress",
+    "get_memory_limit", "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live",
+    "progress",
     "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
     "Columns.__getitem__", "Columns.__init__", "Columns.__iter__", "Columns.__len__", "Columns.close",
     "Columns.__contains__", "Columns.get", "Columns.items", "Columns.keys", "Columns.values",

@@ -53,6 +53,18 @@ def _seconds(default: float) -> Variable:
     return Variable("a number of seconds of at least 0, 0 for never", parse, default)
 
 
+def _bytes(text: str) -> int:
+    """Return a number of bytes, which may end in K, M, G or T, for powers of 1024, with or without iB."""
+    words = text.strip().upper()
+    for suffix in ("IB", "B"):
+        words = words[: -len(suffix)] if words.endswith(suffix) else words
+    power = "KMGT".find(words[-1:]) + 1 if words else 0
+    digits = words[:-1].strip() if power else words
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 18 or not 0 < int(digits) << 10 * power < 2**63:
+        raise ValueError
+    return int(digits) << 10 * power
+
+
 _SWITCH = _one_of("0", "1")
 _TEXT = Variable("text", str, "")
 
@@ -73,6 +85,8 @@ VARIABLES = {
     "DTL_LOG": _one_of("debug", "info", "warning", "error"),
     "DTL_NUM_THREADS": _number(f"a number of threads, at least 1 and less than {2**31}", 2**31 - 1),
     "DTL_ROLE": _TEXT,
+    "DTL_SCRATCH": _TEXT,  # is looked at when a file is made there
+    "DTL_MEMORY_LIMIT": Variable("a number of bytes, such as 1073741824, 1024M or 1GiB", _bytes),
 }
 
 #: What the names begin with that launchers, tests and builds of DTL set.

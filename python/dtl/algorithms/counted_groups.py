@@ -36,7 +36,7 @@ class CountedGroups:
 
     def has(self, values: Any, name: str) -> bool:
         """Say whether it knows an aggregate of these values: the same on every rank."""
-        of_floats = kind_of(values.dtype).is_float and values.placement_policy is Placement.HOST
+        of_floats = kind_of(values.dtype).is_float and values.placement_policy is not Placement.DEVICE
         return name == "count" or (name in _SUMS and of_floats)
 
     def aggregates(self, values: Any, name: str) -> Array:
@@ -65,7 +65,7 @@ def counted(keys: Any, in_order: Callable[[], Any]) -> CountedGroups | None:
 
     in_order makes a vector of the same keys, in blocks.
     """
-    divided = keys.partition_policy is not Partition.REPLICATED and keys.placement_policy is Placement.HOST
+    divided = keys.partition_policy is not Partition.REPLICATED and keys.placement_policy is not Placement.DEVICE
     if not divided or not kind_of(keys.dtype).is_integer or keys.dtype == np.uint64 or not keys.size:
         return None
     part = keys.local_view()

@@ -406,7 +406,11 @@ def _middle(low: Any, high: Any, last: Any) -> Array:
 
 def _is_in_order(key: Any) -> bool:
     """Say whether keys can be sorted without a copy: by blocks, on the host."""
-    return isinstance(key, DistributedVector) and key.placement_policy is Placement.HOST and has_rows(key, blocks=True)
+    return (
+        isinstance(key, DistributedVector)
+        and key.placement_policy is not Placement.DEVICE
+        and has_rows(key, blocks=True)
+    )
 
 
 def _first(a: Arrays, b: Arrays) -> Arrays:

@@ -12,7 +12,7 @@ from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all
 from ..containers.interior import is_laid_out_as, run_as
 from ..containers.layout import BLOCK, Division
-from ..containers.making import created, new_like
+from ..containers.making import created, new_like, result_placement
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import AxisError, InvalidArgumentError
@@ -52,7 +52,7 @@ def container_of(
     It is of zeros, or blank, which is anything, for a caller that writes all elements. See ``created``.
     """
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
-    where = source.placement_policy if placement is None else placement
+    where = result_placement(source, shape, np.dtype(dtype)) if placement is None else placement
     made: DistributedContainer = created(
         kind, source.context, shape, dtype, divided, where, blank, words, pieces=pieces
     )

@@ -32,7 +32,10 @@ else:
 Self = TypeVar("Self", bound="DistributedContainer")
 
 #: Looked up once: members of enumerations are slow to get at.
-_DEVICE, _HOST = Placement.DEVICE, Placement.HOST
+_DEVICE = Placement.DEVICE
+
+#: Where NumPy reaches the elements as it does all others.
+_MAPPED = (Placement.HOST, Placement.DISK)
 
 
 class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
@@ -83,7 +86,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
         self._division = division
         self._placement = placement
         self._carrier = carrier(dtype)
-        self._is_plain = placement is _HOST and self._carrier is None
+        self._is_plain = placement in _MAPPED and self._carrier is None
         self._layout = bridge.Layout()
         self._run_as(execution)
 

@@ -26,7 +26,7 @@ from .base import DistributedContainer
 from .indexing.regions import move_all
 from .interior import division_of, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
 from .layout import BLOCK, REPLICATED, Division
-from .making import created, new_like
+from .making import created, new_like, result_placement
 from .places.copies import called, computed
 from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
@@ -300,7 +300,8 @@ def compare_arrays(name: str, ctx: Any, operands: Iterable[Any]) -> None:
 def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division, blank: bool = True) -> Any:
     """Make a container. Collective."""
     kind = owning_class_of(like) if len(shape) == like.ndim else tensor_class_of(like)
-    made = created(kind, like.context, shape, dtype, division, like.placement_policy, blank=blank)
+    dtype = np.dtype(dtype)
+    made = created(kind, like.context, shape, dtype, division, result_placement(like, shape, dtype), blank=blank)
     run_as(made, like.execution_policy)
     return made
 

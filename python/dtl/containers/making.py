@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import attrgetter
 from typing import Any, Callable, Sequence, TypeVar
 
@@ -31,6 +32,9 @@ adopt_native = bridge.Container._adopt_native
 #: Does the same of a small container of one rank, from (made, ctx, dtype, divided, shape, blank). Says whether it did.
 adopt_whole = bridge.Container._adopt_whole
 
+#: Looked up once: members of enumerations are slow to get at.
+_DISK = Placement.DISK
+
 #: The number by which the core knows a class of containers.
 family_of: Callable[[Any], int] = attrgetter("_family")
 
@@ -38,6 +42,14 @@ family_of: Callable[[Any], int] = attrgetter("_family")
 def adopt(made: Any, handle: int, *facts: Any) -> None:
     """Make an object that has none yet the container of a handle: facts are the other arguments of ``_adopt``."""
     made._adopt(handle, *facts)
+
+
+def result_placement(of: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Placement:
+    """Return where a container is that is computed of another one: of few elements on disk, the result is in memory."""
+    where: Placement = of.placement_policy
+    if where is _DISK and not library.memory_worth_a_file(math.prod(shape) * dtype.itemsize // of.context.size):
+        return Placement.HOST
+    return where
 
 
 def lie_elsewhere(made: Any) -> None:
@@ -65,7 +77,9 @@ def of_handle(c: Any, handle: int, dtype: Any) -> Any:
     made = kind.__new__(kind)
     given = np.dtype(dtype)
     ctx, ndim, divided, plain, placement, execution, layout, placed_as_divided = _facts(c)
-    if plain and execution is Execution.SEQ and computed_number(given):
+    if placement is _DISK:  # of few elements, there are no files
+        placement = Placement(library.container_placement(handle))
+    if plain and placement is not _DISK and execution is Execution.SEQ and computed_number(given):
         adopt_native(made, handle, ctx, given, ndim, divided)
     else:
         adopt(made, handle, ctx, given, ndim, divided, placement, execution)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Sequence, TypeVar
 
 import numpy as np
 
-from .._lazy import extend
+from .._lazy import extend, late
 from .._native import library
 from .._native.arguments import integer, is_on_device, stored_array, stored_number
 from .._native.kinds import computed_number, filling
@@ -27,9 +27,11 @@ from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
 from .interior import as_carried, context_of, end_write, is_plain
 from .layout import BLOCK, Division, division, execution_policy
-from .making import adopt, adopt_native, created
+from .making import adopt, adopt_native, created, result_placement
 from .places import copies
 from .places.place import fill_part, from_parts
+
+_note_scratch = late(".runtime.scratch", "note_use")
 
 Owning = TypeVar("Owning", bound="OwningContainer")
 
@@ -106,7 +108,9 @@ class OwningContainer(DistributedContainer):
         """Return where the elements of a container are that may not be on the host, and note what follows from it."""
         if placement is Placement.DEVICE_PREFERRED:
             placement = Placement(library.container_placement(handle))
-        if placement is not _HOST:
+        if placement is Placement.DISK:
+            _note_scratch(ctx)
+        elif placement is not _HOST:
             if placement is Placement.DEVICE:
                 scheduler.placed[:] = [copies.called]
             shared_devices.look_for(ctx)
@@ -117,7 +121,8 @@ class OwningContainer(DistributedContainer):
         cls: type[Owning], of: DistributedContainer, shape: tuple[int, ...], divided: Division, rows: Sequence[int]
     ) -> Owning:
         """Return a container of some elements of another one, as the rows of a move say. Collective."""
-        ctx, dtype, placement = context_of(of), of.dtype, of.placement_policy
+        ctx, dtype = context_of(of), of.dtype
+        placement = result_placement(of, shape, dtype)
         if cached_windows.kept:
             cached_windows.end_unused(ctx, "getitem")
         spec = spec_of(cls._family, stored_number(dtype), shape, divided, placement)
@@ -137,7 +142,7 @@ class OwningContainer(DistributedContainer):
     ) -> Owning:
         """Return the container of a handle that the core made, of another one's context and dtype."""
         made = cls.__new__(cls)
-        if is_plain(of):
+        if placement is _HOST and is_plain(of):
             adopt_native(made, handle, context_of(of), of.dtype, ndim, divided)
         else:
             adopt(made, handle, context_of(of), of.dtype, ndim, divided, placement)

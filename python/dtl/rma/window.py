@@ -345,7 +345,7 @@ def _part(owner: Any, size: Any, base: Any) -> tuple[np.ndarray[Any, Any] | None
 def _exposed(container: DistributedContainer) -> tuple[np.ndarray[Any, Any] | None, DeviceArray | None]:
     """Return a container's local part, whose elements have to lie side by side, for the host and for a GPU."""
     there = None
-    if container.placement_policy is not Placement.HOST:
+    if container.placement_policy not in (Placement.HOST, Placement.DISK):
         there = _side_by_side(container.device_view(), repr(container))
     if container.placement_policy is Placement.DEVICE:
         return None, there

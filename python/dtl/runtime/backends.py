@@ -124,7 +124,7 @@ def placement_available(placement: PlacementLike) -> bool:
         If placement is not one of them.
     """
     asked = placement_of(placement)
-    if asked in (Placement.HOST, Placement.DEVICE_PREFERRED):
+    if asked in (Placement.HOST, Placement.DISK, Placement.DEVICE_PREFERRED):
         return True
     return not library.placement_why_not(asked is Placement.UNIFIED)
 

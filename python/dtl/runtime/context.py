@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from operator import attrgetter
 from types import TracebackType
@@ -23,7 +24,7 @@ from ..exceptions import (
 )
 from ..runtime.scheduler import short
 from . import abort, backends, detached, function_calls, hang_monitor
-from .agreement import collective
+from .agreement import agree, collective, local_step
 from .devices import DeviceRanks, usual_or
 
 _WITH_MPI = "python -m dtl run --mpi has MPI connect them, as a program with mpi4py needs it"
@@ -32,6 +33,11 @@ _WITH_MPI = "python -m dtl run --mpi has MPI connect them, as a program with mpi
 LONGEST_REASON = 200
 
 _unknown_attribute = late(".runtime.hints", "unknown_attribute")
+
+_limit_memory = late(".runtime.scratch", "configure")
+
+#: The folder of files of containers on disk where nobody names one: what is in /tmp is often in memory.
+_USUAL_SCRATCH = "/var/tmp"
 
 #: What is called with the handle of each context that was closed.
 on_close: list[Callable[[int], None]] = []
@@ -77,6 +83,10 @@ class Context(DeviceRanks):
         wait for another rank. ``"poll"``: in every call. ``"thread"``: all the time, by a thread that exists while
         something is under way, and that needs MPI_THREAD_MULTIPLE. None takes it from the environment variable
         DTL_PROGRESS, or else ``"none"``. The ranks may pass different ones.
+    scratch
+        The folder for the files of containers of PLACEMENT_DISK, which have no name there, and are gone when the
+        process is. The ranks may pass different ones. None takes it from the environment variable DTL_SCRATCH, or else
+        TMPDIR, or else ``/var/tmp``.
 
     Raises
     ------
@@ -93,6 +103,9 @@ class Context(DeviceRanks):
     BackendError
         If a rank started this process, so that it is not a rank of the job itself, or if a function of an
         :class:`Executor` makes the context.
+    FileError
+        If no file can be made in the scratch folder that the argument names, on some rank; FileNotFoundError if there
+        is no such folder. On every rank.
     CommunicationError
         If the launcher started another number of processes than the library connects.
 
@@ -121,11 +134,15 @@ class Context(DeviceRanks):
         backend: str | None = None,
         check: str | None = None,
         progress: str | None = None,
+        scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         device = usual_or(device_id)
+        folder = _scratch_folder(scratch)
         log.configure()
         hang_monitor.configure(check, progress, backend)
         process.refuse_other_versions()
+        if os.environ.get("DTL_MEMORY_LIMIT"):
+            _limit_memory()
         if comm is not None and backend not in (None, "mpi"):
             raise library.invalid("context", f"backend {backend!r} beside a communicator, which MPI connects")
         native = 0 if comm is None else _mpi4py().native_communicator(comm)
@@ -145,6 +162,19 @@ class Context(DeviceRanks):
             if library.local_joined() or library.local_active():
                 _mpi4py().refuse_world(comm, f"the backend local connects the ranks of this job; {_WITH_MPI}")
             self._adopt(library.context_adopt(native, device))
+        library.context_set_scratch(self._handle, folder)
+        if scratch is not None:
+            self._check_scratch()
+
+    def _check_scratch(self) -> None:
+        """Close the context again where no file can be made in its scratch folder on a rank. Collective."""
+        try:
+            with local_step(self, "context"):
+                os.close(library.context_scratch_file(self._handle))
+            agree(self, "context", "a scratch folder")
+        except BaseException:
+            self.close()
+            raise
 
     def _adopt(self, handle: int) -> None:
         self._handle = handle
@@ -296,6 +326,11 @@ class Context(DeviceRanks):
         """Wait until every rank has called it. Collective (MPI_Barrier)."""
         bridge.barrier(self)
 
+    @property
+    def scratch(self) -> str:
+        """The folder of containers on disk."""
+        return library.context_scratch(self._handle)
+
     def fence(self) -> None:
         """Order this process's memory accesses before the call before those after it. Not collective."""
         library.context_fence(self._handle)
@@ -399,6 +434,12 @@ class Context(DeviceRanks):
             raise InvalidArgumentError("to_mpi4py: the ranks are threads of this process, which MPI does not connect")
         process.refuse_child()
         return _mpi4py().mpi4py_module().COMM_SELF.Dup()
+
+
+def _scratch_folder(given: str | os.PathLike[str] | None) -> str:
+    """Return the absolute path of the scratch folder that an argument names, or else the environment."""
+    folder = variables.value("DTL_SCRATCH") or os.environ.get("TMPDIR") or _USUAL_SCRATCH if given is None else given
+    return os.path.abspath(text("scratch", os.fspath(folder)))
 
 
 #: What packages above keep with a context.

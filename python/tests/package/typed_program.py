@@ -200,6 +200,7 @@ def algorithms(ctx: dtl.Context) -> None:
     assert assert_type(dtl.partition_by(dtl.adjacent_difference(vec), lambda a: a < 0), int) == 1
     dtl.progress(False)
     dtl.set_num_threads(dtl.get_num_threads())
+    dtl.set_memory_limit(dtl.get_memory_limit())
 
 
 def numbers(ctx: dtl.Context) -> None:

@@ -1,0 +1,113 @@
+"""Files without a name, for containers of PLACEMENT_DISK, and how much of these is in memory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .._native import library, variables
+from .._native.arguments import integer
+from .._native.callsite import warn
+from .._native.objects import handle_of
+from ..exceptions import InvalidArgumentError
+
+#: How much more than what a process has when it sets its limit there must be for the blocks of its loops.
+_LEAST = 32 << 20
+
+_warned: set[str] = set()
+
+
+def note_use(ctx: Any) -> None:
+    """Warn where the scratch folder is in memory. Each folder once."""
+    named = ctx.scratch
+    if named in _warned or not library.context_scratch_in_memory(handle_of(ctx)):
+        return
+    _warned.add(named)
+    if not ctx.rank:
+        better = "name another by Context(scratch=...) or DTL_SCRATCH"
+        warn(f"the scratch folder {named} is on a tmpfs, which is memory; {better}", RuntimeWarning)
+
+
+def scratch_file(ctx: Any, op: str) -> int:
+    """Return the descriptor of a file without a name in the scratch folder, which is the caller's. Not collective.
+
+    Raises
+    ------
+    FileError
+        If no file can be made there; FileNotFoundError if the folder does not exist.
+    """
+    note_use(ctx)
+    return library.context_scratch_file(handle_of(ctx))
+
+
+def memory_limit(ctx: Any = None) -> int | None:
+    """Return how many bytes of this rank are to be resident at most; None if nobody has said. Not collective."""
+    return library.memory_limit() or None
+
+
+def set_memory_limit(bytes: int | None) -> None:
+    """Set how many bytes of this process are to be resident at most. Not collective, but the same on all ranks.
+
+    Elements of containers of PLACEMENT_DISK are given back to their files before the process has as much memory, as the
+    kernel counts it (VmRSS). Containers of other placements, and arrays of the program, are not: keep these small.
+
+    Parameters
+    ----------
+    bytes
+        The number of bytes; None for as many as the system grants.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is less than what this process has now and 32 MiB more, for the blocks of loops.
+    InvalidTypeError
+        If it is not an integer.
+
+    Notes
+    -----
+    The environment variable DTL_MEMORY_LIMIT sets it for a whole program, such as ``DTL_MEMORY_LIMIT=1GiB``. What is
+    computed of containers on disk is on disk, too, if a rank's part of it is more than a sixteenth of the limit;
+    without a limit, if it is 1 MiB or more.
+
+    Examples
+    --------
+    >>> import dtl
+    >>> dtl.set_memory_limit(4 << 30)
+    >>> dtl.get_memory_limit()
+    4294967296
+    >>> dtl.set_memory_limit(None)
+    """
+    if bytes is None:
+        library.memory_set_limit(0)
+        return
+    number = integer("bytes", bytes)
+    now = _resident()
+    if number < now + _LEAST:
+        raise InvalidArgumentError(
+            f"a memory limit of {number} bytes: this process has {now} already, and needs {_LEAST} more for blocks"
+        )
+    library.memory_set_limit(number)
+
+
+def get_memory_limit() -> int | None:
+    """Return how many bytes of this process are to be resident at most; None if nobody has said. Not collective."""
+    return memory_limit()
+
+
+def configure() -> None:
+    """Set the limit that DTL_MEMORY_LIMIT says, unless there is one."""
+    said = variables.value("DTL_MEMORY_LIMIT")
+    if said is not None and not library.memory_limit():
+        try:
+            set_memory_limit(said)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"DTL_MEMORY_LIMIT: {error}") from None
+
+
+def _resident() -> int:
+    """Return how many bytes of this process are resident, as the kernel counts them; 0 if it does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -1,0 +1,129 @@
+"""Containers of PLACEMENT_DISK: files without a name, mapped into memory."""
+
+import os
+import resource
+import tempfile
+
+import numpy as np
+import pytest
+
+import dtl
+
+#: A container that is worth files on up to four ranks.
+SIZE = 1 << 20
+
+
+@pytest.fixture
+def scratch(ctx, tmp_path_factory):
+    """A folder for files, and a context that has it."""
+    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
+    with dtl.Context(scratch=folder) as on:
+        yield on
+
+
+def test_elements_are_in_a_file_without_a_name(scratch):
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=3)
+    assert x.placement_policy is dtl.PLACEMENT_DISK
+    assert x.local_view().flags.writeable
+    assert os.listdir(scratch.scratch) == []
+    with open("/proc/self/maps") as maps:
+        assert any(scratch.scratch in line and "(deleted)" in line for line in maps)
+    x.close()
+    with open("/proc/self/maps") as maps:
+        assert not any(scratch.scratch in line for line in maps)
+
+
+@pytest.mark.parametrize("partition", ["block", "cyclic", "hash", "replicated"])
+def test_computes_as_on_the_host(scratch, partition):
+    size = 40_000 if partition == "hash" else SIZE // 8
+    x, y = (dtl.DistributedVector(scratch, size, partition=partition, placement=p) for p in ("disk", "host"))
+    for c in (x, y):
+        c.local_view()[:] = np.sin(c.local_indices() * 0.37)
+    for f in (np.mean, np.std, np.max, np.argmin, lambda c: np.sqrt(c * c + c).sum(), lambda c: np.quantile(c, 0.3)):
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(f(x), f(y))
+    for f in (lambda c: 2 * c + np.cos(c), np.sort, np.cumsum, lambda c: c[10:-7], lambda c: c[c > 0], np.unique):
+        got, want = f(x), f(y)
+        np.testing.assert_array_equal(got.gather_to(0), want.gather_to(0))
+
+
+def test_results_of_many_elements_are_on_disk(scratch):
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
+    assert (x + 1).placement_policy is dtl.PLACEMENT_DISK
+    assert x[: SIZE // 2].placement_policy is dtl.PLACEMENT_DISK
+    assert x[:100].placement_policy is dtl.PLACEMENT_HOST
+    assert (x.astype(np.uint8) + x.astype(np.uint8)).placement_policy is x.astype(np.uint8).placement_policy
+
+
+def test_copies_go_both_ways(scratch):
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk")
+    y = dtl.DistributedVector(scratch, SIZE)
+    y.local_view()[:] = y.local_indices()
+    dtl.copy(y, x)
+    assert (x == y).all()
+    x += y
+    dtl.copy(x, y)
+    assert y[SIZE - 1] == 2 * (SIZE - 1)
+
+
+def test_tensors_and_arrays(scratch):
+    t = dtl.DistributedTensor(scratch, (2000, 700), placement="disk", fill=2.0)
+    assert t.sum(axis=0)[3] == 4000
+    assert (t.T @ dtl.DistributedTensor(scratch, (2000, 1), fill=1.0))[5, 0] == 4000
+    assert dtl.zeros(scratch, SIZE, placement=dtl.PLACEMENT_DISK).placement_policy is dtl.PLACEMENT_DISK
+
+
+def test_a_derived_context_has_the_folder(scratch):
+    with scratch.dup() as other:
+        assert other.scratch == scratch.scratch
+        assert dtl.DistributedVector(other, 10, placement="disk").sum() == 0
+
+
+@pytest.mark.parametrize(("where", "error"), [("absent", FileNotFoundError), ("file", OSError)])
+def test_a_folder_without_files_is_refused_on_every_rank(ctx, tmp_path, where, error):
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / where if ctx.rank == ctx.size - 1 else tmp_path  # on one rank alone
+    with pytest.raises(error, match="scratch folder"):
+        dtl.Context(scratch=folder)
+    assert dtl.allreduce(ctx, np.ones(1)).tolist() == [ctx.size]
+
+
+def test_a_container_is_refused_on_every_rank_where_the_folder_has_gone(ctx, tmp_path):
+    folder = tempfile.mkdtemp(dir=tmp_path)
+    with dtl.Context(scratch=folder) as on:
+        if on.rank == on.size - 1:
+            os.rmdir(folder)
+        with pytest.raises(dtl.FileError, match="does not exist"):
+            dtl.DistributedVector(on, SIZE, placement="disk")
+
+
+def test_maps_are_in_memory(scratch):
+    with pytest.raises(dtl.InvalidArgumentError, match="maps are in memory"):
+        dtl.DistributedMap(scratch, np.int64, np.float64, placement="disk")
+
+
+def test_a_file_too_large_is_a_memory_error_on_every_rank(scratch):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.raises(dtl.MemoryError, match="cannot be allocated in the scratch folder"):
+        dtl.DistributedVector(scratch, 1 << 50, placement="disk")
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
+    if scratch.rank == scratch.size - 1:  # on one rank alone
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(dtl.MemoryError, match="RLIMIT_FSIZE"):
+            dtl.DistributedVector(scratch, SIZE, placement="disk")
+        y = x + 1
+        with pytest.raises(dtl.MemoryError, match="RLIMIT_FSIZE"):
+            y[5]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (x + 1).sum() == 2 * SIZE
+
+
+def test_a_limit_that_cannot_be_held_is_refused():
+    for wrong in (0, -1, 4096):
+        with pytest.raises(dtl.InvalidArgumentError, match="this process has"):
+            dtl.set_memory_limit(wrong)
+    with pytest.raises(dtl.InvalidTypeError):
+        dtl.set_memory_limit("1GiB")
+    assert dtl.get_memory_limit() is None
