@@ -59,7 +59,7 @@ ARGUED: dict[str, dict[str, dict[str, int]]] = {
     },
     "the container is the object that is asked, and keeps the answer": {
         "kind": {"containers/base.py": 2, "containers/interior.py": 2, "runtime/scheduler.py": 1},
-        "place": {"containers/base.py": 3, "containers/owning.py": 7},
+        "place": {"containers/base.py": 2, "containers/owning.py": 7},
     },
     "a format has a number for each letter": {"kind": {"runtime/device_array.py": 1}},
 }
