@@ -83,7 +83,8 @@ def _numbers(one: Any, other: Any) -> Any:
     return arrow().from_numpy_dtype(made)
 
 
-def _decimals(one: Any, other: Any) -> Any:
+def decimals(one: Any, other: Any) -> Any:
+    """Return the type that holds the decimals of two; None if they have too many digits."""
     scale = max(one.scale, other.scale)
     digits = scale + max(one.precision - one.scale, other.precision - other.scale)
     return arrow().decimal128(digits, scale) if digits <= _DIGITS else None
@@ -105,7 +106,7 @@ def _finer(one: Any, other: Any) -> str:
 #: Of which types there is a common one, and which.
 _RULES: list[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = [
     (lambda types, kind: types.is_integer(kind) or types.is_floating(kind), _numbers),
-    (lambda types, kind: types.is_decimal(kind), _decimals),
+    (lambda types, kind: types.is_decimal(kind), decimals),
     (lambda types, kind: types.is_timestamp(kind), _timestamps),
     (lambda types, kind: types.is_duration(kind), lambda a, b: arrow().duration(_finer(a, b))),
     (lambda types, kind: types.is_date(kind), lambda a, b: arrow().date64()),

@@ -289,6 +289,10 @@ class ReadMethods(HasRows):
         Every error is raised on every rank. The ranks ask one by one, so a table that changes meanwhile may have rows
         twice or not at all.
 
+        Tried with SQLite, and with PostgreSQL 15 by the driver of ADBC 1.13, psycopg 3.3, psycopg2 2.9 and pg8000 1.31.
+        PostgreSQL's ``numeric`` becomes decimals. ADBC's driver returns ``money`` as integers of cents, and an array of
+        two dimensions as one list: a cast in the query, to ``numeric`` or ``text``, tells what is meant.
+
         Examples
         --------
         >>> import dtl, os, sqlite3, tempfile

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
 import sys
 import zlib
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 from urllib.parse import quote
 
 from ..comm.objects import allgather_object, broadcast_object
@@ -13,10 +14,11 @@ from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..io.formats import needs
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import common, converted_to, normalized
+from .arrow_types import common, converted_to, is_decimal, normalized
 from .exchange import balanced
+from .key_types import decimals
 from .making import settled, table_of, whole_column
-from .rows import Rows, arrow, block_counts
+from .rows import Rows, arrow, arrows_errors, block_counts
 
 #: What pip calls the drivers of ADBC, by the scheme of a URI.
 _DRIVERS = {
@@ -69,9 +71,10 @@ def _bounds(connect: Callable[[], Any], query: str, key: str, name: str) -> tupl
     found = _fetched(connect, f"SELECT MIN({key}) AS lo, MAX({key}) AS hi FROM ({query}\n) AS part").to_pylist()[0]
     lo, hi = found["lo"], found["hi"]
     for bound in (lo, hi):
-        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
+        is_whole = isinstance(bound, decimal.Decimal) and bound == int(bound)
+        if bound is not None and not is_whole and (isinstance(bound, bool) or not isinstance(bound, int)):
             raise InvalidTypeError(f"partition_on {name!r} has the value {bound!r}; integers divide rows among ranks")
-    return (0, 0) if lo is None else (lo, hi)
+    return (0, 0) if lo is None else (int(lo), int(hi))
 
 
 def _connector(connection: Any) -> Callable[[], Any]:
@@ -111,20 +114,31 @@ def _driver(scheme: str) -> Any:
         raise needs(_DRIVERS[scheme], "read_sql", error) from None
 
 
-@contextlib.contextmanager
-def _errors_of(thing: Any) -> Iterator[None]:
-    """Raise the errors of a driver, which has a class for them as PEP 249 asks, as one of DTL's."""
-    package = sys.modules.get(type(thing).__module__.partition(".")[0])
-    kind = getattr(thing, "Error", None) or getattr(package, "Error", None) or FileError
-    try:
-        yield
-    except kind as error:
-        raise FileError(f"the database refuses the query: {error}") from None
+class _Driver:
+    """Raises the errors of a driver, which has a class ``Error`` for them as PEP 249 asks, as one of DTL's."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None and _is_of_driver(error):
+            raise FileError(f"{self._what}: {error}") from None
+
+
+def _is_of_driver(error: BaseException) -> bool:
+    """Say whether the package or a module that an error's class is of calls it an ``Error``."""
+    names = type(error).__module__.split(".")
+    modules = [sys.modules.get(".".join(names[: number + 1])) for number in range(len(names))]
+    kinds = [getattr(module, "Error", None) for module in modules]
+    return any(isinstance(kind, type) and isinstance(error, kind) for kind in kinds)
 
 
 def _fetched(connect: Callable[[], Any], query: str) -> Any:
     """Return the table of a query, in normal form."""
-    with _connecting():
+    with _Driver("no connection to the database"):
         connection = connect()
     for method in ("cursor", "close"):
         if not callable(getattr(connection, method, None)):
@@ -132,11 +146,12 @@ def _fetched(connect: Callable[[], Any], query: str) -> Any:
                 f"connection returns a {type(connection).__name__}, which is no connection of PEP 249: it has no "
                 f"{method}()"
             )
-    with contextlib.closing(connection), _errors_of(connection), contextlib.closing(connection.cursor()) as cursor:
+    refused = _Driver("the database refuses the query")
+    with contextlib.closing(connection), refused, contextlib.closing(connection.cursor()) as cursor:
         cursor.execute(query)
         fetch = getattr(cursor, "fetch_arrow_table", None) or getattr(cursor, "to_arrow_table", None)
         if fetch is not None:
-            return normalized(table_of(arrow(), fetch()))
+            return normalized(_with_decimals(table_of(arrow(), fetch())))
         if not cursor.description:
             raise InvalidArgumentError("the query returns no rows: it is no SELECT")
         columns = list(zip(*cursor.fetchall())) or [()] * len(cursor.description)
@@ -145,13 +160,29 @@ def _fetched(connect: Callable[[], Any], query: str) -> Any:
         return normalized(arrow().table(made, names=names))
 
 
-@contextlib.contextmanager
-def _connecting() -> Iterator[None]:
-    """Raise the errors of ADBC, of which there is no connection yet, as one of DTL's."""
-    try:
-        yield
-    except getattr(sys.modules.get("adbc_driver_manager"), "Error", FileError) as error:
-        raise FileError(f"no connection to the database: {error}") from None
+def _with_decimals(table: Any) -> Any:
+    """Return a table with decimals in the place of PostgreSQL's numeric, which the driver of ADBC returns as text."""
+    pa = arrow()
+    for place, field in enumerate(table.schema):
+        if getattr(field.type, "type_name", None) != "numeric":
+            continue
+        with arrows_errors(f"the column {field.name!r} of numeric, which CAST(... AS double precision) makes floats"):
+            column = pa.chunked_array([each.storage for each in table[place].chunks], pa.string())
+            table = table.set_column(place, field.name, column.cast(_decimal_of(column)))
+    return table
+
+
+def _decimal_of(column: Any) -> Any:
+    """Return the type of decimals that holds numbers written in digits."""
+    pa = arrow()
+    compute = pa.compute
+    digits = compute.replace_substring(column, "-", "")
+    lengths, point = compute.binary_length(digits), compute.find_substring(digits, ".")
+    has_point = compute.greater_equal(point, 0)
+    whole = compute.max(compute.if_else(has_point, point, lengths)).as_py() or 1
+    behind = compute.subtract(compute.subtract(lengths, point), 1)
+    scale = compute.max(compute.if_else(has_point, behind, 0)).as_py() or 0
+    return pa.decimal128(whole + scale, scale) if whole + scale <= 38 else pa.decimal256(whole + scale, scale)
 
 
 def _in_types(ctx: Context, op: str, table: Any) -> Any:
@@ -167,7 +198,7 @@ def _in_types(ctx: Context, op: str, table: Any) -> Any:
         kinds: dict[str, Any] = {}
         for name, kind, _ in (each for of_rank in everyones for each in of_rank):
             before = kinds.get(name, kind)
-            both = pa.float64() if {before, kind} == {pa.int64(), pa.float64()} else common(before, kind)
+            both = _together(before, kind)
             if both is None:
                 raise FileError(
                     f"the values of {name!r} are of {before} in a range of the key, and of {kind} in another"
@@ -181,3 +212,13 @@ def _in_types(ctx: Context, op: str, table: Any) -> Any:
             column = pa.chunked_array([pa.nulls(len(table), wanted)], wanted) if nulls else table[i]
             made[name] = converted_to(name, column, wanted)
         return pa.table(made)
+
+
+def _together(one: Any, other: Any) -> Any:
+    """Return the type of a column of which two ranks have these; None if there is none."""
+    pa = arrow()
+    if {one, other} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    if is_decimal(one) and is_decimal(other):
+        return decimals(one, other)
+    return common(one, other)

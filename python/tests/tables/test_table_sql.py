@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import sqlite3
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Callable
 
@@ -92,6 +95,86 @@ def test_refused(ctx: dtl.Context, folder: str) -> None:
         with pytest.raises(error, match=words) as caught:
             dtl.read_sql(ctx, "SELECT 1", where)
         assert "secret" not in str(caught.value)
+
+
+class _Decimals:
+    """A connection whose columns named money are of decimals, as drivers of other databases have them."""
+
+    def __init__(self, path: str) -> None:
+        self._database = sqlite3.connect(path)
+
+    def cursor(self) -> Any:
+        cursor = self._database.cursor()
+        cursor.row_factory = lambda of, row: tuple(
+            Decimal(value) if name == "money" and value is not None else value
+            for (name, *_), value in zip(of.description, row)
+        )
+        return cursor
+
+    def close(self) -> None:
+        self._database.close()
+
+
+@pytest.mark.parametrize("key", [None, "id"])
+def test_decimals_of_more_digits_on_a_rank(ctx: dtl.Context, folder: str, key: Any) -> None:
+    numbers = [Decimal(text) for text in ("1.5", "-12345.25", "0.125", "7")]
+    path = f"{folder}/b.db"
+    if ctx.is_root:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("CREATE TABLE t (id INTEGER, money TEXT)")
+            database.executemany("INSERT INTO t VALUES (?, ?)", [(i, str(number)) for i, number in enumerate(numbers)])
+            database.commit()
+    ctx.barrier()
+    table = dtl.read_sql(ctx, "SELECT * FROM t", lambda: _Decimals(path), partition_on=key)
+    assert table.dtypes["money"] == pa.decimal128(8, 3)
+    assert everywhere(table)["money"].to_pylist() == numbers
+    by_money = dtl.read_sql(ctx, "SELECT id AS money FROM t", lambda: _Decimals(path), partition_on="money")
+    assert by_money["money"].sum() == 6
+
+
+class _Numeric:
+    """A connection and cursor that return PostgreSQL's numeric as the driver of ADBC does."""
+
+    description = ()
+
+    def __init__(self, texts: list[Any]) -> None:
+        self._texts = pa.array(texts, pa.string())
+
+    def cursor(self) -> Any:
+        return self
+
+    def execute(self, query: str) -> None:
+        pass
+
+    def fetch_arrow_table(self) -> Any:
+        numeric = pa.opaque(pa.string(), "numeric", "PostgreSQL")
+        return pa.table({"n": pa.ExtensionArray.from_storage(numeric, self._texts)})
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.skipif(not hasattr(pa, "opaque"), reason="before pyarrow 18 there is no such type; runs with later ones")
+def test_numbers_that_are_text(ctx: dtl.Context) -> None:
+    for texts, kind in (
+        (["1.25", None, "-123456.5", "0"], pa.decimal128(8, 2)),
+        (["7", "-10"], pa.decimal128(2, 0)),
+        ([None], pa.decimal128(1, 0)),
+        ([], pa.decimal128(1, 0)),
+        (["9" * 40 + ".5"], pa.decimal256(41, 1)),
+    ):
+        table = dtl.read_sql(ctx, "SELECT n", functools.partial(_Numeric, texts))
+        assert table.dtypes == {"n": kind}
+        assert everywhere(table)["n"].to_pylist() == [None if text is None else Decimal(text) for text in texts]
+    with pytest.raises(ValueError, match=r"'n' of numeric, which CAST\(\.\.\. AS double precision\) makes.*'nan'"):
+        dtl.read_sql(ctx, "SELECT n", lambda: _Numeric(["1.5", "nan"]))
+
+
+def test_no_connection(ctx: dtl.Context, folder: str) -> None:
+    for ranks in {ctx.size, 1}:
+        path = f"{folder}/absent/a.db" if ctx.rank >= ctx.size - ranks else ":memory:"
+        with pytest.raises(dtl.FileError, match="no connection to the database: unable to open"):
+            dtl.read_sql(ctx, "SELECT 1 AS a", functools.partial(sqlite3.connect, path), partition_on="a")
 
 
 def test_no_file_is_made(ctx: dtl.Context, folder: str) -> None:
