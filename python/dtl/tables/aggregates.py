@@ -247,22 +247,24 @@ def _finished(wanted: Aggregate, kind: Any, states: dict[str, list[Any]]) -> Any
     if name in group_pairs.NAMES:
         return group_pairs.finished(name, states["pairs"])
     if name in ("var", "std"):
-        counts, _, squares = (np.asarray(each) for each in states["moments"])
-        variances = squares / np.maximum(counts - wanted.ddof, 1)
-        made = pa.array(variances if name == "var" else np.sqrt(variances), mask=counts <= wanted.ddof)
-        return _span(made, kind) if pa.types.is_temporal(kind) else made
-    first = next(iter(states.values()))[0]
-    if name in ("sum", "mean") and pa.types.is_decimal(kind):
-        first = folds.whole_decimals(states["limbs"], kind.scale)
+        return _deviation(wanted, states["moments"], kind)
     if name == "mean":
-        counts = np.asarray(states["count"][0])
-        return folds.mean_of_halves(states["halves"], counts, kind) if "halves" in states else _mean(first, counts)
+        return _mean(states, np.asarray(states["count"][0]), kind)
+    if name == "sum" and pa.types.is_decimal(kind):
+        return folds.whole_decimals(states["limbs"], kind.scale)
+    first = next(iter(states.values()))[0]
     if name in ("any", "all"):
         trues = np.asarray(first)
         return pa.array(trues > 0 if name == "any" else trues == np.asarray(states["count"][0]))
-    if name == "sum" and pa.types.is_boolean(kind):
-        return first.cast(pa.int64())
-    return first
+    return first.cast(pa.int64()) if name == "sum" and pa.types.is_boolean(kind) else first
+
+
+def _deviation(wanted: Aggregate, moments: list[Any], kind: Any) -> Any:
+    """Return the variance of each group, or its root."""
+    counts, _, squares = (np.asarray(each) for each in moments)
+    found = squares / np.maximum(counts - wanted.ddof, 1)
+    made = arrow().array(found if wanted.name == "var" else np.sqrt(found), mask=counts <= wanted.ddof)
+    return _span(made, kind) if arrow().types.is_temporal(kind) else made
 
 
 def _span(values: Any, kind: Any) -> Any:
@@ -286,10 +288,12 @@ def _of_numbers(column: Any, state: str) -> Any:
     )
 
 
-def _mean(sums: Any, counts: Array) -> Any:
-    pa = arrow()
-    numbers = sums.cast(pa.float64()) if pa.types.is_decimal(sums.type) else sums
-    return pa.array(np.asarray(numbers) / np.maximum(counts, 1), mask=counts == 0)
+def _mean(states: dict[str, list[Any]], counts: Array, kind: Any) -> Any:
+    if "limbs" in states:
+        return folds.mean_of_limbs(states["limbs"], counts, kind)
+    if "halves" in states:
+        return folds.mean_of_halves(states["halves"], counts, kind)
+    return arrow().array(np.asarray(states["total"][0]) / np.maximum(counts, 1), mask=counts == 0)
 
 
 def _whole(column: Any) -> Any:

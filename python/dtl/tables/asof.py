@@ -16,6 +16,7 @@ from .codes import dense, in_order, integers_of, numbered
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names
+from .moves import TableCall, expect, in_words
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -107,7 +108,7 @@ def _span(value: Any, kind: Any) -> int | None:
 
 def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, suffixes: Any) -> Rows:
     """Return the rows of a table, each with the nearest row of another one. Collective."""
-    ctx, op = left.context, "merge_asof"
+    ctx, op = left.context, TableCall("merge_asof", f"merge_asof on {in_words(on.left)}")
     if ctx is not right.context:
         raise InvalidArgumentError("the tables are of two contexts")
     keys = on if by is None else Keys(on.left + by.left, on.right + by.right, on.types + by.types)
@@ -124,7 +125,7 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     _check_sorted("left", left, on.left[0], [of_left for of_left, _ in ends])
     _check_sorted("right", right, on.right[0], [of_right for _, of_right in ends])
     bounds = [[keys for keys, _ in side] for side in zip(*ends)]
-    near = _Right(ctx, theirs, numbers[1], bounds[1]).near(how, bounds[0])
+    near = _Right(ctx, op, theirs, numbers[1], bounds[1]).near(how, bounds[0])
     with local_step(ctx, op), arrows_errors(op):
         found = _found(mine, numbers[0], near, integers_of(near.column(0)), how)
         there = taken(near.select([f"v{number}" for number in range(len(of_right))]), found)
@@ -172,6 +173,10 @@ def _check_sorted(side: str, rows: Rows, name: str, ends: Sequence[tuple[Array, 
         last = keys[1] if len(keys) else last
 
 
+#: What is sent, as traces call it.
+_NEAR, _EDGES = "rows of the second table to the ranks of near keys", "the first and last rows of each group"
+
+
 class _Right:
     """The rows of the right table, of which each rank gets those that may be the nearest to its rows of the left one.
 
@@ -179,24 +184,26 @@ class _Right:
 
     Parameters
     ----------
-    ctx
-        The ranks.
+    ctx, op
+        The ranks, and the name of the call that errors show.
     table, numbers
         This rank's rows, whose columns k1 and so on say the groups; and their keys as numbers.
     bounds
         The first and last key of each rank, an empty array if it has no row.
     """
 
-    def __init__(self, ctx: Context, table: Any, numbers: Array, bounds: Sequence[Array]) -> None:
-        self._context, self._table, self._numbers, self._bounds = ctx, table, numbers, bounds
+    def __init__(self, ctx: Context, op: str, table: Any, numbers: Array, bounds: Sequence[Array]) -> None:
+        self._context, self._op, self._table, self._numbers, self._bounds = ctx, op, table, numbers, bounds
         self._groups = [name for name in table.column_names[1:] if name.startswith("k")]
 
     def near(self, how: AsOf, wanted: Sequence[Array]) -> Any:
         """Return the rows that this rank needs, in order, given each rank's first and last key. Collective."""
-        ctx, op = self._context, "merge_asof"
+        ctx, op = self._context, self._op
         if ctx.size == 1:
             return self._table
         none = self._table.slice(0, 0)
+        if self._groups:
+            expect(_NEAR, None)
         before = self._beyond(True) if how.backward and self._groups else none
         behind = self._beyond(False) if how.forward and self._groups else none
         with local_step(ctx, op):
@@ -212,7 +219,7 @@ class _Right:
                     if how.forward and ctx.rank == self._first_behind(keys[1]):
                         part.append(self._edge([self._table.slice(hi), behind], False))
                 parts.append(arrow().concat_tables(part))
-        return sent(ctx, op, parts)
+        return sent(ctx, op, parts, _NEAR)
 
     def _last_before(self, key: Any) -> int:
         """Return the last rank that has a row with a smaller key; -1 if none has."""
@@ -227,11 +234,11 @@ class _Right:
 
         In each step, a rank hears of twice as many ranks (Hillis and Steele, 1986).
         """
-        ctx, op, none = self._context, "merge_asof", self._table.slice(0, 0)
+        ctx, op, none = self._context, self._op, self._table.slice(0, 0)
         beyond, held, step = none, self._edge([self._table], before), 1
         while step < ctx.size:
             to = ctx.rank + (step if before else -step)
-            arrived = sent(ctx, op, [held if rank == to else none for rank in range(ctx.size)])
+            arrived = sent(ctx, op, [held if rank == to else none for rank in range(ctx.size)], _EDGES)
             with local_step(ctx, op):
                 beyond = self._edge([arrived, beyond] if before else [beyond, arrived], before)
                 held = self._edge([arrived, held] if before else [held, arrived], before)

@@ -276,7 +276,11 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
 
     @collective
     def mean(self, *, skipna: bool = True) -> Any:
-        """Return the mean; None of nothing. Collective. As :meth:`sum`; of integers, in float64."""
+        """Return the mean; None of nothing. Collective. As :meth:`sum`; of integers, in float64.
+
+        That of times is in whole units, rounded towards zero as pandas' is. That of decimals has their digits, with
+        halves rounded away from zero, as Arrow's.
+        """
         return reductions.reduced(self._rows, "mean", skipna)
 
     @collective

@@ -33,7 +33,7 @@ MERGE = {
 }
 
 #: The parts of the sum of decimals: four numbers of 32 bits, whose sums have room in 64.
-_LIMBS = 4
+_LIMBS, _LOW = 4, 0xFFFFFFFF
 
 
 class Groups:
@@ -301,6 +301,33 @@ def whole_decimals(parts: list[Any], scale: int) -> Any:
     if (carry != (high >> 31)).any() or _too_many_digits(words):
         raise OverflowError(f"a sum has more than 38 digits, of which decimal128(38, {scale}) has room")
     return pa.Array.from_buffers(pa.decimal128(38, scale), len(words), [None, pa.py_buffer(words)])
+
+
+def mean_of_limbs(parts: list[Any], counts: Array, kind: Any) -> Any:
+    """Return the means of decimals of the four parts of their sums, halves rounded away from zero, as Arrow rounds."""
+    words = [np.asarray(part) for part in parts]
+    carry = np.zeros(len(counts), np.int64)
+    for word in words:
+        carry = (word + carry) >> 32
+    negative, divisor = carry < 0, np.maximum(counts, 1)
+    found, carry = np.empty((len(counts), _LIMBS), np.int64), np.zeros(len(counts), np.int64)
+    for limb, word in enumerate(words):
+        whole = np.where(negative, -word, word) + carry
+        found[:, limb], carry = whole & _LOW, whole >> 32
+    rest = carry  # of a sum that is not negative
+    for limb in reversed(range(_LIMBS)):
+        found[:, limb], rest = np.divmod((rest << 32) + found[:, limb], divisor)
+    carry = (2 * rest >= divisor).astype(np.int64)
+    for limb in range(_LIMBS):
+        found[:, limb] += carry
+        found[:, limb], carry = found[:, limb] & _LOW, found[:, limb] >> 32
+    carry = negative.astype(np.int64)
+    for limb in range(_LIMBS):
+        whole = np.where(negative, found[:, limb] ^ _LOW, found[:, limb]) + carry
+        found[:, limb], carry = whole & _LOW, whole >> 32
+    pa, missing = arrow(), counts == 0
+    made = pa.Array.from_buffers(kind, len(counts), [None, pa.py_buffer(found.astype("<u4"))])
+    return pa.compute.if_else(pa.array(missing), pa.scalar(None, kind), made) if missing.any() else made
 
 
 def _too_many_digits(words: Array) -> bool:

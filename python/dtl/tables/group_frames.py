@@ -53,7 +53,8 @@ class GroupFrames:
         agree(rows.context, op, f"{name} of {in_words(names)} by {in_words(keys)}, {dropna}")
         self._op = TableCall(op, f"group_by {in_words(keys)}, {op} of {in_words(names)}")
         expect_values(rows.context, self.local, names)
-        self.owners = Owners(rows.context, self._op, self.local.keys, arrow().table({}))
+        answer = int(op == "filter")  # of each group, which is a bit and its share of a message
+        self.owners = Owners(rows.context, self._op, self.local.keys, arrow().table({}), answer)
         route = self.owners.routed(self.local.places())
         there = route.there(arrow().table({each: self.local.column(each) for each in names}))
         with local_step(rows.context, op), arrows_errors(op):

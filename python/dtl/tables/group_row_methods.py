@@ -156,7 +156,7 @@ class GroupRowMethods:
             sizes = groups.sizes()[groups.of_row]
             return {"": arrow().array(np.asarray(chosen(within_groups.places(groups), sizes)))}
 
-        found = group_rows.at_owners(self._rows, op, self._keys, self._dropna, [], f"{words}", made)
+        found = group_rows.at_owners(self._rows, op, self._keys, self._dropna, [], f"{words}", made, bits=1)
         return self._of_chosen(group_rows.kept_where(self._rows, op, found.column(0)))
 
     @collective

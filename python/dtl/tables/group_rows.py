@@ -18,10 +18,13 @@ from .rows import Rows, arrow, arrows_errors
 Maker = Callable[[Groups, Any], "dict[str, Any]"]
 
 
-def at_owners(rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], words: str, made: Maker) -> Any:
+def at_owners(
+    rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], words: str, made: Maker, bits: int = 64
+) -> Any:
     """Return what is made of the rows of whole groups, where these come together, for each row. Collective.
 
-    The result is a table of pyarrow of this rank's rows, with null where a row belongs to no group.
+    The result is a table of pyarrow of this rank's rows, with null where a row belongs to no group. Bits say how many
+    each of its values has, for ``explain``.
     """
     ctx = rows.context
     with local_step(ctx, op), arrows_errors(op):
@@ -29,7 +32,7 @@ def at_owners(rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[
     agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}")
     op = TableCall(op, f"group_by {in_words(keys)}, {op}{f' of {in_words(columns)}' if columns else ''}")
     expect_values(ctx, local, columns)
-    expect(BACK, 8 * max(len(columns), 1) * len(local.groups.of_row) * (ctx.size - 1) // ctx.size)
+    expect(BACK, bits * max(len(columns), 1) * len(local.groups.of_row) // 8 * (ctx.size - 1) // ctx.size)
     route = Owners(ctx, op, local.keys, arrow().table({})).routed(local.places())
     there = None
     if columns:
@@ -60,7 +63,7 @@ def numbers(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool)
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
     agree(ctx, op, f"by {in_words(keys)}, {dropna}, {ascending}")
-    owners = Owners(ctx, op, local.keys, arrow().table({}))
+    owners = Owners(ctx, op, local.keys, arrow().table({}), answer=8)
     first = sum(owners.counts[: ctx.rank])
     mine = np.arange(first, first + owners.counts[ctx.rank])
     if not ascending:

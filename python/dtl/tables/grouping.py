@@ -103,7 +103,8 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         depend on the number of ranks; those of decimals are exact.
 
         ``mean``, ``median`` and quantiles of dates and times are dates and times in whole units, as pandas' are, and
-        their ``std`` is a span of time. Of decimals, these are float64.
+        their ``std`` is a span of time. The ``mean`` of decimals is one of their type, to whose last digit it is
+        rounded, halves away from zero, as Arrow rounds it; the others are float64.
 
         Each rank aggregates its own rows by a hash of the keys, and only these parts travel. For ``median``,
         ``quantile``, ``nunique``, ``list`` and functions, the values of the column travel to the rank that owns their
@@ -418,12 +419,14 @@ def _computed(
         mine = parts.made(local.groups, local.column, local.present)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
-    expect_values(ctx, local, [each.column for each in wanted.values() if not each.of_parts])
+    values = [each.column for each in wanted.values() if not each.of_parts]
+    if values:
+        expect_values(ctx, local, values)
     owners = Owners(ctx, op, local.keys, mine, answer=8 * (op == "transform"))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
-    if len(columns) < len(wanted):
+    if values:
         route = owners.routed(local.places())
         for name, each in wanted.items():
             if not each.of_parts:

@@ -67,7 +67,7 @@ class LocalGroups:
 
 def expect_values(ctx: Any, local: LocalGroups, columns: list[str]) -> None:
     """Say, to who has the call explained, how many bytes go to the owners of the groups, if all own as many rows."""
-    if columns and is_explained():
+    if is_explained():
         numbers = 4 * len(local.groups.of_row)  # by which rows say of which group they are
         nbytes = numbers + sum(local.column(name).nbytes for name in columns)
         expect(VALUES, nbytes * (ctx.size - 1) // ctx.size)

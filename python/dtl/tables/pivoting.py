@@ -13,25 +13,35 @@ from .changes import filled
 from .exchange import gathered_everywhere
 from .grouping import aggregated
 from .local_groups import check_keys
-from .rows import Rows, arrow, arrows_errors, column_names, unknown_column
+from .moves import expect
+from .rows import Rows, arrow, arrows_errors, column_names
 
 #: More columns than these are taken for a slip.
 _MOST = 10_000
+
+#: What the names of aggregates begin with, beside which there are keys of the same names.
+_OWN = "\0"
+
+#: What is sent, as traces call it.
+_HEADS = "the keys that become columns to all ranks"
 
 
 def pivoted(rows: Rows, op: str, values: Any, index: Any, columns: Any, how: Any, fill: Any) -> Rows:
     """Return aggregates of some columns by keys, with a column for each value of further keys. Collective."""
     with local_step(rows.context, op):
         down, across = _keys(rows, index, columns)
-        wanted = _wanted(rows, down + across, values, how)
-    return _made(rows, op, down, across, wanted, fill)
+        names = _values(rows, down + across, values)
+        wanted = [aggregate(name, how) for name in names]
+        for each in wanted:
+            check(each, rows.schema)
+    return _made(rows, op, down, across, names, wanted, fill)
 
 
 def counted(rows: Rows, op: str, index: Any, columns: Any) -> Rows:
     """Return how many rows there are by keys, with a column for each value of further keys. Collective."""
     with local_step(rows.context, op):
         down, across = _keys(rows, index, columns)
-    return _made(rows, op, down, across, {"\0rows": Aggregate(down[0], "size")}, 0)
+    return _made(rows, op, down, across, ["rows"], [Aggregate(down[0], "size")], 0)
 
 
 def _keys(rows: Rows, index: Any, columns: Any) -> tuple[list[str], list[str]]:
@@ -45,38 +55,32 @@ def _keys(rows: Rows, index: Any, columns: Any) -> tuple[list[str], list[str]]:
     return down, across
 
 
-def _made(rows: Rows, op: str, down: list[str], across: list[str], wanted: dict[str, Aggregate], fill: Any) -> Rows:
-    """Return the table of aggregates. Collective."""
+def _made(
+    rows: Rows, op: str, down: list[str], across: list[str], values: list[str], aggregates: list[Aggregate], fill: Any
+) -> Rows:
+    """Return the table of aggregates of some values. Collective."""
+    wanted = {f"{_OWN}{name}": each for name, each in zip(values, aggregates)}
+    expect(_HEADS, None)
     words = f"{len(down)} of them down, {fill!r} for no row: {', '.join(each.words for each in wanted.values())}"
     cells = aggregated(rows, op, down + across, True, wanted, words)
     distinct = aggregated(cells, op, across, True, {"\0": Aggregate(across[0], "size")})
-    heads = gathered_everywhere(rows.context, op, distinct.local.select(across))
+    heads = gathered_everywhere(rows.context, op, distinct.local.select(across), _HEADS)
     with local_step(rows.context, op), arrows_errors(op):
-        wide, names = _wide(cells, heads, down, across, list(wanted))
+        wide, names = _wide(cells, heads, down, across, values)
     made = aggregated(cells.like(wide), op, down, True, {name: Aggregate(name, "first") for name in names})
     return made if fill is None else filled(made, op, {name: fill for name in names})
 
 
-def _wanted(rows: Rows, keys: list[str], values: Any, how: Any) -> dict[str, Aggregate]:
+def _values(rows: Rows, keys: list[str], values: Any) -> list[str]:
+    """Return the names of the columns to aggregate."""
+    names = [] if values is None else column_names(rows, "values", values)
     if values is None:
         types = arrow().types
-        kinds = zip(rows.names, rows.schema.types)
-        names = [
-            name for name, kind in kinds if name not in keys and (types.is_integer(kind) or types.is_floating(kind))
-        ]
-    else:
-        names = column_names(rows, "values", values)
+        fields = [field for field in rows.schema if field.name not in keys]
+        names = [each.name for each in fields if types.is_integer(each.type) or types.is_floating(each.type)]
     if not names:
         raise InvalidArgumentError("values names no column")
-    wanted = {}
-    for name in names:
-        if name not in rows.names:
-            raise unknown_column(name, rows.names)
-        if name in keys:
-            raise InvalidArgumentError(f"the column {name!r} is in values and among the keys")
-        wanted[name] = aggregate(name, how)
-        check(wanted[name], rows.schema)
-    return wanted
+    return names
 
 
 def _wide(cells: Rows, heads: Any, down: list[str], across: list[str], values: list[str]) -> tuple[Any, list[str]]:
@@ -87,7 +91,7 @@ def _wide(cells: Rows, heads: Any, down: list[str], across: list[str], values: l
     texts = ["_".join(str(value) for value in row.values()) for row in heads.to_pylist()]
     made, names = cells.local.select(down), []
     for value in values:
-        column = cells.local.column(value)
+        column = cells.local.column(f"{_OWN}{value}")
         for head, text in zip(heads.to_pylist(), texts):
             name = text if len(values) == 1 else f"{value}_{text}"
             if name in made.column_names:

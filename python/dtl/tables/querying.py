@@ -10,7 +10,8 @@ import ast
 import functools
 import operator
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
@@ -61,6 +62,9 @@ _FUNCTIONS = {
 #: Texts in quotes, names in backticks, variables of the caller, and the operators that pandas reads as words.
 _TOKENS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|@([A-Za-z_]\w*)|(&&?)|(\|\|?)""")
 
+#: The bits of the longest integers of columns, and the deepest formulas that are computed.
+_BITS, _DEEPEST = 64, 200
+
 _COLUMN, _VARIABLE = "_column_", "_variable_"
 
 
@@ -90,6 +94,8 @@ class Formula:
             raise InvalidArgumentError(f"{what} does not understand {text!r}: {error}") from None
         if not self.statements:
             raise InvalidArgumentError(f"{what} takes a formula, not {text!r}")
+        if _depth(self.statements) > _DEEPEST:
+            raise InvalidArgumentError(f"{what} {text:.60}… is nested more than {_DEEPEST} deep")
 
     def _token(self, found: re.Match[str]) -> str:
         text, quoted, variable, both, _ = found.groups()
@@ -168,10 +174,15 @@ class Formula:
         for each in (left, right):
             if isinstance(each, bool) or not isinstance(each, (int, float, np.number, np.datetime64, np.timedelta64)):
                 raise InvalidTypeError(f"{self.what} {self.text!r}: {each!r} is computed with no column")
-        if isinstance(node.op, ast.Pow):  # of integers, it may have any number of digits
-            left, right = float(left), float(right)
         try:
+            if isinstance(node.op, ast.Pow) and not _is_short_power(left, right):
+                left, right = float(left), float(right)
             return _BINARY[type(node.op)](left, right)
+        except OverflowError:
+            raise InvalidArgumentError(
+                f"{self.what} {self.text!r}: what is made of {left!r} and {right!r} is larger than the largest "
+                f"float64, {sys.float_info.max:.1e}"
+            ) from None
         except (ArithmeticError, TypeError) as error:
             raise InvalidArgumentError(f"{self.what} {self.text!r}: {error}") from None
 
@@ -233,6 +244,21 @@ class Formula:
             parts = (node.lower, node.upper, node.step)
             return slice(*(None if each is None else self.value(each, rows) for each in parts))
         return self.value(node, rows)
+
+
+def _is_short_power(base: Any, exponent: Any) -> bool:
+    """Say whether a power of constants is an integer of at most 64 bits; others are floats, as those have a largest."""
+    if not (isinstance(base, int) and isinstance(exponent, int) and exponent >= 0):
+        return False
+    return abs(base) < 2 or (exponent <= _BITS and abs(base) ** exponent < 1 << _BITS)
+
+
+def _depth(nodes: Sequence[ast.AST]) -> int:
+    """Return how deep a tree is."""
+    made, level = 0, list(nodes)
+    while level:
+        made, level = made + 1, [child for node in level for child in ast.iter_child_nodes(node)]
+    return made
 
 
 def _worded(value: Any) -> str:

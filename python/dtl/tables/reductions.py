@@ -227,7 +227,7 @@ def _sum_of_decimals(op: str, kind: Any) -> Any:
         for part in parts:
             total = _EXACT.add(total, part)
         if op == "mean":
-            return _EXACT.divide(total, count).quantize(total, context=_EXACT) if count else None
+            return _EXACT.divide(total, count).quantize(total, decimal.ROUND_HALF_UP, _EXACT) if count else None
         if abs(int(total.scaleb(kind.scale, _EXACT))) >= 10**_DIGITS:
             raise OverflowError(f"the sum {total} has more than the {_DIGITS} digits of a decimal128")
         return total
@@ -248,7 +248,7 @@ def _of_times(op: str, kind: Any) -> Any:
         if op == "mean":
             if not count:
                 return None
-            total = (2 * total + count) // (2 * count)
+            total = abs(total) // count * (1 if total > 0 else -1)
         if abs(total) >= 2**63:
             raise OverflowError(f"the sum of the spans of time, {total} {kind.unit}, is larger than 2**63")
         return _plain(pa.array([total], pa.int64()).cast(kind)[0])

@@ -27,6 +27,10 @@ def second(ctx: dtl.Context, rows: int) -> dtl.Table:
     return dtl.Table(ctx, {"k": np.arange(rows) * 3, "y": np.arange(rows)})
 
 
+def _some(group: Any) -> bool:
+    return len(group) > 0
+
+
 #: Calls, what they send in which order, and whether all bytes are known before.
 CALLS: dict[str, tuple[Callable[[Any], Any], list[str], bool]] = {
     "agg": (lambda t: t.group_by(["a", "s"]).agg({"x": "sum"}), ["each rank's groups"], True),
@@ -44,6 +48,14 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[str], bool]] = {
     "cross join": (lambda t: t.merge(second(t.context, 3)[["y"]], how="cross"), ["the second table"], True),
     "concat": (lambda t: t.concat(second(t.context, 4000)), ["rows in equal parts"], False),
     "head": (lambda t: t.head(7), [], True),
+    "group's head": (lambda t: t.group_by("k").head(2), ["each rank's groups", "values", "results"], False),
+    "ngroup": (lambda t: t.group_by("k").ngroup(), ["each rank's groups", "results"], False),
+    "filter": (lambda t: t.group_by("k").filter(_some), ["each rank's groups", "values", "results"], False),
+    "asof": (
+        lambda t: t.merge_asof(second(t.context, 3000), left_on="x", right_on="k"),
+        ["rows of the second"],
+        True,
+    ),
     "sum": (lambda t: t["x"].sum(), [], True),
 }
 
@@ -86,6 +98,14 @@ def test_what_is_not_known_before(ctx: dtl.Context, table: dtl.Table, how: str) 
     unknown = [move.what for move in moves if move.bytes is None]
     even = ["rows in equal parts"] if how == "outer" else []
     assert unknown == (["keys of the right table, for validate", *even] if ctx.size > 1 else [])
+
+
+def test_asof_in_groups(ctx: dtl.Context, table: dtl.Table) -> None:
+    other = second(ctx, 3000)
+    moves = table.explain().merge_asof(other, left_on="x", right_on="k", left_by="a", right_by="y")
+    wanted = ["the first and last rows of each group", "rows of the second table to the ranks of near keys"]
+    assert [move.what for move in moves] == (wanted if ctx.size > 1 else [])
+    assert [move.bytes is None for move in moves] == ([False, True] if ctx.size > 1 else [])
 
 
 def test_nothing_is_changed(ctx: dtl.Context, table: dtl.Table, folder: str) -> None:

@@ -189,3 +189,16 @@ def test_refused(ctx: dtl.Context) -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             wrong()
+
+
+@pytest.mark.parametrize(
+    "counts", [[1, 2], [-1, -2], [1, 2, 2], [-1, -2, -2], [2**62, 2**62 + 3], [-(2**62), -(2**62) - 3]]
+)
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.duration("ns")])
+def test_means_of_columns_and_groups(ctx: dtl.Context, counts: list[int], kind: Any) -> None:
+    """They are rounded towards zero, as pandas rounds both."""
+    table = dtl.Table(ctx, {"k": 0, "x": pa.array(counts, pa.int64()).cast(kind)})
+    wanted = abs(sum(counts)) // len(counts) * (1 if counts[0] > 0 else -1)
+    assert int(table["x"].mean().astype(np.int64)) == wanted
+    made = dtl.broadcast_object(ctx, table.group_by("k")["x"].mean().to_arrow())
+    assert made["x"].cast(pa.int64()).to_pylist() == [wanted]
