@@ -48,6 +48,8 @@ def normal(kind: Any) -> Any:
         return pa.string()
     if types.is_large_binary(kind) or (hasattr(types, "is_binary_view") and types.is_binary_view(kind)):
         return pa.binary()
+    if types.is_decimal(kind) and kind.bit_width < 128:
+        return pa.decimal128(kind.precision, kind.scale)
     return inner_type(kind) if types.is_nested(kind) else kind
 
 

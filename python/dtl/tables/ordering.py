@@ -38,7 +38,8 @@ def order_of(rows: Rows, by: Any, ascending: Any, na_position: Any) -> Order:
         raise InvalidArgumentError("by names no column")
     for name in names:
         kind = rows.schema.field(name).type
-        if arrow().types.is_nested(kind) or arrow().types.is_interval(kind):
+        pa = arrow()
+        if pa.types.is_nested(kind) or pa.types.is_interval(kind) or isinstance(kind, pa.BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, by which no rows are sorted")
     if na_position not in ("first", "last"):
         raise InvalidArgumentError(f'na_position must be "first" or "last", not {na_position!r}')

@@ -42,22 +42,23 @@ def sorting_places(rows: Rows, op: str, ascending: Any, na_position: Any) -> Row
     """Return the numbers of the rows in the order of a column. Collective."""
     pa, name = arrow(), rows.names[0]
     numbers = pa.array(np.arange(rows.first, rows.first + len(rows.local)))
-    both = rows.like(pa.table({"value": rows.local.column(0), "row": numbers}))
-    made = ordering.sorted_rows(both, op, ordering.order_of(both, ["value"], ascending, na_position))
-    return made.like(pa.table({name: made.local.column("row")}))
+    both = rows.like(pa.table([rows.local.column(0), numbers], names=[name, f"row of {name}"]))
+    made = ordering.sorted_rows(both, op, ordering.order_of(both, [name], ascending, na_position))
+    return made.like(pa.table({name: made.local.column(1)}))
 
 
 def most_frequent(rows: Rows, op: str, dropna: Any) -> Rows:
     """Return the most frequent values of a column in ascending order. Collective."""
     pa, name = arrow(), rows.names[0]
-    one = rows.like(rows.local.rename_columns(["value"]))
+    known = name if name != "count" else "value"
+    one = rows.like(rows.local.rename_columns([known]))
     counts = distinct_rows.value_counts(one, op, None, dropna)
     with local_step(rows.context, op):
         mine = pa.compute.max(counts.local.column("count")).as_py() or 0
     most = max(allgather_object(rows.context, mine))
     with local_step(rows.context, op):
         local = counts.local.filter(pa.compute.equal(counts.local.column("count"), most))
-    return Rows.made(rows.context, local.select(["value"]).rename_columns([name]))
+    return Rows.made(rows.context, local.select([known]).rename_columns([name]))
 
 
 def all_different(rows: Rows, op: str) -> bool:

@@ -491,9 +491,14 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         ------
         BoundsError
             If root is outside [0, size).
+        InvalidTypeError
+            If a column is of a type that Polars has not, such as decimals of more than 38 digits. On every rank.
         BackendUnavailableError
             If polars is missing on that rank: ``pip install polars``.
         """
+        for name, kind in self.dtypes.items():
+            if "decimal256" in str(kind) or "month_day_nano" in str(kind):
+                raise InvalidTypeError(f"the column {name!r} is of {kind}, which Polars has not")
         whole = self._gathered("to_polars", root)
         if whole is None:
             return None

@@ -81,6 +81,9 @@ COLUMNS = {
     **views(),
 }
 
+if hasattr(pa, "decimal32"):  # as pyarrow has from 18 on
+    COLUMNS["narrow decimals"] = pa.array([Decimal("1.5"), None, *[Decimal("-2.25")] * 5], pa.decimal32(5, 2))
+
 #: Those that Parquet has not.
 ELSEWHERE = {
     "months": pa.array([pa.MonthDayNano([1, 2, 3]), None, *[pa.MonthDayNano([0, 0, 0])] * 5]),
@@ -121,6 +124,32 @@ def test_rows_are_carried(ctx: dtl.Context, folder: str, name: str) -> None:
     if name in ELSEWHERE:
         with pytest.raises(TypeError, match=r"Parquet has no column of .*, as 'x' is"):
             table.save(f"{folder}/a.parquet")
+
+
+def test_decimals_of_fewer_bits(ctx: dtl.Context) -> None:
+    if not hasattr(pa, "decimal32"):
+        return
+    for kind in (pa.decimal32(5, 2), pa.decimal64(12, 2)):
+        table = divided(ctx, pa.table({"x": pa.array([Decimal("1.5"), None, Decimal("-2.25")], kind)}), "last")
+        assert everywhere(table.sort_values("x"))["x"].to_pylist() == [Decimal("-2.25"), Decimal("1.50"), None]
+        assert table["x"].sum() == Decimal("-0.75")
+
+
+def test_types_without_an_order(ctx: dtl.Context) -> None:
+    if not hasattr(pa, "uuid"):
+        return
+    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"b" * 16, b"a" * 16], pa.binary(16)))
+    table = divided(ctx, pa.table({"x": column}))
+    for call in (lambda: table.sort_values("x"), table["x"].argsort, lambda: table.nlargest(1, "x")):
+        with pytest.raises(TypeError, match=r"'x' is of extension<arrow\.uuid>, by which no rows are sorted"):
+            call()
+
+
+def test_types_that_polars_has_not(ctx: dtl.Context) -> None:
+    for kind in (pa.decimal256(60, 2), *([pa.month_day_nano_interval()] if NEW else [])):
+        for column in (pa.nulls(2, kind), pa.nulls(2, pa.list_(kind))):
+            with pytest.raises(TypeError, match=r"'x' is of .*, which Polars has not"):
+                dtl.Table(ctx, {"x": column}).to_polars()
 
 
 def _null_over(number: int) -> Any:
