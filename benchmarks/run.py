@@ -43,6 +43,9 @@ class Section(NamedTuple):
 #: Ranks that share no memory.
 _APART = (("DTL_SHARED_MEMORY", "0"),)
 
+#: One core for all that a rank computes.
+_ONE_THREAD = (("DTL_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1"))
+
 _HOSTS = "nodeA:2,nodeB:2"
 
 #: Lets ranks share processors that two hosts would have for themselves. And Open MPI's collective calls in two levels.
@@ -84,6 +87,9 @@ _SECTIONS = (
     Section("Small containers on one rank", "small.py", 0, False),
     Section("Arrays on two ranks", "arrays.py", 2, True),
     Section("Arrays on four ranks on two cores", "arrays.py", 4, False),
+    Section("Everyday calls on one rank", "wide.py", 0, False),
+    Section("Everyday calls on one rank with one thread", "wide.py", 0, False, variables=_ONE_THREAD),
+    Section("Everyday calls on two ranks", "wide.py", 2, True),
     Section("Matrices on one rank", "matrices.py", 0, False),
     Section("Matrices on two ranks", "matrices.py", 2, True),
     Section("Sorts on one rank", "sorts.py", 0, False),
