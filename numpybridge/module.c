@@ -12,6 +12,7 @@
 #include "container.h"
 #include "device_memory.h"
 #include "elementwise.h"
+#include "elements.h"
 #include "errors.h"
 #include "expressions.h"
 #include "fastpath.h"
@@ -109,6 +110,9 @@ static PyMethodDef methods[] = {
     {"start", (PyCFunction)(void (*)(void))bridge_start, METH_FASTCALL, start_doc},
     {"take_bits", bridge_take_bits, METH_VARARGS, take_bits_doc},
     {"take_dlpack", bridge_take_dlpack, METH_O, take_dlpack_doc},
+    {"blend", bridge_blend, METH_VARARGS, blend_doc},
+    {"pack", bridge_pack, METH_VARARGS, pack_doc},
+    {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},
     {"take_offsets", bridge_take_offsets, METH_VARARGS, take_offsets_doc},
     {"take_text", bridge_take_text, METH_VARARGS, take_text_doc},

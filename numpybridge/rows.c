@@ -4,31 +4,8 @@
 #include "../core/kernel/rows/find.h"
 #include "../core/kernel/rows/hash.h"
 #include "../core/kernel/rows/rows.h"
+#include "borrowed.h"
 #include "rows.h"
-
-typedef struct {
-    Py_buffer views[5];
-    int count;
-} borrowed;
-
-/* release gives back the buffers of a call. */
-static void release(borrowed *b) {
-    while (b->count > 0)
-        PyBuffer_Release(&b->views[--b->count]);
-}
-
-/* borrow borrows a contiguous buffer of at least so many bytes; the name is for errors. */
-static void *borrow(borrowed *b, PyObject *from, int writable, int64_t bytes, const char *name) {
-    Py_buffer *view = &b->views[b->count];
-    if (PyObject_GetBuffer(from, view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
-        return NULL;
-    b->count++;
-    if (view->len < bytes) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd bytes, and needs %lld", name, view->len, (long long)bytes);
-        return NULL;
-    }
-    return view->buf == NULL ? (void *)"" : view->buf;
-}
 
 const char take_fixed_doc[] = PyDoc_STR(
 "take_fixed($module, out, values, length, width, rows, count, /)\n--\n\n"

@@ -261,10 +261,13 @@ static PyObject *part_of_array(ContainerObject *c, const ndarray *part, PyObject
     return fits && !PyErr_Occurred() ? PySequence_GetSlice(mask, first, first + part->dimensions[0]) : NULL;
 }
 
+/* From how many elements on the long way is shorter: it has a loop without a branch for each. */
+enum { MANY = 4096 };
+
 /* chosen_of returns this rank's elements that a mask chooses. */
 static PyObject *chosen_of(ContainerObject *c, PyObject *key) {
     PyObject *part = part_of(c), *mask = NULL, *chosen = NULL;
-    if (part != NULL)
+    if (part != NULL && elements_of((const ndarray *)part) < MANY)
         mask = is_container(key) ? part_of_mask(c, (ContainerObject *)key) : part_of_array(c, (const ndarray *)part, key);
     if (mask != NULL && Py_TYPE(mask) == ndarray_known && ((const ndarray *)mask)->descr->type_num == NDARRAY_BOOL &&
         ((const ndarray *)mask)->nd == ((const ndarray *)part)->nd)

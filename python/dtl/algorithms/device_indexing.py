@@ -15,8 +15,8 @@ from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
 from ..containers.interior import (
     as_carried,
-    as_elements,
     division_of,
+    elements_at,
     end_write,
     is_where_divided,
     run_as,
@@ -57,7 +57,7 @@ class IndexedElements:
         """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
         device.take_where(made, self._of, self._places, self._here)
         if not _whole(self._of):
-            got = as_elements(self._of, bridge.get(self._of, self._elsewhere()))
+            got = elements_at(self._of, self._elsewhere())
             device.put_where(made, self._away, got)
         end_write(made, op)
 
@@ -178,7 +178,7 @@ def selected_rows(of: Any, indices: Any) -> Any:
     inner = linear_indices(made, range(indices.ndim, made.ndim))
     own = host_indices.from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
     wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
-    elements = as_elements(of, bridge.get(of, wanted.reshape(-1)))
+    elements = elements_at(of, wanted.reshape(-1))
     set_part(made, elements.reshape(wanted.shape))
     end_write(made, "getitem")
     run_as(made, of.execution_policy)

@@ -8,10 +8,9 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint, fitting
-from .._native.library import bridge
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.interior import as_elements
+from ..containers.interior import elements_at
 from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -41,7 +40,7 @@ def diag(v: Any, k: int = 0) -> Any:
     places = rows + min(number, 0)
     on = (places >= 0) & (places < v.shape[0])
     wanted = np.ascontiguousarray(places[on], np.int64)
-    got = as_elements(v, bridge.get(v, wanted))
+    got = elements_at(v, wanted)
     made.local_view()[np.flatnonzero(on), rows[on] + number] = got
     return made
 

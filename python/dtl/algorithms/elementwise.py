@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from .._native import slow_paths
+from .._native import element_loops, slow_paths
 from .._native.arguments import flag, integer
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
@@ -87,9 +87,22 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
     """Write what ``np.where`` returns, with no temporary of the elements."""
+    if out.size >= element_loops.MANY and isinstance(condition, np.ndarray) and condition.shape == out.shape:
+        first, second = (_alike(value, out) for value in (x, y))
+        if first is not None and second is not None and element_loops.blend(out, condition, first, second):
+            return
     # A number of Python's that the dtype does not hold wraps around, as in np.where; copyto would refuse it.
     np.copyto(out, np.asarray(y), casting="unsafe")
     np.copyto(out, np.asarray(x), casting="unsafe", where=np.asarray(condition, np.bool_))
+
+
+def _alike(value: Any, out: Array) -> Array | None:
+    """Return an array of another one's type that has its shape, or one element; None for other operands."""
+    if np.ndim(value):
+        return value if value.dtype == out.dtype and value.shape == out.shape else None
+    one = np.empty(1, out.dtype)
+    np.copyto(one, np.asarray(value), casting="unsafe")
+    return one
 
 
 @overload

@@ -14,14 +14,13 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.keywords import memory_order
-from .._native.library import bridge
 from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
-from ..containers.interior import as_elements, division_of, end_write, is_where_divided
+from ..containers.interior import division_of, elements_at, end_write, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
@@ -291,9 +290,45 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
 def gather_elements(made: Any, a: Any, indices: Array) -> None:
     """Write the elements of indices in C order, this rank's own list, to this rank's part. Collective."""
     wanted = np.ascontiguousarray(indices, np.int64)
-    got = as_elements(a, bridge.get(a, wanted.reshape(-1)))
-    set_part(made, got.reshape(made.local_shape))
+    if made.placement_policy is Placement.DEVICE:
+        set_part(made, elements_at(a, wanted.reshape(-1)).reshape(made.local_shape))
+    else:
+        elements_at(a, wanted.reshape(-1), made.local_view().reshape(-1))
     end_write(made, "take")
+
+
+def rows_between(a: Any, start: int, stop: int) -> Array:
+    """Return this rank's own range of indices of dimension 0, wherever the elements are; what is outside is zero.
+
+    Collective: each rank names a range. Of a container divided into ranges of dimension 0, only what others hold moves.
+    Nobody may write to the result, which may be a view.
+    """
+    extent, inner = a.shape[0], math.prod(a.shape[1:])
+    first = max(start, 0)
+    last = max(min(stop, extent), first)
+    near = far = first
+    if _has_ranges(a):
+        low = a.local_offset
+        near = min(max(first, low), last)
+        far = max(min(last, low + a.local_shape[0]), near)
+    own: Array = a.local_view()[near - low : far - low] if near < far else np.empty((0, *a.shape[1:]), a.dtype)
+    if len(own) == stop - start and a.context.size == 1:
+        return own
+    wanted = np.concatenate([np.arange(first, near), np.arange(far, last)])
+    places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
+    got = elements_at(a, np.ascontiguousarray(places, np.int64))
+    if len(own) == stop - start:
+        return own
+    rows: Array = np.zeros((max(stop - start, 0), *a.shape[1:]), a.dtype)
+    rows[near - start : far - start] = own
+    rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
+    return rows
+
+
+def _has_ranges(a: Any) -> bool:
+    """Say whether each rank has a range of dimension 0."""
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+    return ranges and divided_dimensions(a) <= {0} and is_where_divided(a)
 
 
 def _shift(made: Any, a: Any) -> None:

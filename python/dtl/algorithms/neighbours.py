@@ -11,10 +11,9 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.kinds import fingerprint, kind_of
-from .._native.library import bridge
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import as_elements, is_where_divided
+from ..containers.interior import is_where_divided
 from ..containers.layout import BLOCK
 from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -25,7 +24,7 @@ from .creation import zeros
 from .elementwise import diff, where
 from .exchange import share
 from .layouts import container_of, dimensions, laid_out_as, redivided
-from .manipulation import dimension, divided_dimensions, divided_like, flip
+from .manipulation import dimension, divided_dimensions, divided_like, flip, rows_between
 from .numpy_functions import undivided
 from .scan import cumsum
 
@@ -37,32 +36,9 @@ _np_gradient: Any = np.gradient  # whose overloads are for arrays of known dimen
 _MARGIN = 2
 
 
-def _rows(a: Any, start: int, stop: int) -> Array:
-    """Return this rank's own range of indices of dimension 0, wherever the elements are; what is outside is zero.
-
-    Collective: each rank names a range. Of a container divided into ranges of dimension 0, only what others hold moves.
-    """
-    extent, inner = a.shape[0], int(np.prod(a.shape[1:], dtype=np.int64))
-    rows = np.zeros((max(stop - start, 0), *a.shape[1:]), a.dtype)
-    first, last = max(start, 0), min(stop, extent)
-    wanted = np.arange(first, max(last, first), dtype=np.int64)
-    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-    if ranges and divided_dimensions(a) <= {0} and is_where_divided(a):
-        low = a.local_offset
-        high = low + a.local_shape[0]
-        near, far = max(first, low), min(last, high)
-        if near < far:
-            rows[near - start : far - start] = a.local_view()[near - low : far - low]
-            wanted = wanted[(wanted < near) | (wanted >= far)]
-    places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
-    got = as_elements(a, bridge.get(a, np.ascontiguousarray(places)))
-    rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
-    return rows
-
-
 def _whole(c: DistributedContainer) -> Array:
     """Return all elements of a container, which are few, on every rank. Collective."""
-    return _rows(c, 0, c.shape[0])
+    return rows_between(c, 0, c.shape[0])
 
 
 # ---- Gradients ----
@@ -117,10 +93,10 @@ def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[An
     mine = source.local_indices(0)
     low, high = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
     start, stop = (max(low - _MARGIN, 0), min(high + _MARGIN, f.shape[0])) if len(mine) else (0, 0)
-    rows = _rows(source, start, stop)
+    rows = rows_between(source, start, stop)
     steps = spacing
     if isinstance(spacing, DistributedContainer):
-        steps = _rows(spacing, start, stop)
+        steps = rows_between(spacing, start, stop)
     elif np.ndim(spacing):
         steps = np.asarray(spacing)[start:stop]
     if rows.size:
@@ -204,7 +180,7 @@ def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[..., Arra
     low, count = made.local_offset, made.local_size
     start, stop = (low - before, low - before + count + m - 1) if count else (0, 0)
     inside = slice(max(start, 0), min(stop, n))  # no zeros around it: infinite taps would make NaN of them
-    part = _rows(long, inside.start, inside.stop) if isinstance(long, DistributedContainer) else long[inside]
+    part = rows_between(long, inside.start, inside.stop) if isinstance(long, DistributedContainer) else long[inside]
     if count and (start, stop) == (inside.start, inside.stop):
         made.local_view()[...] = f(part, taps, "valid")
     elif count:

@@ -9,7 +9,6 @@ import numpy as np
 from .._native.arguments import operator_number
 from .._native.callsite import by_user
 from .._native.kinds import fingerprint
-from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import spread
 from ..comm import collectives, vector_collectives
@@ -20,7 +19,7 @@ from ..containers.indexing.masks import in_global_order
 from ..containers.indexing.regions import move_all
 from ..containers.indexing.subscript import Gathered, Points, read, truth_value
 from ..containers.indices import check_inside, from_start
-from ..containers.interior import as_elements, division_of, end_write, is_laid_out_as
+from ..containers.interior import division_of, elements_at, end_write, is_laid_out_as
 from ..containers.ufunc_operands import operand, refusal, tried_by_numpy
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import BAND, BOR, BXOR, LAND, LOR, MAX, MIN, PROD, SUM
@@ -166,7 +165,7 @@ def _in_order(name: str, a: Any, places: Any, value: Any) -> tuple[Array, Any]:
 def _elements_of(value: Any, wanted: Array) -> Array:
     """Return elements of a container by their indices in C order, each rank its own list. Collective."""
     list_of = np.ascontiguousarray(wanted, np.int64)
-    return as_elements(value, bridge.get(value, list_of)).reshape(-1)
+    return elements_at(value, list_of).reshape(-1)
 
 
 def _range_of(lines: Any) -> tuple[Array, int]:

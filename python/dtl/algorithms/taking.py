@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
+from .._native import element_loops
 from .._native.arguments import stored_array
 from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
@@ -21,13 +22,25 @@ from ..containers.making import new_like
 from ..containers.places.copies import check_placements, computed, to_host
 from ..containers.places.place import place_of
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import device_indexing
 from .array_operands import together
 from .exchange import share
 from .layouts import container_of
-from .manipulation import check_open, dimension, divided_dimensions, divided_like, gather_elements, ravel, reshape
+from .manipulation import (
+    check_open,
+    dimension,
+    divided_dimensions,
+    divided_like,
+    gather_elements,
+    ravel,
+    reshape,
+    rows_between,
+)
+
+#: The bytes that are repeated at once: they stay in the cache until they are copied.
+_AT_ONCE = 1 << 19
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector, OneDimensional
@@ -369,11 +382,47 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
         raise InvalidArgumentError(f"repeats {repeats!r}: none may be negative")
     if len(times) not in (1, extent):
         raise InvalidArgumentError(f"{len(times)} repeats for {extent} indices")
+    dim = 0 if a.ndim == 1 or axis is None else dimension(axis, a.ndim)
+    ends = np.cumsum(times) if len(times) > 1 else np.zeros(0, np.int64)
+    count = int(times[0]) * extent if len(times) == 1 else int(times.sum())
+    if len(times) > 1:
+        share(a, "repeat", f"repeats with fingerprint {fingerprint(times)}")
+    if dim == 0 and (axis is not None or a.ndim == 1) and _has_ranges(a):
+        share(a, "repeat", f"axis {axis}, {count} indices")
+        return _repeated(a, times, ends, count)
     if len(times) == 1:
-        often = int(times[0])
-        return rearranged(a, "repeat", extent * often, lambda places: places // max(often, 1), axis)
-    ends = np.cumsum(times)
-    share(a, "repeat", f"repeats with fingerprint {fingerprint(times)}")
-    return rearranged(
-        a, "repeat", int(ends[-1]) if len(ends) else 0, lambda places: np.searchsorted(ends, places, "right"), axis
-    )
+        often = max(int(times[0]), 1)
+        return rearranged(a, "repeat", count, lambda places: places // often, axis)
+    return rearranged(a, "repeat", count, lambda places: np.searchsorted(ends, places, "right"), axis)
+
+
+def _has_ranges(a: Any) -> bool:
+    """Say whether each rank has a range of dimension 0 on the host, where its elements are divided."""
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.REPLICATED) and is_where_divided(a)
+    return ranges and a.placement_policy is not Placement.DEVICE and divided_dimensions(a) <= {0}
+
+
+def _repeated(a: Any, times: Array, ends: Array, count: int) -> Any:
+    """Return rows repeated, by what each rank needs for its range of the result. Collective."""
+    made = container_of(a, (count, *a.shape[1:]), a.dtype, divided_like(a), blank=True)
+    low, length = made.local_offset, made.local_shape[0]
+    if len(times) == 1:
+        often = max(int(times[0]), 1)
+        first, last = low // often, -(-(low + length) // often)
+    else:
+        first, last = (int(n) for n in np.searchsorted(ends, (low, low + length - 1), "right"))
+        last += 1
+    first, last = (first, last) if length else (0, 0)
+    rows, result = rows_between(a, first, last), made.local_view()
+    if len(times) == a.ndim == 1 and length and element_loops.repeat(result, rows, often, low - first * often):
+        return made
+    few = max(_AT_ONCE // max(math.prod(a.shape[1:]) * a.dtype.itemsize * max(count // max(len(a), 1), 1), 1), 1)
+    for start in range(first, last, few):
+        stop = min(start + few, last)
+        begin = start * often if len(times) == 1 else int(ends[start] - times[start])
+        some = np.repeat(rows[start - first : stop - first], often if len(times) == 1 else times[start:stop], axis=0)
+        skipped = max(low - begin, 0)
+        to = begin + skipped - low
+        some = some[skipped : skipped + length - to]
+        result[to : to + len(some)] = some
+    return made

@@ -16,7 +16,7 @@ from ..containers.base import DistributedContainer, check_container, linear_indi
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
-from ..containers.interior import as_carried, as_elements, end_write
+from ..containers.interior import as_carried, elements_at, end_write
 from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed, to_host
@@ -89,7 +89,7 @@ def _again(a: Any, v: Any, places: Array) -> Array:
     """Return the values for some places among those that are written to, which repeat. Collective."""
     if isinstance(v, DistributedContainer):
         wanted = np.ascontiguousarray(places % v.global_size, np.int64)
-        got = as_elements(v, bridge.get(v, wanted))
+        got = elements_at(v, wanted)
         values = fitting("v", got, a.dtype)
         if v.dtype != a.dtype:
             agree(a.context, "put")  # a value that does not fit is an error on every rank
@@ -281,7 +281,7 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         mine = (mine[:, np.newaxis] * len(inner) + inner).reshape(-1)
         places = (from_start(places, a.shape[0])[:, np.newaxis] * len(inner) + inner).reshape(-1)
     if isinstance(value, DistributedContainer):
-        got = as_elements(value, bridge.get(value, np.ascontiguousarray(mine)))
+        got = elements_at(value, np.ascontiguousarray(mine))
         given = fitting("values", got, a.dtype)
     else:
         whole = fitting("values", value, a.dtype)

@@ -19,7 +19,7 @@ from ..policies import Partition
 from ..runtime.agreement import agree, local_step, root_number
 from ..runtime.scheduler import calls_of, root_of
 from ..topology.drawing import EVERY, colour, label
-from .interior import as_elements
+from .interior import elements_at
 
 _CONTIGUOUS = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
 _SHOWN = 3  # indices of a part that is no range are written out
@@ -130,7 +130,7 @@ def _first_and_last(container: Any, root: int) -> str:
         # Where NumPy leaves values out, any one stands in the gap.
         axes = [np.r_[: edge + 1, n - edge : n] if shortened and n > 2 * edge else np.arange(n) for n in shape]
         wanted = np.ravel_multi_index(np.ix_(*axes), shape).astype(np.int64)
-    found = as_elements(container, bridge.get(container, np.ascontiguousarray(wanted)))
+    found = elements_at(container, np.ascontiguousarray(wanted))
     if not here:
         return ""
     if 0 in shape:

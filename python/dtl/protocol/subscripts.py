@@ -9,6 +9,7 @@ import numpy as np
 
 from .._lazy import late
 from .._native.arguments import integer
+from .._native.element_loops import packed
 from .._native.keywords import index_mode
 from .._native.kinds import fitting
 from .._native.library import bridge, state
@@ -19,7 +20,7 @@ from ..containers.indexing import assignment, container_keys, fields, masks, mix
 from ..containers.indexing.mixed_keys import Mixed
 from ..containers.indexing.regions import NEW_AXIS, Region, move
 from ..containers.indexing.subscript import Gathered, Mask, Points, Where, read, truth_value
-from ..containers.interior import as_carried, as_elements, end_write, note_meaning, room_for, run_as
+from ..containers.interior import as_carried, as_elements, elements_at, end_write, note_meaning, room_for, run_as
 from ..containers.layout import BLOCK, Division
 from ..containers.making import created
 from ..containers.places.place import set_part
@@ -210,7 +211,7 @@ class Subscripts:
             scheduler.wait_for(self)
         self._check_open()
         wanted = self._own_indices(indices)
-        return _as_numpy(as_elements(self, bridge.get(self, wanted)))
+        return _as_numpy(elements_at(self, wanted))
 
     @collective
     def put(self: Any, indices: Any, values: Any, mode: Any = "raise", *, op: Any = None) -> None:
@@ -374,7 +375,7 @@ class Subscripts:
         words = masks.agreed_words(mask.chosen)
         if self._placement is Placement.HOST and masks.is_in_global_order(self):
             first, part = self.local_offset, self.local_view()
-            return masks.rows_of(self, part[mask.chosen[first : first + len(part)]], words)
+            return masks.rows_of(self, packed(part, mask.chosen[first : first + len(part)]), words)
         agree(self._context, *words.decode().split(" ", 1))
         made = created(
             self._owning_class(),
@@ -386,7 +387,7 @@ class Subscripts:
             blank=True,
         )
         wanted = mask.indices[made.local_indices()]
-        set_part(made, as_elements(self, bridge.get(self, wanted)))
+        set_part(made, elements_at(self, wanted))
         end_write(made, "getitem")
         run_as(made, self._execution)
         return made

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._native.element_loops import packed
 from ..._native.kinds import fingerprint
 from ..._native.library import bridge
 from ..._native.values import spread
@@ -20,7 +21,7 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
-from ..interior import as_carried, as_elements, division_of, end_write, owning_class_of, run_as, tensor_class_of
+from ..interior import as_carried, division_of, elements_at, end_write, owning_class_of, run_as, tensor_class_of
 from ..layout import BLOCK, Division
 from ..making import created, divide
 from ..places import device
@@ -41,7 +42,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     if mask.ndim < of.ndim:
         chosen = _beside(elements, chosen)
     if of.placement_policy is Placement.HOST:
-        return rows_of(of, elements.local_view()[chosen.local_view()], agreed_words(None))
+        return rows_of(of, packed(elements.local_view(), chosen.local_view()), agreed_words(None))
     part = place_of(of).chosen(elements, chosen)
     agree(ctx, "getitem", "a container as a mask")
     kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
@@ -124,7 +125,7 @@ def _assign_own(of: DistributedContainer, mask: DistributedContainer, value: Arr
 def _rows_chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
     """Return the mask of this rank's rows. Collective."""
     wanted = linear_indices(of, range(mask.ndim))
-    got = as_elements(mask, bridge.get(mask, wanted.reshape(-1)))
+    got = elements_at(mask, wanted.reshape(-1))
     return got.reshape(wanted.shape)
 
 

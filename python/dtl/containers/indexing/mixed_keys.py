@@ -20,8 +20,8 @@ from ..base import DistributedContainer
 from ..indices import last_occurrences
 from ..interior import (
     as_carried,
-    as_elements,
     division_of,
+    elements_at,
     end_write,
     is_where_divided,
     owning_class_of,
@@ -124,7 +124,7 @@ def select(of: Any, chosen: Mixed) -> Any:
         place_of(of).take(made, of, chosen.entries)
     else:
         wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
-        elements = as_elements(of, bridge.get(of, wanted.reshape(-1)))
+        elements = elements_at(of, wanted.reshape(-1))
         set_part(made, elements.reshape(wanted.shape))
     end_write(made, "getitem")
     run_as(made, of.execution_policy)

@@ -11,7 +11,7 @@ from ..._native.objects import handle_of
 from ...policies import Partition, Placement
 from ...runtime.device_array import DeviceArray
 from ..base import DistributedContainer, linear_indices
-from ..interior import as_carried, as_elements
+from ..interior import as_carried, elements_at
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -113,7 +113,7 @@ def put(to: DistributedContainer, entries: Any, values: Array) -> None:
 def own_elements(of: DistributedContainer, wanted: Array) -> Array:
     """Return the elements of this rank's part that a mask of its shape chooses, on the host. Collective."""
     indices = np.ascontiguousarray(linear_indices(of)[wanted])
-    return as_elements(of, bridge.get(of, indices))
+    return elements_at(of, indices)
 
 
 def set_part(to: DistributedContainer, values: Array) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._native.element_loops import packed
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
 from ..interior import as_elements
@@ -24,7 +25,7 @@ def elements(of: DistributedContainer) -> Array:
 
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
     """Return the elements, or rows, where this rank's part of a mask is true."""
-    return of.local_view()[mask.local_view()]
+    return packed(of.local_view(), mask.local_view())
 
 
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array) -> None:
@@ -44,7 +45,7 @@ def puts(to: DistributedContainer) -> bool:
 
 def true_indices(mask: DistributedContainer) -> Array:
     """Return the index in C order of each true element of this rank's part."""
-    return linear_indices(mask)[mask.local_view()]
+    return packed(linear_indices(mask), mask.local_view())
 
 
 def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> None:

@@ -1,0 +1,235 @@
+//go:build cpython
+
+/*
+ * Loops over elements of 1, 2, 4, 8 or 16 bytes, which NumPy has with a branch for each element, or not at all with a place for the
+ * result. They have no branch that depends on the elements: where these are random, the processor would guess every other one wrong.
+ * They do not hold the interpreter's lock.
+ */
+#include "borrowed.h"
+#include "elements.h"
+#include "loops.h"
+#include <string.h>
+
+typedef struct {
+    uint64_t half[2];
+} pair;
+
+/* A loop for each size: NAME is a macro of a type and of what the function is called for. */
+#define FOR_EACH_SIZE(NAME) NAME(uint8_t, 1) NAME(uint16_t, 2) NAME(uint32_t, 4) NAME(uint64_t, 8)
+
+/* blendN writes the element of x where a mask is true, and of y elsewhere. A step is 0 for one element, which is taken everywhere. */
+#define BLEND(type, size)                                                                                                                 \
+    DTL_VECTORS static void blend##size(                                                                                                  \
+        type *restrict out, const uint8_t *restrict mask, const type *restrict x, const type *restrict y, int x_step, int y_step,         \
+        ptrdiff_t n) {                                                                                                                    \
+        if (x_step && y_step)                                                                                                             \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                                             \
+                out[i] = (type)(y[i] ^ ((x[i] ^ y[i]) & (type) - (type)(mask[i] != 0)));                                                  \
+        else if (x_step)                                                                                                                  \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                                             \
+                out[i] = (type)(*y ^ ((x[i] ^ *y) & (type) - (type)(mask[i] != 0)));                                                      \
+        else if (y_step)                                                                                                                  \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                                             \
+                out[i] = (type)(y[i] ^ ((*x ^ y[i]) & (type) - (type)(mask[i] != 0)));                                                    \
+        else                                                                                                                              \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                                             \
+                out[i] = (type)(*y ^ ((*x ^ *y) & (type) - (type)(mask[i] != 0)));                                                        \
+    }
+BLEND(uint16_t, 2)
+BLEND(uint32_t, 4)
+BLEND(uint64_t, 8)
+
+/* blend1 takes eight elements at once: compilers make a branch of one. */
+static void blend1(uint8_t *out, const uint8_t *mask, const uint8_t *x, const uint8_t *y, int x_step, int y_step, ptrdiff_t n) {
+    const uint64_t ones = 0x0101010101010101, low = 0x7f * ones;
+    uint64_t first = *x * ones, second = *y * ones, chosen;
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        memcpy(&chosen, mask + i, 8);
+        if (x_step)
+            memcpy(&first, x + i, 8);
+        if (y_step)
+            memcpy(&second, y + i, 8);
+        chosen = (((chosen & low) + low) | chosen) >> 7 & ones; /* 1 for each byte that is not zero */
+        chosen = second ^ ((first ^ second) & chosen * 0xff);
+        memcpy(out + i, &chosen, 8);
+    }
+    for (; i < n; i++)
+        out[i] = mask[i] != 0 ? x[x_step * i] : y[y_step * i];
+}
+
+static void blend16(pair *restrict out, const uint8_t *restrict mask, const pair *x, const pair *y, int x_step, int y_step, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const pair *from[] = {y + i * y_step, x + i * x_step};
+        out[i] = *from[mask[i] != 0];
+    }
+}
+
+static int blend(void *out, const uint8_t *mask, const void *x, const void *y, int x_step, int y_step, ptrdiff_t n, int size) {
+    switch (size) {
+    case 1: blend1(out, mask, x, y, x_step, y_step, n); return 1;
+    case 2: blend2(out, mask, x, y, x_step, y_step, n); return 1;
+    case 4: blend4(out, mask, x, y, x_step, y_step, n); return 1;
+    case 8: blend8(out, mask, x, y, x_step, y_step, n); return 1;
+    case 16: blend16(out, mask, x, y, x_step, y_step, n); return 1;
+    default: return 0;
+    }
+}
+
+/* count says how many bytes of a mask are not zero. */
+DTL_VECTORS static ptrdiff_t count(const uint8_t *mask, ptrdiff_t n) {
+    ptrdiff_t found = 0;
+    while (n > 0) { /* a vector's lanes of one byte hold 255 */
+        uint8_t sums[64] = {0};
+        ptrdiff_t rows = n / 64 < 255 ? n / 64 : 255;
+        for (ptrdiff_t row = 0; row < rows; row++, mask += 64)
+            for (int i = 0; i < 64; i++)
+                sums[i] = (uint8_t)(sums[i] + (mask[i] != 0));
+        for (int i = 0; i < 64; i++)
+            found += sums[i];
+        n -= 64 * rows;
+        for (; rows == 0 && n > 0; n--)
+            found += *mask++ != 0;
+    }
+    return found;
+}
+
+/* packN writes the elements for which a mask is true, side by side: room of them at most. It ends before one would not fit. */
+#define PACK(type, size)                                                                                                                  \
+    static ptrdiff_t pack##size(type *restrict out, ptrdiff_t room, const type *from, const uint8_t *mask, ptrdiff_t n) {                \
+        ptrdiff_t at = 0, i = 0;                                                                                                          \
+        for (; i < n && at < room; i++) {                                                                                                 \
+            out[at] = from[i];                                                                                                            \
+            at += mask[i] != 0;                                                                                                           \
+        }                                                                                                                                 \
+        return at;                                                                                                                        \
+    }
+FOR_EACH_SIZE(PACK)
+PACK(pair, 16)
+
+static ptrdiff_t pack(void *out, ptrdiff_t room, const void *from, const uint8_t *mask, ptrdiff_t n, int size) {
+    switch (size) {
+    case 1: return pack1(out, room, from, mask, n);
+    case 2: return pack2(out, room, from, mask, n);
+    case 4: return pack4(out, room, from, mask, n);
+    case 8: return pack8(out, room, from, mask, n);
+    default: return pack16(out, room, from, mask, n);
+    }
+}
+
+/* repeatN writes n elements, each as often: the first of all has been written skip times before. */
+#define REPEAT(type, size)                                                                                                                \
+    DTL_VECTORS static void repeat##size(type *restrict out, const type *restrict from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {   \
+        for (ptrdiff_t at = 0; at < n; skip = 0, from++) {                                                                                \
+            const type element = *from;                                                                                                   \
+            ptrdiff_t end = at + often - skip < n ? at + often - skip : n;                                                                \
+            for (; at < end; at++)                                                                                                        \
+                out[at] = element;                                                                                                        \
+        }                                                                                                                                 \
+    }
+FOR_EACH_SIZE(REPEAT)
+REPEAT(pair, 16)
+
+static void repeat(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n, int size) {
+    switch (size) {
+    case 1: repeat1(out, from, often, skip, n); return;
+    case 2: repeat2(out, from, often, skip, n); return;
+    case 4: repeat4(out, from, often, skip, n); return;
+    case 8: repeat8(out, from, often, skip, n); return;
+    default: repeat16(out, from, often, skip, n); return;
+    }
+}
+
+/* known_size says whether there are loops for elements of a size. */
+static int known_size(int size) {
+    if (size == 1 || size == 2 || size == 4 || size == 8 || size == 16)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "elements of %d bytes", size);
+    return 0;
+}
+
+const char blend_doc[] = PyDoc_STR(
+"blend($module, out, mask, x, y, size, /)\n--\n\n"
+"Write elements of size bytes to out: of x where the mask is true, and of y elsewhere. Each of the two has as many as the\n"
+"mask, or one.");
+
+PyObject *bridge_blend(PyObject *module, PyObject *args) {
+    PyObject *out, *mask, *x, *y, *answer = NULL;
+    int size;
+    if (!PyArg_ParseTuple(args, "OOOOi:blend", &out, &mask, &x, &y, &size) || !known_size(size))
+        return NULL;
+    borrowed b = {.count = 0};
+    const uint8_t *chosen = borrow(&b, mask, 0, 0, "mask");
+    ptrdiff_t n = chosen == NULL ? 0 : b.views[0].len;
+    void *to = chosen == NULL ? NULL : borrow(&b, out, 1, n * size, "out");
+    const void *first = to == NULL ? NULL : borrow(&b, x, 0, size, "x");
+    const void *second = first == NULL ? NULL : borrow(&b, y, 0, size, "y");
+    if (second != NULL) {
+        int x_step = b.views[2].len >= n * size, y_step = b.views[3].len >= n * size;
+        Py_BEGIN_ALLOW_THREADS
+        blend(to, chosen, first, second, x_step, y_step, n, size);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}
+
+const char pack_doc[] = PyDoc_STR(
+"pack($module, out, values, mask, size, /)\n--\n\n"
+"Write the values of size bytes for which the mask is true to out, side by side, and return how many there are. Without\n"
+"out, which is None, only that.");
+
+PyObject *bridge_pack(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *mask, *answer = NULL;
+    int size;
+    if (!PyArg_ParseTuple(args, "OOOi:pack", &out, &values, &mask, &size) || !known_size(size))
+        return NULL;
+    borrowed b = {.count = 0};
+    const uint8_t *chosen = borrow(&b, mask, 0, 0, "mask");
+    ptrdiff_t n = chosen == NULL ? 0 : b.views[0].len, found = 0;
+    if (chosen != NULL && out == Py_None) {
+        Py_BEGIN_ALLOW_THREADS
+        found = count(chosen, n);
+        Py_END_ALLOW_THREADS
+        answer = PyLong_FromSsize_t(found);
+    } else if (chosen != NULL) {
+        const void *from = borrow(&b, values, 0, n * size, "values");
+        void *to = from == NULL ? NULL : borrow(&b, out, 1, 0, "out");
+        if (to != NULL) {
+            ptrdiff_t room = b.views[2].len / size;
+            Py_BEGIN_ALLOW_THREADS
+            found = pack(to, room, from, chosen, n, size);
+            Py_END_ALLOW_THREADS
+            answer = PyLong_FromSsize_t(found);
+        }
+    }
+    release(&b);
+    return answer;
+}
+
+const char repeat_doc[] = PyDoc_STR(
+"repeat($module, out, values, often, skip, size, /)\n--\n\n"
+"Fill out with values of size bytes, each of them often, the first one skip times less.");
+
+PyObject *bridge_repeat(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *answer = NULL;
+    Py_ssize_t often, skip;
+    int size;
+    if (!PyArg_ParseTuple(args, "OOnni:repeat", &out, &values, &often, &skip, &size) || !known_size(size))
+        return NULL;
+    if (often < 1 || skip < 0 || skip >= often)
+        return PyErr_Format(PyExc_ValueError, "%zd times, and %zd less", often, skip);
+    borrowed b = {.count = 0};
+    void *to = borrow(&b, out, 1, 0, "out");
+    ptrdiff_t n = to == NULL ? 0 : b.views[0].len / size;
+    const void *from = to == NULL ? NULL : borrow(&b, values, 0, n > 0 ? ((n + skip - 1) / often + 1) * size : 0, "values");
+    if (from != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        repeat(to, from, often, skip, n, size);
+        Py_END_ALLOW_THREADS
+        answer = Py_NewRef(Py_None);
+    }
+    release(&b);
+    return answer;
+}

@@ -1,0 +1,110 @@
+"""Calls that take other ways with many elements, beside NumPy's: sizes of elements, divisions, and numbers of ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from divisions import DIVISIONS, assert_holds, vector
+
+import dtl
+
+#: More than one rank's ways for few, also on four ranks.
+COUNT = 40_013
+
+#: A type of each size that there are loops for, one of another size, and some whose bytes are not numbers.
+TYPES = ("bool", "int8", "float16", "float32", "int64", "complex128", "datetime64[s]", "S5")
+
+
+def _elements(dtype: str, count: int = COUNT) -> Any:
+    numbers = np.random.default_rng(len(dtype)).integers(0, 100, count)
+    return numbers.astype(np.int64).astype(dtype) if dtype[0] == "d" else numbers.astype(dtype)
+
+
+def _mask(count: int = COUNT) -> Any:
+    return np.random.default_rng(2).random(count) < 0.3
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("divided", ["block", "cyclic", "replicated"])
+def test_masks(ctx: dtl.Context, dtype: str, divided: str) -> None:
+    elements, mask = _elements(dtype), _mask()
+    c = vector(ctx, elements, divided)
+    assert_holds(c[mask], elements[mask])
+    assert_holds(c[vector(ctx, mask, divided)], elements[mask])
+    assert_holds(c[vector(ctx, np.zeros(COUNT, bool))], elements[:0])
+    assert_holds(c[vector(ctx, np.ones(COUNT, bool))], elements)
+
+
+def test_a_mask_of_a_matrix(ctx: dtl.Context) -> None:
+    elements = _elements("float64", 40_000).reshape(400, 100)
+    c = dtl.asarray(ctx, elements)
+    assert_holds(c[c > 50], elements[elements > 50])
+    assert_holds(c[c[:, 0] > 50], elements[elements[:, 0] > 50])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("divided", ["block", "cyclic"])
+def test_where(ctx: dtl.Context, dtype: str, divided: str) -> None:
+    x, y, mask = _elements(dtype), _elements(dtype)[::-1].copy(), _mask()
+    one, other, chosen = vector(ctx, x, divided), vector(ctx, y, divided), vector(ctx, mask, divided)
+    assert_holds(np.where(chosen, one, other), np.where(mask, x, y))
+    assert_holds(np.where(chosen, one, y[0]), np.where(mask, x, y[0]))
+    assert_holds(np.where(chosen, x[0], other), np.where(mask, x[0], y))
+    assert_holds(np.where(chosen, x[0], y[0]), np.where(mask, x[0], y[0]))
+
+
+def test_where_spreads_and_converts(ctx: dtl.Context) -> None:
+    x, mask = _elements("float64", 40_000).reshape(400, 100), _mask(40_000).reshape(400, 100)
+    c, chosen = dtl.asarray(ctx, x), dtl.asarray(ctx, mask)
+    assert_holds(np.where(chosen, c, 1), np.where(mask, x, 1))
+    assert_holds(np.where(chosen, c, x[0]), np.where(mask, x, x[0]))
+    assert_holds(np.where(chosen[0], c, np.float32(0.1)), np.where(mask[0], x, np.float32(0.1)))
+    assert_holds(np.where(chosen, c.astype(np.int8), c), np.where(mask, x.astype(np.int8), x))
+    assert_holds(np.where(c, c, np.nan), np.where(x, x, np.nan))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("divided", DIVISIONS)
+def test_elements_by_indices(ctx: dtl.Context, dtype: str, divided: str) -> None:
+    elements, indices = _elements(dtype), np.random.default_rng(3).integers(-COUNT, COUNT, COUNT)
+    c = vector(ctx, elements, divided)
+    assert_holds(np.take(c, vector(ctx, indices)), elements[indices])
+    assert_holds(c[vector(ctx, indices)], elements[indices])
+    assert np.array_equal(c[indices], elements[indices])
+    own = indices[ctx.rank :: 2]
+    assert np.array_equal(c.get(own), elements[own])
+
+
+def test_indices_outside(ctx: dtl.Context) -> None:
+    c = vector(ctx, _elements("float64"))
+    for outside in (COUNT, -COUNT - 1):
+        indices = np.zeros(COUNT, np.int64)
+        indices[-1] = outside
+        with pytest.raises(dtl.BoundsError, match=f"{outside}"):
+            np.take(c, vector(ctx, indices))
+        with pytest.raises(dtl.BoundsError, match=f"{outside}"):
+            c.get(indices)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("divided", DIVISIONS)
+def test_repeat(ctx: dtl.Context, dtype: str, divided: str) -> None:
+    elements = _elements(dtype, 1_003)
+    c = vector(ctx, elements, divided)
+    for often in (0, 1, 7):
+        assert_holds(np.repeat(c, often), np.repeat(elements, often))
+    times = np.random.default_rng(4).integers(0, 9, len(elements))
+    assert_holds(np.repeat(c, times), np.repeat(elements, times))
+
+
+def test_repeat_rows(ctx: dtl.Context) -> None:
+    rows = np.arange(3_000.0).reshape(300, 10)
+    c, times = dtl.asarray(ctx, rows), np.arange(300) % 4
+    for axis in (0, 1, None):
+        assert_holds(np.repeat(c, 3, axis), np.repeat(rows, 3, axis))
+    assert_holds(np.repeat(c, times, 0), np.repeat(rows, times, 0))
+    assert_holds(np.repeat(c[:0], 3, 0), np.repeat(rows[:0], 3, 0))
+    wide = np.arange(200_000.0).reshape(2, 100_000)
+    assert_holds(np.repeat(dtl.asarray(ctx, wide), [3, 2], 0), np.repeat(wide, [3, 2], 0))
