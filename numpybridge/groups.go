@@ -87,19 +87,21 @@ func foldPairs(c *Call) error {
 	return algorithm.FoldPairs(out, codes, group.Values{Column: x, Type: types[0]}, group.Values{Column: y, Type: types[1]}, c.Args[3])
 }
 
-// numberInOrder writes to the first buffer, of int64, the numbers of the values in the second, of the type args[0], as group.NumberInOrder does;
-// args[1] is the number of threads. The result is a row of each value.
+// numberInOrder writes to the first buffer, of int64, the numbers of the values in the third, of the type args[0], as group.NumberInOrder does;
+// args[1] is the number of threads. The second, which has two words for each value, is written to as well: the rows, and behind the
+// words of all of them the keys. The result is how many there are.
 func numberInOrder(c *Call) error {
 	borrowed := c.buffers()
-	out, _, values, err := borrowed.grouped(dtype.Int64, dtype.Type(c.Args[0]))
+	out, words, values, err := borrowed.grouped(dtype.Int64, dtype.Type(c.Args[0]))
 	if err != nil {
 		return err
 	}
-	if out.Count != values.Count {
-		return status.New(status.Internal, "%d numbers for %d values", out.Count, values.Count)
+	n := values.Count
+	if out.Count != n || len(words) != 2*n {
+		return status.New(status.Internal, "%d numbers and %d words for %d values", out.Count, len(words), n)
 	}
-	rows := algorithm.NumberInOrder(memory.As[int64](out), values, c.Args[1])
-	return c.answer([]int64{int64(len(rows))}, rows...)
+	keys := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), 2*n)[n:]
+	return c.answer(nil, int64(algorithm.NumberInOrder(memory.As[int64](out), words[:n], keys, values, c.Args[1])))
 }
 
 // orderGroups writes to the first buffer, of int64, the rows in the order of their groups and of their values, and behind them where each

@@ -12,8 +12,8 @@ func NumberKeys(codes []int64, c group.Column, size, known int, threads int64) [
 }
 
 // NumberInOrder numbers values as group.NumberInOrder does. Local.
-func NumberInOrder(codes []int64, values memory.Span, threads int64) []int64 {
-	return group.NumberInOrder(codes, values, workers(threads))
+func NumberInOrder(codes, rows []int64, keys []uint64, values memory.Span, threads int64) int {
+	return group.NumberInOrder(codes, rows, keys, values, workers(threads))
 }
 
 // RenumberKeys replaces numbers as group.Renumber does. Local.

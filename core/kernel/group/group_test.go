@@ -380,7 +380,11 @@ func TestNumberInOrder(t *testing.T) {
 			distinct = append(distinct, math.NaN())
 		}
 		for _, workers := range []radix.Workers{{}, side(3)} {
-			rows := NumberInOrder(codes, memory.Of(dtype.Float64, v), workers)
+			rows, keys := make([]int64, n), make([]uint64, n)
+			rows = rows[:NumberInOrder(codes, rows, keys, memory.Of(dtype.Float64, v), workers)]
+			if !slices.IsSorted(keys[:len(rows)]) {
+				t.Fatalf("%d keys are not in order", len(rows))
+			}
 			for number, row := range rows {
 				if v[row] != distinct[number] && distinct[number] == distinct[number] {
 					t.Fatalf("%v has the number %d of %v", v[row], number, distinct[number])

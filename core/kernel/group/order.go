@@ -96,20 +96,22 @@ func Places(places, rows, ends []int64, workers radix.Workers) {
 	})
 }
 
-// NumberInOrder writes to codes the number of each value by the order of values, all NaNs as one that is the greatest, and returns a row of each
-// value, in this order. It sorts, which takes less time than a hash table if most values are distinct.
-func NumberInOrder(codes []int64, values memory.Span, workers radix.Workers) []int64 {
-	rows, keys := make([]int64, len(codes)), make([]uint64, len(codes))
+// NumberInOrder writes to codes the number of each value by the order of values, all NaNs as one that is the greatest. Of each value, in
+// this order, it writes a row to rows and its key of radix.Order to keys, which have as many elements as there are values, and returns how
+// many it has written. It sorts, which takes less time than a hash table if most values are distinct.
+func NumberInOrder(codes, rows []int64, keys []uint64, values memory.Span, workers radix.Workers) int {
 	order := radix.NewOrder(values.Type, false)
 	radix.Argsort(memory.Of(dtype.Int64, rows), memory.Of(dtype.Uint64, keys), values, order, workers)
 	radix.NumberedKeys(memory.Of(dtype.Uint64, keys), memory.Of(dtype.Int64, rows), values, order, 0, workers)
 	parts := max(1, min(4*workers.Size, len(codes)/chunk))
-	first := make([]int64, parts+1) // the numbers of the first values of parts
+	first := make([]int, parts+1) // the number of the first value that begins in a part
+	begins := make([]bool, parts) // whether the part's first row has another value than the row before
 	each(workers, len(codes), parts, func(part, lo, hi int) {
-		n := int64(0)
-		for i := max(lo, 1); i < hi; i++ {
-			if keys[i] != keys[i-1] {
+		n := 0
+		for i := lo; i < hi; i++ {
+			if i == 0 || keys[i] != keys[i-1] {
 				n++
+				begins[part] = begins[part] || i == lo
 			}
 		}
 		first[part+1] = n
@@ -117,20 +119,29 @@ func NumberInOrder(codes []int64, values memory.Span, workers radix.Workers) []i
 	for part := range parts {
 		first[part+1] += first[part]
 	}
-	found := make([]int64, min(int64(len(codes)), first[parts]+1))
 	each(workers, len(codes), parts, func(part, lo, hi int) {
-		number := first[part]
-		for i, row := range rows[lo:hi] {
-			if at := lo + i; at == 0 {
-				found[0] = row
-			} else if keys[at] != keys[at-1] {
-				number++
-				found[number] = row
-			}
-			codes[row] = number
-		}
+		numberRuns(codes, rows[lo:hi], keys[lo:hi], begins[part], int64(first[part]))
 	})
-	return found
+	for part := range parts {
+		lo, n := len(codes)*part/parts, first[part+1]-first[part]
+		copy(rows[first[part]:], rows[lo:lo+n])
+		copy(keys[first[part]:], keys[lo:lo+n])
+	}
+	return first[parts]
+}
+
+// numberRuns numbers rows with sorted keys from one on, and moves the first row of each key, and the key, to the front. Unless a key
+// begins with the first row, those before the next have the number below.
+func numberRuns(codes, rows []int64, keys []uint64, begins bool, number int64) {
+	n, before := 0, uint64(0)
+	for i, row := range rows {
+		if key := keys[i]; i == 0 && begins || i > 0 && key != before {
+			rows[n], keys[n] = row, key
+			n++
+		}
+		before = keys[i]
+		codes[row] = number + int64(n) - 1
+	}
 }
 
 // scatter counts the rows of each group, writes to ends how many there are up to the end of each, and calls do with the bounds of parts of

@@ -14,6 +14,7 @@ from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from . import loops
 from .rows import arrow
+from .threaded import over
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -44,11 +45,14 @@ class Codes(NamedTuple):
         All numbers are below it. Some may be of no row.
     values
         What returns the values that numbers stand for: a list of pyarrow arrays, one of each column.
+    dense
+        Whether each number is surely of a row.
     """
 
     of_row: Array
     width: int
     values: Callable[[Array], list[Any]]
+    dense: bool = False
 
 
 def numbered(names: list[str], columns: list[Any]) -> Codes:
@@ -75,7 +79,16 @@ def dense(codes: Codes) -> Codes:
     """Return numbers in the same order, each of which is of a row."""
     present, of_row = distinct(codes.of_row, codes.width)
     values = codes.values  # not with the numbers of rows, which take memory
-    return Codes(of_row, len(present), lambda wanted: values(present[wanted]))
+    return Codes(of_row, len(present), lambda wanted: values(present[wanted]), True)
+
+
+def table_of(codes: Codes, wanted: Array, schema: Any) -> Any:
+    """Return the values that numbers stand for as a table of a schema."""
+    if not len(wanted):
+        return arrow().table(codes.values(wanted), schema=schema)
+    parts = over(len(wanted), lambda begin, end: codes.values(wanted[begin:end]))
+    columns = [arrow().chunked_array(list(arrays), field.type) for arrays, field in zip(zip(*parts), schema)]
+    return arrow().table(columns, schema=schema)
 
 
 def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
@@ -95,8 +108,8 @@ def _unique(numbers: Array) -> tuple[Array, Array]:
     bits = numbers.view(f"i{numbers.itemsize}")
     sample = bits[:: max(len(bits) // _SAMPLE, 1)]
     if 2 * len(distinct_sorted(sample)) > len(sample):  # to sort takes less time than a large hash table
-        codes, rows = loops.numbered_in_order(numbers)
-        return numbers[rows], codes
+        codes, found = loops.numbered_in_order(numbers)
+        return found, codes
     codes, rows = loops.numbered_words(numbers if numbers.itemsize >= _WORD else numbers.astype(np.int32))
     found = numbers[rows]
     order = np.argsort(found)
@@ -117,11 +130,14 @@ def together(one: Codes, other: Codes) -> Codes:
     """Return the numbers of rows by two sets of columns, the first of which is not used again."""
     if one.width * other.width >= _LARGEST:
         one, other = dense(one), dense(other)
-    width = other.width
-    of_row = one.of_row
-    of_row *= width
-    of_row += other.of_row
+    width, of_row, further = other.width, one.of_row, other.of_row
 
+    def combine(begin: int, end: int) -> None:
+        part = of_row[begin:end]
+        part *= width
+        part += further[begin:end]
+
+    over(len(of_row), combine)
     values_of_one, values_of_other = one.values, other.values  # not with the numbers of rows, which take memory
 
     def values(wanted: Array) -> list[Any]:
@@ -170,10 +186,15 @@ def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
     width = high - low + 1
     if width < _LARGEST and (missing is None or width <= max(_SPARSE * len(numbers), _ANYWAY)):
         least = np.array(low).astype(np.int64)  # of uint64, those that are too large wrap around
-        of_row = numbers.astype(np.int64, copy=False) - least
+        of_row, dtype = np.empty(len(numbers), np.int64), numbers.dtype
+
+        def subtract(begin: int, end: int) -> None:
+            np.subtract(numbers[begin:end].astype(np.int64, copy=False), least, out=of_row[begin:end])
+
+        over(len(of_row), subtract)
 
         def values(wanted: Array) -> list[Any]:
-            found = (wanted + least).astype(numbers.dtype)
+            found = (wanted + least).astype(dtype, copy=False)
             return [typed(found, kind, None if missing is None else wanted == width)]
 
         if missing is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .codes import numbered
+from .codes import numbered, table_of
 from .folds import Groups
 from .moves import expect, is_explained
 from .owners import VALUES
@@ -46,10 +46,10 @@ class LocalGroups:
         codes = numbered(keys, [self.column(name) for name in keys])
         self.groups = Groups(codes.of_row, codes.width)
         #: The numbers that are of a row, in order.
-        self.present = np.flatnonzero(self.groups.sizes())
+        self.present = np.arange(codes.width) if codes.dense else np.flatnonzero(self.groups.sizes())
         schema = arrow().schema([rows.schema.field(name) for name in keys])
         #: The distinct keys, in order.
-        self.keys = arrow().table(codes.values(self.present), schema=schema)
+        self.keys = table_of(codes, self.present, schema)
 
     def column(self, name: str) -> Any:
         """Return the values of the rows that belong to a group."""

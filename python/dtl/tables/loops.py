@@ -48,13 +48,15 @@ def _numbered(
 
 
 def numbered_in_order(numbers: Array) -> tuple[Array, Array]:
-    """Return the number of each of NumPy's numbers in their order, and a row of each; every NaN is the greatest."""
-    codes = np.empty(len(numbers), np.int64)
-    borrowed = (codes, None, np.ascontiguousarray(numbers))
-    found = bridge.over_buffers(
-        bridge.NUMBER_IN_ORDER, borrowed, (), dtype_number(numbers.dtype), get_num_threads(), 0, 0
-    )
-    return codes, np.asarray(found)
+    """Return the number of each of NumPy's numbers in their order, and the distinct ones; every NaN is the greatest."""
+    values = np.ascontiguousarray(numbers)
+    codes, words = np.empty(len(values), np.int64), np.empty((2, len(values)), np.int64)
+    kind = dtype_number(values.dtype)
+    count = bridge.over_buffers(bridge.NUMBER_IN_ORDER, (codes, words, values), (), kind, get_num_threads(), 0, 0)
+    rows, keys = words[:, :count]
+    if values.dtype == np.int64:  # whose keys are the numbers but for the bit of the sign, and need no look at the rows
+        return codes, keys ^ np.int64(-(2**63))
+    return codes, values[rows]
 
 
 def ordered(codes: Array, width: int, numbers: Array = None, descending: bool = False) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from .._native import slow_paths
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from .codes import in_order, numbered
+from .codes import in_order, numbered, table_of
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
 from .moves import expect, words_of
@@ -202,5 +202,5 @@ def _merged(keys: Any, distinct: bool) -> tuple[Array, int, Any]:
     there[codes.of_row] = True
     present = np.flatnonzero(there)
     places = np.cumsum(there) - 1
-    merged = arrow().table(codes.values(present), schema=keys.schema)
+    merged = table_of(codes, present, keys.schema)
     return places[codes.of_row], len(present), merged

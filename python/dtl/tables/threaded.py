@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Callable, Sequence, TypeVar
 
 from .._native.threads import get_num_threads
 
 Made = TypeVar("Made")
+
+#: So many rows are one task.
+ROWS = 1 << 18
+
+
+def over(rows: int, do: Callable[[int, int], Made]) -> list[Made]:
+    """Return what a task returns for each of the parts of some rows, given the first row of a part and its end."""
+    return each([partial(do, begin, min(begin + ROWS, rows)) for begin in range(0, rows, ROWS)])
 
 
 def each(tasks: Sequence[Callable[[], Made]]) -> list[Made]:

@@ -55,10 +55,11 @@ def test_numbers(seed: int, rows: int, distinct: int, threads: int) -> None:
         codes, _ = loops.numbered_words(words, known)
         number = dict(zip(words[:known].tolist(), codes[:known].tolist()))
         assert codes[known:].tolist() == [number.get(word, -1) for word in words[known:].tolist()]
-        codes, first = loops.numbered_in_order(words)
-        found, inverse = np.unique(words, return_inverse=True)
-        np.testing.assert_array_equal(codes, inverse)
-        np.testing.assert_array_equal(words[first], found)
+        for numbers in (words, -words.astype(np.int32), words / 7, words.astype(np.uint64)):
+            codes, distinct = loops.numbered_in_order(numbers)
+            found, inverse = np.unique(numbers, return_inverse=True)
+            np.testing.assert_array_equal(codes, inverse)
+            np.testing.assert_array_equal(distinct, found)
 
 
 @hypothesis.settings(max_examples=15)
