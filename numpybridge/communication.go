@@ -72,9 +72,9 @@ func send(c *Call) error {
 }
 
 func recv(c *Call) error {
-	want := comm.Want{Type: dtype.Type(c.Args[2]), Count: c.Args[3]}
+	expected := comm.Expected{Type: dtype.Type(c.Args[2]), Count: c.Args[3]}
 	return c.on(func(on *comm.Comm) (err error) {
-		c.Result, err = on.Recv(c.out(), want, c.Args[0], c.Args[1])
+		c.Result, err = on.Recv(c.out(), expected, c.Args[0], c.Args[1])
 		return err
 	})
 }

@@ -130,8 +130,8 @@ static PyObject *with_result(const ShortCallObject *s, fast_call *t, int here, i
 /* with_ranks makes a call in which it matters who this rank is, or how many there are. */
 static PyObject *with_ranks(const ShortCallObject *s, fast_call *t, const RanksObject *ranks) {
     int here = s->root < 0 || t->call.args[s->root] == ranks->rank;
-    int ignores = s->answer == DEALT && !here; /* the value */
-    if (!ignores && (!take_value(t) || (s->answer == DEALT && !t->call.in.given)))
+    int ignores = s->answer == SCATTERED && !here; /* the value */
+    if (!ignores && (!take_value(t) || (s->answer == SCATTERED && !t->call.in.given)))
         Py_RETURN_NOTIMPLEMENTED;
     if (ranks->board != NULL || ranks->nodes != NULL) {
         PyObject *answer = fast_collective(s, t, ranks, here);
@@ -144,7 +144,7 @@ static PyObject *with_ranks(const ShortCallObject *s, fast_call *t, const RanksO
     if (s->answer == SHARED && !here) /* nobody gets the value; an array says what is expected */
         t->call.in.given = t->call.in.given && t->call.in.kind == DTL_NDARRAY;
     PyObject *answer = given_out(t);
-    if (s->answer == DEALT || !here || answer != Py_None)
+    if (s->answer == SCATTERED || !here || answer != Py_None)
         return answer;
     Py_DECREF(answer);
     return Py_NewRef(t->value);

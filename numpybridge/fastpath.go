@@ -117,7 +117,7 @@ func dtl_meet(b *C.dtl_signature, failed **C.char) {
 	c := Call{Handle: int64(b.handle)}
 	err := c.within(func(on *comm.Comm) error {
 		signature := wire.Signature{
-			Op: Code(b.code).row().name, Type: dtype.Type(b._type), Count: int(b.count), Root: int64(b.root), Loose: b.loose != 0,
+			Op: Code(b.code).row().name, Type: dtype.Type(b._type), Count: int(b.count), Root: int64(b.root), ElementsOptional: b.elements_optional != 0,
 		}
 		if b.op >= 0 {
 			signature.Operator = kernel.Op(b.op).String()

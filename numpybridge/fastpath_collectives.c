@@ -154,7 +154,7 @@ static PyObject *broadcast_from(const ShortCallObject *s, fast_call *t, const Ra
         Py_RETURN_NOTIMPLEMENTED;
     }
     int64_t bytes = in->count * type_of(t)->size;
-    m.signature.loose = 1;
+    m.signature.elements_optional = 1;
     m.signature.root = t->call.args[s->root] + 1;
     m.signature.type = type_of(t)->number;
     m.signature.count = in->count;
@@ -193,7 +193,7 @@ static PyObject *take_from_root(fast_call *t, const meeting *m, int part, int pa
     return give_result(t);
 }
 
-/* take_own makes the result of root's own part of what it deals out. */
+/* take_own makes the result of root's own part of what it scatters. */
 static PyObject *take_own(fast_call *t, const RanksObject *ranks) {
     dtl_array *r = &t->call.result;
     *r = t->call.in;
@@ -215,7 +215,7 @@ static PyObject *broadcast_to(const ShortCallObject *s, fast_call *t, const Rank
         Py_RETURN_NOTIMPLEMENTED;
     const dtl_array *stated = out->given ? out : &t->call.in;
     int states = stated->given && stated->kind == DTL_NDARRAY;
-    m.signature.loose = 1;
+    m.signature.elements_optional = 1;
     m.signature.root = t->call.args[s->root] + 1;
     m.signature.type = states ? stated->type : 0;
     m.signature.count = states ? stated->count : 0;
@@ -248,22 +248,22 @@ static PyObject *scatter(const ShortCallObject *s, fast_call *t, const RanksObje
         meeting_end(&m);
         Py_RETURN_NOTIMPLEMENTED;
     }
-    m.signature.loose = 1;
+    m.signature.elements_optional = 1;
     m.signature.root = t->call.args[s->root] + 1;
     m.signature.type = here ? type_of(t)->number : out->given ? out->type : 0;
     m.signature.count = here ? in->count / ranks->size : out->given ? out->count : 0;
     m.signature.waits = !meeting_may_go_on(&m) ? DTL_FOR_ALL : here ? DTL_FOR_NONE : DTL_FOR_ROOT;
     int64_t bytes = here ? in->count * type_of(t)->size : 0;
-    m.deals = 1;
+    m.scatters = 1;
     m.into = !here && out->given ? out->data : NULL;
     m.into_bytes = out->count * out->itemsize;
     m.lends = here && (!out->given || !overlap(in->data, bytes, out->data, m.into_bytes));
     int joined = here ? meeting_join(&m, head, header_put_entry(head, t), in->data, (int)bytes) : meeting_join(&m, NULL, 0, NULL, 0);
     if (joined <= 0)
         return left_by(joined, &m, t->value, t->out);
-    int dealt = m.board == NULL && dtl_nodes_dealt(m.nodes);
+    int scattered = m.board == NULL && dtl_nodes_scattered(m.nodes);
     PyObject *answer = here    ? take_own(t, ranks)
-                       : dealt ? take_from_root(t, &m, 0, dealt)
+                       : scattered ? take_from_root(t, &m, 0, scattered)
                                : take_from_root(t, &m, ranks->rank, ranks->size);
     meeting_end(&m);
     return answer;
@@ -274,7 +274,7 @@ PyObject *fast_collective(const ShortCallObject *s, fast_call *t, const RanksObj
         Py_RETURN_NOTIMPLEMENTED;
     if (s->answer == SHARED)
         return here ? broadcast_from(s, t, ranks) : broadcast_to(s, t, ranks);
-    if (s->answer == DEALT)
+    if (s->answer == SCATTERED)
         return scatter(s, t, ranks, here);
     if (!t->call.in.given || (s->answer == LIKE && (t->value == Py_True || t->value == Py_False)))
         Py_RETURN_NOTIMPLEMENTED;

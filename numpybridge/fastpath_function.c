@@ -6,7 +6,7 @@
 #include "short_call.h"
 
 /* The words for what comes back. */
-static const char *const answers[] = {"received", "sent",  "exchanged", "shared", "dealt",   "like",    "stacked", "met",
+static const char *const answers[] = {"received", "sent",  "exchanged", "shared", "scattered",   "like",    "stacked", "met",
                                       "folded",   "written", "read",    "added",  "counted", "flushed", NULL};
 
 /* learn_place reads the word that says what a parameter is, and returns what follows it; NULL for no such word. */
@@ -166,7 +166,7 @@ PyTypeObject ShortCallType = {
 "ShortCall(prepare, code, places, answer, fold=0, /)\n--\n\n"
 "The short way to an operation, in front of the function in Python that prepares arguments for it. Places has a word\n"
 "for each parameter: owner, in, out, a digit for an integer of the call, which may follow root, size or dtype, or none\n"
-"or false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, dealt,\n"
+"or false for what has to be None or False. Answer says what comes back: received, sent, exchanged, shared, scattered,\n"
 "like, stacked, met or folded, by that fold; and of windows written, read, added, counted or flushed."),
     .tp_new = short_new,
     .tp_dealloc = short_dealloc,

@@ -45,7 +45,7 @@ int meeting_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t p
     m->rank = ranks->rank;
     m->size = ranks->size;
     m->signature = (dtl_signature){.handle = handle, .code = code, .op = -1};
-    m->deals = m->kept = 0;
+    m->scatters = m->kept = 0;
     const volatile uint64_t *broken = (const volatile uint64_t *)board->broken;
     if (__atomic_load_n(&board->owner, __ATOMIC_ACQUIRE) == handle && broken[0] == 0 && broken[1] == board->split)
         return 1;
@@ -185,7 +185,7 @@ int meeting_join(meeting *m, const void *head, int head_bytes, const void *eleme
     }
     if (m->signature.waits == DTL_FOR_NONE || m->signature.waits == DTL_FOR_ROOT)
         dtl_describe(m->board, m->rank, &m->signature, m->print, by);
-    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->signature, m->print, by), dtl_want(&m->signature), m->signature.waits,
+    dtl_lay_down(m->board, m->rank, dtl_fingerprint(&m->signature, m->print, by), dtl_elements_hash(&m->signature), m->signature.waits,
                  m->signature.waits == DTL_FOR_ROOT ? (int)m->signature.root - 1 : 0, head, head_bytes, elements, bytes);
     if (m->signature.waits == DTL_TOGETHER)
         dtl_come_together(m->board, m->rank, m->size, m->signature.op >= 0 && bytes > 0 && bytes <= DTL_PAYLOAD_BYTES ? combine : NULL, &m->signature);

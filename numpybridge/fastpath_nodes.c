@@ -29,7 +29,7 @@ int nodes_begin(meeting *m, const RanksObject *ranks, int64_t code, uint64_t pri
     m->size = ranks->size;
     m->signature = (dtl_signature){.handle = handle, .code = code, .op = -1};
     m->into = NULL;
-    m->into_bytes = m->deals = m->lends = m->kept = 0;
+    m->into_bytes = m->scatters = m->lends = m->kept = 0;
     if (__atomic_load_n(&n->owner, __ATOMIC_ACQUIRE) == handle && __atomic_load_n(&n->broken, __ATOMIC_RELAXED) == 0 &&
         !dtl_nodes_should_listen(n))
         return 1;
@@ -73,14 +73,17 @@ static int without_meeting(const meeting *m) { return m->signature.root != 0 && 
 /* role returns what this rank does in such a call. */
 static uint8_t role(const meeting *m) {
     int root = m->rank == (int)m->signature.root - 1;
-    if (m->signature.loose)
+    if (m->signature.elements_optional)
         return root ? DTL_NODES_GIVES : DTL_NODES_TAKES;
     return root ? DTL_NODES_COLLECTS : DTL_NODES_BRINGS;
 }
 
 /* pass makes a call without a meeting. */
 static int pass(meeting *m, uint64_t fingerprint, uint64_t operator, const dtl_nodes_elements *brought) {
-    dtl_nodes_record call = {.want = dtl_want(&m->signature), .operation = m->print, .operator = operator, .count = m->signature.count};
+    dtl_nodes_record call = {.elements_hash = dtl_elements_hash(&m->signature),
+                             .operation = m->print,
+                             .operator = operator,
+                             .count = m->signature.count};
     call.type = (int32_t)m->signature.type;
     call.root = (int32_t)m->signature.root;
     call.role = role(m);
@@ -90,10 +93,12 @@ static int pass(meeting *m, uint64_t fingerprint, uint64_t operator, const dtl_n
 
 int nodes_come(meeting *m, uint64_t fingerprint, uint64_t operator, const void *head, int head_bytes, const void *elements, int bytes) {
     dtl_nodes *n = m->nodes;
-    dtl_stated s = {.fingerprint = fingerprint, .want = dtl_want(&m->signature), .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
+    dtl_stated s = {.fingerprint = fingerprint,
+                    .elements_hash = dtl_elements_hash(&m->signature),
+                    .started = __atomic_load_n(&n->started, __ATOMIC_RELAXED)};
     dtl_nodes_elements brought = {.at = elements, .count = m->signature.count, .bytes = bytes, .type = (int32_t)m->signature.type, .op = (int32_t)m->signature.op};
-    brought.way = m->signature.loose ? (m->deals ? DTL_DEALT : DTL_FROM_ROOT) : m->signature.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
-    if (bytes == 0 && head_bytes == 0 && !m->signature.loose) { /* they are moved after the meeting, if there are any */
+    brought.way = m->signature.elements_optional ? (m->scatters ? DTL_SCATTERED : DTL_FROM_ROOT) : m->signature.op >= 0 ? DTL_COMBINED_FOR_ALL : DTL_TO_ALL;
+    if (bytes == 0 && head_bytes == 0 && !m->signature.elements_optional) { /* they are moved after the meeting, if there are any */
         brought.count = 0;
         brought.way = DTL_TO_ALL;
     }

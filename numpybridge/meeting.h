@@ -15,7 +15,7 @@ typedef struct {
     int rank, size;
     void *into; /* where the elements that come are to go, if that is known */
     int64_t into_bytes;
-    int deals; /* 1: root's elements are dealt out */
+    int scatters; /* 1: root's elements are scattered */
     int lends; /* 1: the elements may be sent from where they are */
     int kept;  /* what of both an operation still uses, of a call that not all made: nodes.h */
 } meeting;

@@ -125,8 +125,8 @@ const (
 	PutAt
 	Truths
 	Choose
-	Linked
-	Reached
+	NCCLCollective
+	GPUMessage
 	MoveAll
 	Join
 	MoveAdding
@@ -296,8 +296,8 @@ var operations = [...]operation{
 	PutAt:          {"PUT_AT", "setitem", putAt, local, "owner values places mask"},
 	Truths:         {"TRUTHS", "nonzero", truths, local, "owner first"},
 	Choose:         {"CHOOSE", "getitem", choose, local, "owner mask"},
-	Linked:         {"LINKED", "nccl", linked, wantsInput, "owner in:arrays call op root"},
-	Reached:        {"REACHED", "message", reached, wantsInput, "owner in:arrays call"},
+	NCCLCollective: {"NCCL_COLLECTIVE", "nccl", ncclCollective, wantsInput, "owner in:arrays call op root"},
+	GPUMessage:     {"GPU_MESSAGE", "message", gpuMessage, wantsInput, "owner in:arrays call"},
 	Draw:           {"DRAW", "draw", draw, 0, "owner in:spec kind least width list:extents"},
 	DrawInto:       {"DRAW_INTO", "draw", drawInto, local, "owner out:out kind least width start list:stream"},
 	DrawStart:      {"DRAW_START", "draw", drawStart, local, "owner out:state block list:stream"},

@@ -57,15 +57,15 @@ var cConstants = map[string]int{
 }
 
 // cFingerprint returns what C makes of a signature, whose operator is the op-th, if there is one.
-func cFingerprint(s wire.Signature, op int) (fingerprint, want uint64) {
+func cFingerprint(s wire.Signature, op int) (fingerprint, elementsHash uint64) {
 	b := C.dtl_signature{op: -1, _type: C.int64_t(s.Type), count: C.int64_t(s.Count), root: C.int64_t(s.Root)}
 	if s.Operator != "" {
 		b.op = C.int64_t(op)
 	}
-	if s.Loose {
-		b.loose = 1
+	if s.ElementsOptional {
+		b.elements_optional = 1
 	}
-	return uint64(C.dtl_fingerprint(&b, C.uint64_t(wire.Hash(s.Op)), C.uint64_t(wire.Hash(s.Operator)))), uint64(C.dtl_want(&b))
+	return uint64(C.dtl_fingerprint(&b, C.uint64_t(wire.Hash(s.Op)), C.uint64_t(wire.Hash(s.Operator)))), uint64(C.dtl_elements_hash(&b))
 }
 
 // cPutHeader encodes a header in C.
@@ -109,8 +109,8 @@ func inC(b *board.Board, rank, size int) cBoard {
 	return cBoard{(*C.dtl_board)(at), C.int(rank), C.int(size)}
 }
 
-func (b cBoard) lay(fingerprint, want uint64, waits board.Waits, root int, head, elements []byte) {
-	C.dtl_lay_down(b.at, b.rank, C.uint64_t(fingerprint), C.uint64_t(want), C.int(waits), C.int(root),
+func (b cBoard) lay(fingerprint, elementsHash uint64, waits board.Waits, root int, head, elements []byte) {
+	C.dtl_lay_down(b.at, b.rank, C.uint64_t(fingerprint), C.uint64_t(elementsHash), C.int(waits), C.int(root),
 		unsafe.Pointer(unsafe.SliceData(head)), C.int(len(head)), unsafe.Pointer(unsafe.SliceData(elements)), C.int(len(elements)))
 }
 

@@ -93,21 +93,21 @@ enum { DTL_SUM, DTL_PROD, DTL_OPERATORS };
 /* What the ranks of a call must pass alike, as the rank that is to make the call without Go states it. */
 typedef struct {
     int64_t handle, code, op, type, count, root; /* op: -1 where there is none; root: one more than the rank, or 0 */
-    int32_t loose; /* type and count must be alike only among ranks that state them */
+    int32_t elements_optional; /* type and count must be alike only among ranks that state them */
     int32_t waits; /* for whom */
 } dtl_signature;
 
 /* dtl_fingerprint returns that of a call, from the hashes of the names of its operation and its operator. */
 static inline uint64_t dtl_fingerprint(const dtl_signature *b, uint64_t operation, uint64_t operator) {
     uint64_t h = dtl_mix(dtl_mix(operation, (uint64_t)b->root), 0);
-    if (!b->loose)
+    if (!b->elements_optional)
         h = dtl_mix(dtl_mix(h, (uint64_t)b->type), (uint64_t)b->count);
     return b->op >= 0 ? dtl_mix(h, operator) : h;
 }
 
-/* dtl_want returns a number for the elements that a rank of a loose call states; 0: it states none. */
-static inline uint64_t dtl_want(const dtl_signature *b) {
-    return b->loose && b->type != 0 ? dtl_mix((uint64_t)b->type, (uint64_t)b->count) | 1 : 0;
+/* dtl_elements_hash returns a number for the elements that a rank of a call whose elements are optional states; 0: it states none. */
+static inline uint64_t dtl_elements_hash(const dtl_signature *b) {
+    return b->elements_optional && b->type != 0 ? dtl_mix((uint64_t)b->type, (uint64_t)b->count) | 1 : 0;
 }
 
 /* ---- Meetings in shared memory: core/board ---- */
@@ -203,7 +203,7 @@ enum { DTL_FOR_ALL, DTL_FOR_NONE, DTL_FOR_ROOT, DTL_TOGETHER };
 
 /* What a rank lays down: core/board.Entry. */
 typedef struct {
-    uint64_t seq, history, want;
+    uint64_t seq, history, elements_hash;
     int16_t code;
     uint8_t waits, behind;
     uint16_t bytes, root;
@@ -333,7 +333,7 @@ static inline int dtl_make_room(dtl_board *b, int rank, int size, int waits, int
 }
 
 /* dtl_lay_down lays down a rank's entry for its next meeting, with up to two pieces, dtl_most_payload in all. There is room. */
-static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t want, int waits, int root, const void *head,
+static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, uint64_t elements_hash, int waits, int root, const void *head,
                                 int head_bytes, const void *elements, int bytes) {
     uint64_t seq = b->seq + 1, behind = seq - (b->floor < b->seq ? b->floor : b->seq);
     dtl_entry *mine = dtl_overwrite(b, rank, seq);
@@ -341,7 +341,7 @@ static inline void dtl_lay_down(dtl_board *b, int rank, uint64_t fingerprint, ui
     int all = head_bytes + bytes;
     b->history = dtl_mix(b->history, fingerprint);
     __atomic_store_n(&mine->history, b->history, __ATOMIC_RELAXED);
-    mine->want = want;
+    mine->elements_hash = elements_hash;
     mine->code = 0;
     mine->waits = (uint8_t)waits;
     mine->behind = (uint8_t)(behind < 255 ? behind : 255);
@@ -384,17 +384,17 @@ static inline char *dtl_payload(const dtl_board *b, int rank, int *bytes) {
 /* dtl_agree says whether a rank that has come makes the same call as this one, and can. */
 static inline int dtl_agree(const dtl_entry *mine, const dtl_entry *theirs) {
     return theirs->code == 0 && theirs->history == mine->history &&
-           (theirs->want == 0 || mine->want == 0 || theirs->want == mine->want);
+           (theirs->elements_hash == 0 || mine->elements_hash == 0 || theirs->elements_hash == mine->elements_hash);
 }
 
 /* dtl_all_agree says whether so many ranks make the same call, and can: core/comm/wire.Agreement. */
 static inline int dtl_all_agree(dtl_board *b, int size) {
-    uint64_t history = dtl_entry_of(b, 0)->history, want = 0;
+    uint64_t history = dtl_entry_of(b, 0)->history, elements_hash = 0;
     for (int rank = 0; rank < size; rank++) {
         const dtl_entry *e = dtl_entry_of(b, rank);
-        if (e->code != 0 || e->history != history || (e->want != 0 && want != 0 && e->want != want))
+        if (e->code != 0 || e->history != history || (e->elements_hash != 0 && elements_hash != 0 && e->elements_hash != elements_hash))
             return 0;
-        want |= e->want;
+        elements_hash |= e->elements_hash;
     }
     b->floor = b->seq;
     return 1;
@@ -415,7 +415,7 @@ enum { DTL_DIFFER, DTL_AGREE, DTL_COMBINED };
 typedef struct {
     uint64_t arrived;
     char rest[56];
-    uint64_t seq, history, want;
+    uint64_t seq, history, elements_hash;
     int32_t state, bytes;
     char elements[DTL_ENTRY_BYTES];
     char payload[DTL_PAYLOAD_BYTES];
@@ -439,11 +439,11 @@ static inline int dtl_group_come(dtl_group *g, uint64_t seq) {
 
 /* dtl_group_add takes a member into the outcome of a group. combine, if there is one, adds its elements. */
 typedef void (*dtl_combiner)(const void *how, void *into, const void *from);
-static inline void dtl_group_add(dtl_group *g, uint64_t history, uint64_t want, int32_t state, const char *elements, int bytes, int first,
+static inline void dtl_group_add(dtl_group *g, uint64_t history, uint64_t elements_hash, int32_t state, const char *elements, int bytes, int first,
                                  dtl_combiner combine, const void *how) {
     if (first) {
         g->history = history;
-        g->want = want;
+        g->elements_hash = elements_hash;
         g->state = combine == NULL && state > DTL_AGREE ? DTL_AGREE : state;
         g->bytes = bytes;
         if (combine != NULL)
@@ -451,9 +451,9 @@ static inline void dtl_group_add(dtl_group *g, uint64_t history, uint64_t want, 
         return;
     }
     g->state = state < g->state ? state : g->state;
-    if (history != g->history || (combine != NULL && bytes != g->bytes) || (want != 0 && g->want != 0 && want != g->want))
+    if (history != g->history || (combine != NULL && bytes != g->bytes) || (elements_hash != 0 && g->elements_hash != 0 && elements_hash != g->elements_hash))
         g->state = DTL_DIFFER;
-    g->want |= want;
+    g->elements_hash |= elements_hash;
     if (g->state == DTL_COMBINED && combine != NULL)
         combine(how, dtl_group_place(g), elements);
 }
@@ -471,11 +471,11 @@ static inline void dtl_come_together(dtl_board *b, int rank, int size, dtl_combi
         for (int i = 0; i < members; i++) {
             if (below >= 0) {
                 dtl_group *member = dtl_group_at(b, below + from + i);
-                dtl_group_add(g, member->history, member->want, member->state, dtl_group_place(member), member->bytes, i == 0, combine, how);
+                dtl_group_add(g, member->history, member->elements_hash, member->state, dtl_group_place(member), member->bytes, i == 0, combine, how);
             } else {
                 const dtl_entry *e = dtl_entry_of(b, from + i);
                 const char *laid = dtl_payload(b, from + i, &bytes);
-                dtl_group_add(g, e->history, e->want, e->code != 0 ? DTL_DIFFER : DTL_COMBINED, laid, bytes, i == 0, combine, how);
+                dtl_group_add(g, e->history, e->elements_hash, e->code != 0 ? DTL_DIFFER : DTL_COMBINED, laid, bytes, i == 0, combine, how);
             }
         }
         child = n;

@@ -130,12 +130,12 @@ func TestFingerprintsOfBothSides(t *testing.T) {
 	draws(3000, func(r *rand.Rand) {
 		op := kernel.Op(r.IntN(cConstants["DTL_OPERATORS"]))
 		s := wire.Signature{
-			Op: oneOf(r, "", "barrier", "allreduce", "broadcast"), Operator: oneOf(r, "", op.String()), Loose: r.IntN(2) == 0,
+			Op: oneOf(r, "", "barrier", "allreduce", "broadcast"), Operator: oneOf(r, "", op.String()), ElementsOptional: r.IntN(2) == 0,
 			Type: dtype.Type(r.IntN(int(dtype.N))), Count: oneOf(r, 0, 1, 1000, math.MaxInt64), Root: int64(r.IntN(3)),
 		}
 		fingerprint, want := cFingerprint(s, int(op))
 		assert.Equal(t, s.Fingerprint(), fingerprint, "%+v", s)
-		assert.Equal(t, s.Want(), want, "%+v", s)
+		assert.Equal(t, s.ElementsHash(), want, "%+v", s)
 	})
 }
 
@@ -206,7 +206,7 @@ func TestMeetingOfBothSides(t *testing.T) {
 		for i := range bytes {
 			bytes[i] += byte(i)
 		}
-		both[0].Lay(uint64(seq), board.Entry{Want: 7}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+		both[0].Lay(uint64(seq), board.Entry{ElementsHash: 7}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
 		assert.False(t, both[0].Arrived(1))
 		c.lay(uint64(seq), 7, board.WaitsForAll, 0, bytes[:n/3], bytes[n/3:])
 		assert.True(t, both[0].Arrived(1))
@@ -217,7 +217,7 @@ func TestMeetingOfBothSides(t *testing.T) {
 		assert.Equal(t, n, len(c.payload(0)))
 		assert.Equal(t, bytes, append([]byte{}, c.payload(0)...), "%d bytes", n)
 		e := both[0].Entry(1)
-		assert.Equal(t, []uint64{both[0].Entry(0).History, 7, 0}, []uint64{e.History, e.Want, uint64(e.Code)})
+		assert.Equal(t, []uint64{both[0].Entry(0).History, 7, 0}, []uint64{e.History, e.ElementsHash, uint64(e.Code)})
 		both[0].AllCame()
 	}
 }
@@ -229,19 +229,19 @@ func TestAgreementOfBothSides(t *testing.T) {
 		for _, b := range all {
 			b.Forget()
 			b.Lay(oneOf[uint64](r, 5, 5, 5, 6), board.Entry{
-				Want: oneOf[uint64](r, 0, 7, 7, 8), Code: oneOf[int16](r, 0, 0, 0, 0, 0, 0, 101),
+				ElementsHash: oneOf[uint64](r, 0, 7, 7, 8), Code: oneOf[int16](r, 0, 0, 0, 0, 0, 0, 101),
 			}, nil, 0)
 		}
 		statement := func(rank int) wire.Statement {
 			e := all[0].Entry(rank)
-			return wire.Statement{Fingerprint: e.History, Want: e.Want, Code: int32(e.Code)}
+			return wire.Statement{Fingerprint: e.History, ElementsHash: e.ElementsHash, Code: int32(e.Code)}
 		}
 		agreement, want := wire.Agreement{Fingerprint: statement(0).Fingerprint}, true
 		for rank := range all {
 			want = want && agreement.Includes(statement(rank))
 		}
 		assert.Equal(t, want, c.agree())
-		two := wire.Agreement{Fingerprint: statement(2).Fingerprint, Want: statement(2).Want}
+		two := wire.Agreement{Fingerprint: statement(2).Fingerprint, ElementsHash: statement(2).ElementsHash}
 		assert.Equal(t, two.Includes(statement(1)), c.agrees(1))
 		if want {
 			agreed++
@@ -293,7 +293,7 @@ func layOnBothSides(t *testing.T, r *rand.Rand, inGo *board.Board, c cBoard, wai
 	call := board.Call{Operation: r.Uint64(), Operator: 2, Type: 3, Count: 4, Root: 1}
 	inGo.Describe(call)
 	c.describe(call)
-	inGo.Lay(3, board.Entry{Want: 1, Waits: waits, Root: 2}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
+	inGo.Lay(3, board.Entry{ElementsHash: 1, Waits: waits, Root: 2}, unsafe.Pointer(unsafe.SliceData(bytes)), n)
 	c.lay(3, 1, waits, 2, nil, bytes)
 	if r.IntN(8) == 0 {
 		inGo.Keep()

@@ -35,14 +35,18 @@ func (c *Call) request(f func(*comm.Request) error) (err error) {
 	return f(ref.Object)
 }
 
-func (c *Call) want() comm.Want { return comm.Want{Type: dtype.Type(c.Args[2]), Count: c.Args[3]} }
+func (c *Call) expected() comm.Expected {
+	return comm.Expected{Type: dtype.Type(c.Args[2]), Count: c.Args[3]}
+}
 
 func isend(c *Call) error {
 	return c.begin(func(on *comm.Comm) (*comm.Request, error) { return on.Isend(c.In, c.Args[0], c.Args[1]) })
 }
 
 func irecv(c *Call) error {
-	return c.begin(func(on *comm.Comm) (*comm.Request, error) { return on.Irecv(c.out(), c.want(), c.Args[0], c.Args[1]) })
+	return c.begin(func(on *comm.Comm) (*comm.Request, error) {
+		return on.Irecv(c.out(), c.expected(), c.Args[0], c.Args[1])
+	})
 }
 
 func sendInit(c *Call) error {
@@ -51,7 +55,7 @@ func sendInit(c *Call) error {
 
 func recvInit(c *Call) error {
 	return c.begin(func(on *comm.Comm) (*comm.Request, error) {
-		return on.RecvInit(c.out(), c.want(), c.Args[0], c.Args[1])
+		return on.RecvInit(c.out(), c.expected(), c.Args[0], c.Args[1])
 	})
 }
 

@@ -17,7 +17,7 @@ typedef enum {
     SENT,     /* nothing: the call is a send */
     EXCHANGED, /* what the call returns, which sends too */
     SHARED,   /* on root the value, elsewhere what the call returns; the input is root's, elsewhere an array is a template */
-    DEALT,    /* what the call returns; the input is root's, and ignored elsewhere */
+    SCATTERED, /* what the call returns; the input is root's, and ignored elsewhere */
     LIKE,     /* an array or scalar like the input; where there is a root, only there */
     STACKED,  /* an array with an entry like the input for each rank; where there is a root, only there */
     MET,      /* nothing: the call is a barrier */

@@ -41,15 +41,15 @@ const (
 
 // Entry is what a rank writes in a meeting.
 type Entry struct {
-	seq      uint64 // of the meeting; written last
-	History  uint64 // of all calls up to this one: see Lay
-	Want     uint64 // fingerprint of what the rank stated of the elements; 0: nothing
-	Code     int16  // why the rank cannot make the call; 0: it can
-	Waits    Waits
-	behind   uint8  // how many meetings ago all ranks are known to have come
-	bytes    uint16 // how many elements has; more than inline: it says where they are
-	Root     uint16 // the root for which a rank with WaitsForRoot waits
-	elements [inline]byte
+	seq          uint64 // of the meeting; written last
+	History      uint64 // of all calls up to this one: see Lay
+	ElementsHash uint64 // fingerprint of what the rank stated of the elements; 0: nothing
+	Code         int16  // why the rank cannot make the call; 0: it can
+	Waits        Waits
+	behind       uint8  // how many meetings ago all ranks are known to have come
+	bytes        uint16 // how many elements has; more than inline: it says where they are
+	Root         uint16 // the root for which a rank with WaitsForRoot waits
+	elements     [inline]byte
 }
 
 // LongPayload is what the elements of an entry say of a payload that does not fit there.
@@ -148,7 +148,7 @@ func (b *Board) entry(rank int, seq uint64) *Entry {
 // Bytes returns how long the memory for so many ranks is.
 func Bytes(ranks int) int { return headBytes + ranks*slotBytes + groups(ranks)*groupBytes }
 
-// Lay lays down this rank's entry for the next meeting, for which there is Room: e's Want, Code, Waits and Root, and n bytes
+// Lay lays down this rank's entry for the next meeting, for which there is Room: e's ElementsHash, Code, Waits and Root, and n bytes
 // at payload, at most MostPayload. The fingerprint is the call's. The entry has that of all calls up to this one, so that
 // ranks that differed in a call, and went on without a look at each other, see so when they meet again.
 func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) {
@@ -157,7 +157,7 @@ func (b *Board) Lay(fingerprint uint64, e Entry, payload unsafe.Pointer, n int) 
 	seq := l.seq + 1
 	mine := b.overwrite(seq)
 	atomic.StoreUint64(&mine.History, l.history) // not before the number, on any processor
-	mine.Want, mine.Code, mine.Waits, mine.Root = e.Want, e.Code, e.Waits, e.Root
+	mine.ElementsHash, mine.Code, mine.Waits, mine.Root = e.ElementsHash, e.Code, e.Waits, e.Root
 	mine.bytes, mine.behind = uint16(min(n, inline+1)), uint8(min(l.seq-min(l.floor, l.seq)+1, 255))
 	switch {
 	case n == 8 && uintptr(payload)&7 == 0:

@@ -15,26 +15,26 @@ const (
 
 // post is what a rank tells of one call.
 type post struct {
-	seq               uint64 // of the call; written last
-	fingerprint, want uint64
-	code              int32
-	length            int32
-	bytes             [MaxPost]byte
-	_                 [8]byte
+	seq                       uint64 // of the call; written last
+	fingerprint, elementsHash uint64
+	code                      int32
+	length                    int32
+	bytes                     [MaxPost]byte
+	_                         [8]byte
 }
 
 // Post is what a rank told of a call.
 type Post struct {
-	Fingerprint, Want uint64
-	Code              int32 // why the rank cannot make the call; 0: it can
-	Bytes             []byte
+	Fingerprint, ElementsHash uint64
+	Code                      int32 // why the rank cannot make the call; 0: it can
+	Bytes                     []byte
 }
 
 // Post posts this rank's call number seq, which is at least 1. All others have compared the one PostsKept calls before.
 // Bytes beyond MaxPost are left out.
 func (b *Board) Post(seq uint64, p Post) {
 	e := &b.slot(b.rank).posts[seq%PostsKept]
-	e.fingerprint, e.want, e.code = p.Fingerprint, p.Want, p.Code
+	e.fingerprint, e.elementsHash, e.code = p.Fingerprint, p.ElementsHash, p.Code
 	e.length = int32(copy(e.bytes[:], p.Bytes))
 	atomic.StoreUint64(&e.seq, seq)
 }
@@ -46,7 +46,7 @@ func (b *Board) PostOf(rank int, seq uint64) (Post, bool) {
 	if atomic.LoadUint64(&e.seq) != seq {
 		return Post{}, false
 	}
-	return Post{Fingerprint: e.fingerprint, Want: e.want, Code: e.code, Bytes: e.bytes[:min(max(e.length, 0), MaxPost)]}, true
+	return Post{Fingerprint: e.fingerprint, ElementsHash: e.elementsHash, Code: e.code, Bytes: e.bytes[:min(max(e.length, 0), MaxPost)]}, true
 }
 
 // Started says how many calls this rank has started without waiting for the others.

@@ -24,15 +24,15 @@ const (
 
 // Group is what its members share.
 type Group struct {
-	arrived  uint64 // the number of a meeting, and how many members have come there
-	_        [56]byte
-	seq      uint64 // of the meeting whose outcome it has, of the group of all; written last
-	history  uint64
-	want     uint64
-	state    int32
-	bytes    int32
-	elements [inline]byte
-	payload  [MaxPayload]byte
+	arrived      uint64 // the number of a meeting, and how many members have come there
+	_            [56]byte
+	seq          uint64 // of the meeting whose outcome it has, of the group of all; written last
+	history      uint64
+	elementsHash uint64
+	state        int32
+	bytes        int32
+	elements     [inline]byte
+	payload      [MaxPayload]byte
 }
 
 const (
@@ -86,10 +86,10 @@ func (g *Group) place() unsafe.Pointer {
 
 // member is what one member of a group brings: a rank, or another group.
 type member struct {
-	history, want uint64
-	state         int32
-	at            unsafe.Pointer
-	bytes         int
+	history, elementsHash uint64
+	state                 int32
+	at                    unsafe.Pointer
+	bytes                 int
 }
 
 // ComeTogether counts this rank in, which has laid down its entry, and does what the last one of a group does. combine adds elements
@@ -116,10 +116,10 @@ func (b *Board) ComeTogether(combine func(into, from unsafe.Pointer)) {
 func (b *Board) member(level, n int) member {
 	if level >= 0 {
 		g := b.group(level + n)
-		return member{g.history, g.want, g.state, g.place(), int(g.bytes)}
+		return member{g.history, g.elementsHash, g.state, g.place(), int(g.bytes)}
 	}
 	e := b.Entry(n)
-	m := member{history: e.History, want: e.Want, state: Combined}
+	m := member{history: e.History, elementsHash: e.ElementsHash, state: Combined}
 	if e.Code != 0 {
 		m.state = Differ
 	}
@@ -130,7 +130,7 @@ func (b *Board) member(level, n int) member {
 // add takes a member into the outcome of a group.
 func (g *Group) add(m member, first bool, combine func(into, from unsafe.Pointer)) {
 	if first {
-		g.history, g.want, g.state, g.bytes = m.history, m.want, m.state, int32(m.bytes)
+		g.history, g.elementsHash, g.state, g.bytes = m.history, m.elementsHash, m.state, int32(m.bytes)
 		if combine == nil {
 			g.state = min(g.state, Agree)
 		} else {
@@ -139,10 +139,11 @@ func (g *Group) add(m member, first bool, combine func(into, from unsafe.Pointer
 		return
 	}
 	g.state = min(g.state, m.state)
-	if m.history != g.history || combine != nil && m.bytes != int(g.bytes) || m.want != 0 && g.want != 0 && m.want != g.want {
+	if m.history != g.history || combine != nil && m.bytes != int(g.bytes) ||
+		m.elementsHash != 0 && g.elementsHash != 0 && m.elementsHash != g.elementsHash {
 		g.state = Differ
 	}
-	g.want |= m.want
+	g.elementsHash |= m.elementsHash
 	if g.state == Combined && combine != nil {
 		combine(g.place(), m.at)
 	}

@@ -26,7 +26,7 @@ func (c *Comm) Broadcast(value, out *Array, root int64) (r Result, err error) {
 func (c *Comm) broadcast(value, out *Array, root int64) (Result, error) {
 	mine := c.checkRank("root", root)
 	here := mine == nil && int(root) == c.rank
-	f := wire.Signature{Op: "broadcast", Root: wire.Rooted(root), Loose: true}
+	f := wire.Signature{Op: "broadcast", Root: wire.Rooted(root), ElementsOptional: true}
 	var told description
 	if here {
 		if mine = checkBroadcast(value, out); mine == nil {
@@ -137,7 +137,7 @@ func (c *Comm) Ibroadcast(value, out *Array, root int64) (*Request, error) {
 	const op = "ibroadcast"
 	mine := c.checkRank("root", root)
 	here := mine == nil && int(root) == c.rank
-	f := wire.Signature{Op: op, Root: wire.Rooted(root), Loose: true}
+	f := wire.Signature{Op: op, Root: wire.Rooted(root), ElementsOptional: true}
 	if here {
 		if mine = checkBroadcast(value, out); mine == nil {
 			mine = checkBlock(value)

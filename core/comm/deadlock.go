@@ -19,7 +19,7 @@ func (c *Comm) deadlock(start agreement.Start) error {
 		return nil
 	}
 	call := start.Signature.String()
-	all, err := c.come(wire.Statement{Fingerprint: start.Signature.Fingerprint(), Want: agreement.DeadlockWant}, nil, agreement.Elements{})
+	all, err := c.come(wire.Statement{Fingerprint: start.Signature.Fingerprint(), ElementsHash: agreement.DeadlockHash}, nil, agreement.Elements{})
 	if err == nil && !all {
 		err = c.awaitMeeting(call)
 	}

@@ -142,7 +142,7 @@ func (c *Comm) Meet(f wire.Signature) error {
 
 // Broadcasted is Broadcast from where all ranks have met, on a rank other than root.
 func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
-	h, along, err := c.metadataOf(wire.Signature{Op: "broadcast", Root: wire.Rooted(root), Loose: true}, int(root), 1, out)
+	h, along, err := c.metadataOf(wire.Signature{Op: "broadcast", Root: wire.Rooted(root), ElementsOptional: true}, int(root), 1, out)
 	if err != nil {
 		return Result{}, status.In("broadcast", err)
 	}
@@ -152,7 +152,7 @@ func (c *Comm) Broadcasted(out *Array, root int64) (Result, error) {
 
 // Scattered is the same of Scatter.
 func (c *Comm) Scattered(out *Array, root int64) (Result, error) {
-	h, along, err := c.metadataOf(wire.Signature{Op: "scatter", Root: wire.Rooted(root), Loose: true}, int(root), c.size, out)
+	h, along, err := c.metadataOf(wire.Signature{Op: "scatter", Root: wire.Rooted(root), ElementsOptional: true}, int(root), c.size, out)
 	if err != nil {
 		return Result{}, status.In("scatter", err)
 	}

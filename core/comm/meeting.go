@@ -28,7 +28,7 @@ func (c *Comm) meetWith(f wire.Signature, mine error, brought agreement.Elements
 	if c.size == 1 {
 		return mine
 	}
-	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}, mine, brought)
+	all, err := c.come(wire.Statement{Fingerprint: f.Fingerprint(), ElementsHash: f.ElementsHash()}, mine, brought)
 	if err == nil && !all {
 		err = c.awaitMeeting(c.inCall(f.String()))
 	}
@@ -62,7 +62,7 @@ func (c *Comm) meetRooted(f wire.Signature, mine error, brought agreement.Elemen
 	if mine != nil && waits == board.WaitsForNone {
 		return c.refuse(f, mine)
 	}
-	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine))}
+	s := wire.Statement{Fingerprint: f.Fingerprint(), ElementsHash: f.ElementsHash(), Code: int32(status.CodeOf(mine))}
 	all, err := c.inMemory.ComeFor(agreement.Gone{Waits: waits, Root: root, Call: &f}, s, brought)
 	if err == nil && !all {
 		err = c.awaitMeeting(c.inCall(f.String()))
@@ -86,7 +86,7 @@ func (c *Comm) meetAcross(f wire.Signature, mine error, brought agreement.Elemen
 		goesOn = c.mayGoOn()
 		c.beginTelling()
 	}
-	s := wire.Statement{Fingerprint: f.Fingerprint(), Want: f.Want()}
+	s := wire.Statement{Fingerprint: f.Fingerprint(), ElementsHash: f.ElementsHash()}
 	if mine != nil {
 		s.Code, brought = int32(status.CodeOf(mine)), agreement.Elements{}
 	}

@@ -40,7 +40,7 @@ func TestMessagesKeepTheirOrder(t *testing.T) {
 			return
 		}
 		for i, count := range lengths {
-			r, err := c.Recv(nil, comm.Want{}, backend.AnySource, backend.AnyTag)
+			r, err := c.Recv(nil, comm.Expected{}, backend.AnySource, backend.AnyTag)
 			assert.NoError(t, err)
 			sameElements(t, ramp(i, count), elements(r))
 		}
@@ -55,18 +55,18 @@ func TestMessageThatDoesNotFitStays(t *testing.T) {
 				assert.NoError(t, c.Send(array(ramp(9, 2)), 1, 6))
 				return
 			}
-			_, err := c.Recv(nil, comm.Want{Type: dtype.Int64}, 0, 5)
+			_, err := c.Recv(nil, comm.Expected{Type: dtype.Int64}, 0, 5)
 			assert.ErrorIs(t, err, status.InvalidArgument)
 			assert.ErrorContains(t, err, "dtype int64 was asked for, but the message has")
-			_, err = c.Recv(nil, comm.Want{Count: int64(count) + 1}, 0, 5)
+			_, err = c.Recv(nil, comm.Expected{Count: int64(count) + 1}, 0, 5)
 			assert.ErrorIs(t, err, status.InvalidArgument)
 			out := array(make([]float64, count+1))
-			_, err = c.Recv(&out, comm.Want{}, 0, 5)
+			_, err = c.Recv(&out, comm.Expected{}, 0, 5)
 			assert.ErrorIs(t, err, status.InvalidArgument)
-			r, err := c.Recv(nil, comm.Want{}, 0, backend.AnyTag)
+			r, err := c.Recv(nil, comm.Expected{}, 0, backend.AnyTag)
 			assert.NoError(t, err)
 			sameElements(t, ramp(0, count), elements(r), "the refused message comes first")
-			r, err = c.Recv(nil, comm.Want{}, 0, backend.AnyTag)
+			r, err = c.Recv(nil, comm.Expected{}, 0, backend.AnyTag)
 			assert.NoError(t, err)
 			sameElements(t, ramp(9, 2), elements(r))
 		})
@@ -78,7 +78,7 @@ func TestReceiveIntoAnOutput(t *testing.T) {
 		onRanks(t, 1, func(c *comm.Comm) {
 			assert.NoError(t, c.Send(array(ramp(1, count)), 0, 0))
 			out := array(make([]float64, count))
-			r, err := c.Recv(&out, comm.Want{Type: dtype.Float64, Count: int64(count)}, 0, 0)
+			r, err := c.Recv(&out, comm.Expected{Type: dtype.Float64, Count: int64(count)}, 0, 0)
 			assert.NoError(t, err)
 			assert.Nil(t, r.Storage)
 			sameElements(t, ramp(1, count), memory.As[float64](out.Span))
@@ -89,7 +89,7 @@ func TestReceiveIntoAnOutput(t *testing.T) {
 func TestNullProcess(t *testing.T) {
 	onRanks(t, 2, func(c *comm.Comm) {
 		assert.NoError(t, c.Send(array(ramp(0, 3)), backend.ProcNull, 0))
-		r, err := c.Recv(nil, comm.Want{}, backend.ProcNull, 0)
+		r, err := c.Recv(nil, comm.Expected{}, backend.ProcNull, 0)
 		assert.NoError(t, err)
 		assert.Nil(t, r.Storage)
 		r, err = c.Sendrecv(array(ramp(0, 3)), backend.ProcNull, 0, nil, backend.ProcNull, 0)
@@ -103,7 +103,7 @@ func TestScalarsKeepTheirKind(t *testing.T) {
 		a := array([]float64{2.5}, []int64{}...)
 		a.Shape, a.Kind = []int64{}, wire.PythonScalar
 		assert.NoError(t, c.Send(a, 0, 0))
-		r, err := c.Recv(nil, comm.Want{}, 0, 0)
+		r, err := c.Recv(nil, comm.Expected{}, 0, 0)
 		assert.NoError(t, err)
 		assert.Equal(t, wire.PythonScalar, r.Kind)
 		assert.Empty(t, r.Shape)

@@ -34,7 +34,7 @@ func (c *Comm) exchangeMetadata(f wire.Signature, mine error, root int64, told d
 	}
 	brought := agreement.Elements{Span: packed, Way: agreement.FromRoot, Root: int(root)}
 	if parts > 1 {
-		brought.Way = agreement.Dealt
+		brought.Way = agreement.Scattered
 	}
 	if packed.Count > 0 {
 		brought.Head = told.Size()
@@ -136,7 +136,7 @@ func (c *Comm) room(h wire.Header, out *Array) (Result, error) {
 	return newResult(c.memory, h)
 }
 
-// stateElements puts in a loose signature what a rank says of the elements: nothing, where there is no array.
+// stateElements puts in a signature whose elements are optional what a rank says of the elements: nothing, where there is no array.
 func stateElements(s *wire.Signature, a *Array) {
 	if a != nil {
 		s.Type, s.Count = a.Type, a.Count

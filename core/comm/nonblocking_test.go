@@ -152,7 +152,7 @@ func TestRandomRequestsInAnyOrder(t *testing.T) {
 				case 3:
 					f.broadcast(count, int(seed>>8)%c.Size())
 				case 4:
-					r, err := c.Irecv(nil, comm.Want{}, previous, 5)
+					r, err := c.Irecv(nil, comm.Expected{}, previous, 5)
 					f.add(r, err, func(got []float64) { sameElements(f.t, ramp(int(previous), count), append([]float64{}, got...)) })
 					r, err = c.Isend(array(ramp(c.Rank(), count)), next, 5)
 					f.add(r, err, func([]float64) {})

@@ -20,7 +20,7 @@ func (c *Comm) SendObject(value Array, dest, tag int64) error {
 // RecvObject receives the bytes that describe an object, as Recv does. A message that is no object is an error, and
 // stays there to be received.
 func (c *Comm) RecvObject(source, tag int64) (Result, error) {
-	r, err := c.recv(nil, Want{Object: true}, source, tag)
+	r, err := c.recv(nil, Expected{Object: true}, source, tag)
 	r.Kind = wire.NDArray
 	return r, status.In("recv_object", err)
 }

@@ -22,7 +22,7 @@ func TestObjectsAndArraysAreNotTakenForEachOther(t *testing.T) {
 			}
 			out := array(make([]float64, count))
 			for _, into := range []*comm.Array{nil, &out} {
-				_, err := c.Recv(into, comm.Want{}, backend.AnySource, backend.AnyTag)
+				_, err := c.Recv(into, comm.Expected{}, backend.AnySource, backend.AnyTag)
 				assert.ErrorIs(t, err, status.InvalidArgument)
 				assert.ErrorContains(t, err, "a pickled object; recv_object receives it")
 			}
@@ -33,7 +33,7 @@ func TestObjectsAndArraysAreNotTakenForEachOther(t *testing.T) {
 			_, err = c.RecvObject(0, 5)
 			assert.ErrorIs(t, err, status.InvalidArgument)
 			assert.ErrorContains(t, err, "no pickled object, but")
-			r, err = c.Recv(nil, comm.Want{}, 0, 5)
+			r, err = c.Recv(nil, comm.Expected{}, 0, 5)
 			assert.NoError(t, err)
 			sameElements(t, ramp(1, count), elements(r))
 		})

@@ -10,17 +10,17 @@ import (
 	"dtl/core/status"
 )
 
-// Want is what a receiver states of the message: its type, unless Invalid, its number of elements, unless zero, and
+// Expected is what a receiver states of the message: its type, unless Invalid, its number of elements, unless zero, and
 // whether it is an object.
-type Want struct {
+type Expected struct {
 	Type   dtype.Type
 	Count  int64
 	Object bool
 }
 
 // check says whether the message that h describes is what was stated.
-func (w Want) check(h wire.Header, out *Array) error {
-	if err := w.checkKind(h); err != nil {
+func (e Expected) check(h wire.Header, out *Array) error {
+	if err := e.checkKind(h); err != nil {
 		return err
 	}
 	if out != nil {
@@ -28,23 +28,23 @@ func (w Want) check(h wire.Header, out *Array) error {
 			return err
 		}
 	}
-	if w.Type.Sent() && w.Type != h.Type {
+	if e.Type.Sent() && e.Type != h.Type {
 		return status.New(status.InvalidArgument, "dtype %s was asked for, but the message has %d elements of %s",
-			w.Type, h.Count(), h.Type)
+			e.Type, h.Count(), h.Type)
 	}
-	if w.Count != 0 && w.Count != int64(h.Count()) {
+	if e.Count != 0 && e.Count != int64(h.Count()) {
 		return status.New(status.InvalidArgument, "%d elements were asked for, but the message has %d of %s",
-			w.Count, h.Count(), h.Type)
+			e.Count, h.Count(), h.Type)
 	}
 	return nil
 }
 
-// checkKind says whether the message is an object where one is wanted, and only there.
-func (w Want) checkKind(h wire.Header) error {
-	if h.Kind == wire.Object && !w.Object {
+// checkKind says whether the message is an object where one is expected, and only there.
+func (e Expected) checkKind(h wire.Header) error {
+	if h.Kind == wire.Object && !e.Object {
 		return status.New(status.InvalidArgument, "the message is a pickled object; recv_object receives it")
 	}
-	if h.Kind != wire.Object && w.Object {
+	if h.Kind != wire.Object && e.Object {
 		return status.New(status.InvalidArgument, "the message is no pickled object, but %d elements of %s; recv receives it",
 			h.Count(), h.Type)
 	}
@@ -53,28 +53,28 @@ func (w Want) checkKind(h wire.Header) error {
 
 // Recv receives a message from source with the given tag, either of which may be a wildcard. It goes to
 // out where that is given, else to the result. A message that does not fit what the caller stated, in out
-// or want, is an error that says both, and stays there to be received. From ProcNull comes nothing. out may be memory of a device that
+// or expected, is an error that says both, and stays there to be received. From ProcNull comes nothing. out may be memory of a device that
 // the backend's messages reach; what does not come as one goes to the result all the same.
-func (c *Comm) Recv(out *Array, want Want, source, tag int64) (Result, error) {
-	r, err := c.recv(out, want, source, tag)
+func (c *Comm) Recv(out *Array, expected Expected, source, tag int64) (Result, error) {
+	r, err := c.recv(out, expected, source, tag)
 	return r, status.In("recv", err)
 }
 
-func (c *Comm) recv(out *Array, want Want, source, tag int64) (Result, error) {
-	if err := c.checkReceive(want, source, tag); err != nil || source == backend.ProcNull {
+func (c *Comm) recv(out *Array, expected Expected, source, tag int64) (Result, error) {
+	if err := c.checkReceive(expected, source, tag); err != nil || source == backend.ProcNull {
 		return Result{}, err
 	}
 	m, err := c.first("recv", source, tag)
 	if err != nil {
 		return Result{}, err
 	}
-	return c.unpack(m, out, want)
+	return c.unpack(m, out, expected)
 }
 
 // checkReceive refuses what no message can be.
-func (c *Comm) checkReceive(want Want, source, tag int64) error {
-	if want.Count < 0 {
-		return status.New(status.InvalidArgument, "count %d is negative", want.Count)
+func (c *Comm) checkReceive(expected Expected, source, tag int64) error {
+	if expected.Count < 0 {
+		return status.New(status.InvalidArgument, "count %d is negative", expected.Count)
 	}
 	return c.checkSource(source, tag)
 }
@@ -125,8 +125,8 @@ func (c *Comm) withdraw(r backend.Request, b *memory.Storage, why error) error {
 }
 
 // unpack takes a message out of its buffer, or puts it in the unexpected-message queue where it does not fit.
-func (c *Comm) unpack(m unexpected.Message, out *Array, want Want) (Result, error) {
-	r, h, err := c.open(m, out, want)
+func (c *Comm) unpack(m unexpected.Message, out *Array, expected Expected) (Result, error) {
+	r, h, err := c.open(m, out, expected)
 	switch {
 	case err != nil:
 	case h.Offer:
@@ -138,7 +138,7 @@ func (c *Comm) unpack(m unexpected.Message, out *Array, want Want) (Result, erro
 }
 
 // open is unpack without the elements that travel apart.
-func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.Header, error) {
+func (c *Comm) open(m unexpected.Message, out *Array, expected Expected) (Result, wire.Header, error) {
 	raw := bytesAt(m.Buffer.Addr(), m.Status.Bytes)
 	h, _, err := wire.ParseFixed(raw)
 	if err != nil {
@@ -146,10 +146,10 @@ func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.H
 		return Result{}, h, err
 	}
 	var r Result
-	if out != nil && out.Place == memory.Host && want == (Want{}) && h.Kind != wire.Object && out.Type == h.Type &&
+	if out != nil && out.Place == memory.Host && expected == (Expected{}) && h.Kind != wire.Object && out.Type == h.Type &&
 		out.Count == wire.CountIn(raw) {
 		r.Span = out.Span // as most receives go: nobody asks for the shape
-	} else if r, err = c.accept(raw, out, want); err != nil {
+	} else if r, err = c.accept(raw, out, expected); err != nil {
 		c.unexpected.Put(m)
 		return Result{}, h, err
 	}
@@ -161,12 +161,12 @@ func (c *Comm) open(m unexpected.Message, out *Array, want Want) (Result, wire.H
 }
 
 // accept returns memory for the message whose header is at the front of raw, if it is what was stated.
-func (c *Comm) accept(raw []byte, out *Array, want Want) (Result, error) {
+func (c *Comm) accept(raw []byte, out *Array, expected Expected) (Result, error) {
 	h, err := wire.ParseHeader(raw)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := want.check(h, out); err != nil {
+	if err := expected.check(h, out); err != nil {
 		return Result{}, err
 	}
 	if out != nil && out.Place > memory.Host && (!h.Apart || h.Offer) {
@@ -196,8 +196,8 @@ func (c *Comm) recvApart(to *Result, head backend.Status, payloadTag int) error 
 }
 
 // Irecv starts what Recv does. out, where it is given, belongs to the operation until the request is over.
-func (c *Comm) Irecv(out *Array, want Want, source, tag int64) (*Request, error) {
-	t, err := c.newReceiving(out, want, source, tag)
+func (c *Comm) Irecv(out *Array, expected Expected, source, tag int64) (*Request, error) {
+	t, err := c.newReceiving(out, expected, source, tag)
 	if err != nil {
 		return nil, status.In("irecv", err)
 	}
@@ -205,9 +205,9 @@ func (c *Comm) Irecv(out *Array, want Want, source, tag int64) (*Request, error)
 }
 
 // RecvInit makes a request that does what Irecv does each time it is started.
-func (c *Comm) RecvInit(out *Array, want Want, source, tag int64) (*Request, error) {
+func (c *Comm) RecvInit(out *Array, expected Expected, source, tag int64) (*Request, error) {
 	const name = "recv_init"
-	t, err := c.newReceiving(out, want, source, tag)
+	t, err := c.newReceiving(out, expected, source, tag)
 	if err != nil {
 		return nil, status.In(name, err)
 	}
@@ -218,7 +218,7 @@ func (c *Comm) RecvInit(out *Array, want Want, source, tag int64) (*Request, err
 type receiving struct {
 	comm        *Comm
 	out         *Array
-	want        Want
+	expected    Expected
 	source, tag int64
 	buffer      *memory.Storage // of what comes first
 	opened      bool            // what came first has come
@@ -226,11 +226,11 @@ type receiving struct {
 	got         Result
 }
 
-func (c *Comm) newReceiving(out *Array, want Want, source, tag int64) (*receiving, error) {
-	if err := c.checkReceive(want, source, tag); err != nil {
+func (c *Comm) newReceiving(out *Array, expected Expected, source, tag int64) (*receiving, error) {
+	if err := c.checkReceive(expected, source, tag); err != nil {
 		return nil, err
 	}
-	t := &receiving{comm: c, want: want, source: source, tag: tag}
+	t := &receiving{comm: c, expected: expected, source: source, tag: tag}
 	if out != nil {
 		t.out = &Array{Span: out.Span}
 	}
@@ -279,7 +279,7 @@ func (t *receiving) next(st backend.Status, err error) (backend.Request, error) 
 
 // open takes what came first out of its buffer, and starts receiving the rest, if there is any.
 func (t *receiving) open(m unexpected.Message) (backend.Request, error) {
-	r, h, err := t.comm.open(m, t.out, t.want)
+	r, h, err := t.comm.open(m, t.out, t.expected)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestRequestsInARing(t *testing.T) {
 		for tag, count := range lengths {
 			s, err := c.Isend(array(ramp(c.Rank(), count)), next, int64(tag))
 			assert.NoError(t, err)
-			r, err := c.Irecv(nil, comm.Want{}, previous, int64(tag))
+			r, err := c.Irecv(nil, comm.Expected{}, previous, int64(tag))
 			assert.NoError(t, err)
 			sent, received = append(sent, s), append(received, r)
 		}
@@ -61,7 +61,7 @@ func TestRequestIntoAnOutput(t *testing.T) {
 		for _, count := range lengths {
 			into := make([]float64, count)
 			out := array(into)
-			r, err := c.Irecv(&out, comm.Want{}, previous, 0)
+			r, err := c.Irecv(&out, comm.Expected{}, previous, 0)
 			assert.NoError(t, err)
 			s, err := c.Isend(array(ramp(c.Rank(), count)), next, 0)
 			assert.NoError(t, err)
@@ -83,18 +83,18 @@ func TestRequestThatDoesNotFit(t *testing.T) {
 				return
 			}
 			for range 2 { // from the backend, and the unexpected-message queue
-				r, err := c.Irecv(nil, comm.Want{Type: dtype.Int64}, 0, 5)
+				r, err := c.Irecv(nil, comm.Expected{Type: dtype.Int64}, 0, 5)
 				assert.NoError(t, err)
 				_, err = r.Wait()
 				assert.ErrorIs(t, err, status.InvalidArgument)
 				assert.ErrorContains(t, err, "irecv: dtype int64 was asked for, but the message has")
 			}
 			out := array(make([]float64, count+1))
-			r, err := c.Irecv(&out, comm.Want{}, backend.AnySource, backend.AnyTag)
+			r, err := c.Irecv(&out, comm.Expected{}, backend.AnySource, backend.AnyTag)
 			assert.NoError(t, err)
 			_, err = r.Wait()
 			assert.ErrorContains(t, err, "out holds")
-			r, err = c.Irecv(nil, comm.Want{Type: dtype.Float64, Count: int64(count)}, 0, 5)
+			r, err = c.Irecv(nil, comm.Expected{Type: dtype.Float64, Count: int64(count)}, 0, 5)
 			assert.NoError(t, err)
 			sameElements(t, ramp(0, count), done(t, r))
 		})
@@ -105,7 +105,7 @@ func TestRequestsOfNobody(t *testing.T) {
 	upTo5(t, func(c *comm.Comm) {
 		s, err := c.Isend(array(ramp(0, 3)), backend.ProcNull, 0)
 		assert.NoError(t, err)
-		r, err := c.Irecv(nil, comm.Want{}, backend.ProcNull, 0)
+		r, err := c.Irecv(nil, comm.Expected{}, backend.ProcNull, 0)
 		assert.NoError(t, err)
 		assert.True(t, s.Test() && r.Test())
 		assert.Empty(t, done(t, s))
@@ -121,12 +121,12 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		for _, peer := range []int64{-3, n, n + 7} {
 			_, err := c.Isend(array(ramp(0, 3)), peer, 0)
 			assert.ErrorIs(t, err, status.OutOfBounds)
-			_, err = c.Irecv(nil, comm.Want{}, peer, 0)
+			_, err = c.Irecv(nil, comm.Expected{}, peer, 0)
 			assert.ErrorIs(t, err, status.OutOfBounds)
 		}
 		_, err := c.Isend(array(ramp(0, 3)), 0, -1)
 		assert.ErrorIs(t, err, status.OutOfBounds)
-		_, err = c.RecvInit(nil, comm.Want{Count: -1}, 0, 0)
+		_, err = c.RecvInit(nil, comm.Expected{Count: -1}, 0, 0)
 		assert.ErrorIs(t, err, status.InvalidArgument)
 		assert.Zero(t, c.Active())
 	})
@@ -135,9 +135,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestCancelledRequest(t *testing.T) {
 	upTo5(t, func(c *comm.Comm) {
 		next, previous := neighbours(c)
-		first, err := c.Irecv(nil, comm.Want{}, previous, 4)
+		first, err := c.Irecv(nil, comm.Expected{}, previous, 4)
 		assert.NoError(t, err)
-		second, err := c.Irecv(nil, comm.Want{}, previous, 4)
+		second, err := c.Irecv(nil, comm.Expected{}, previous, 4)
 		assert.NoError(t, err)
 		assert.Equal(t, 2, c.Active())
 		assert.ErrorIs(t, c.Idle(), status.ViewsOut)
@@ -160,7 +160,7 @@ func TestCancelledRequest(t *testing.T) {
 func TestResultThatNobodyWants(t *testing.T) {
 	onRanks(t, 1, func(c *comm.Comm) {
 		for _, count := range lengths {
-			r, err := c.Irecv(nil, comm.Want{}, 0, 0)
+			r, err := c.Irecv(nil, comm.Expected{}, 0, 0)
 			assert.NoError(t, err)
 			assert.NoError(t, c.Send(array(ramp(0, count)), 0, 0))
 			assert.True(t, r.Test())
@@ -177,7 +177,7 @@ func TestPersistentRequests(t *testing.T) {
 			out := array(into)
 			s, err := c.SendInit(array(data), next, 2)
 			assert.NoError(t, err)
-			r, err := c.RecvInit(&out, comm.Want{}, previous, 2)
+			r, err := c.RecvInit(&out, comm.Expected{}, previous, 2)
 			assert.NoError(t, err)
 			_, err = r.Wait()
 			assert.ErrorContains(t, err, "has not been started")
@@ -200,7 +200,7 @@ func TestRequestAfterTheEnd(t *testing.T) {
 	var late *comm.Request
 	onRanks(t, 1, func(c *comm.Comm) {
 		var err error
-		late, err = c.RecvInit(nil, comm.Want{}, 0, 0)
+		late, err = c.RecvInit(nil, comm.Expected{}, 0, 0)
 		assert.NoError(t, err)
 	})
 	assert.ErrorIs(t, late.Start(), status.InvalidHandle)
@@ -214,7 +214,7 @@ func TestWaitAny(t *testing.T) {
 		}
 		var requests []*comm.Request
 		for source := range int64(3) {
-			r, err := c.Irecv(nil, comm.Want{}, source, 0)
+			r, err := c.Irecv(nil, comm.Expected{}, source, 0)
 			assert.NoError(t, err)
 			requests = append(requests, r)
 		}
@@ -241,7 +241,7 @@ func TestWaitAny(t *testing.T) {
 
 func TestWaitAnyAlone(t *testing.T) {
 	onRanks(t, 1, func(c *comm.Comm) {
-		r, err := c.Irecv(nil, comm.Want{}, 0, 0)
+		r, err := c.Irecv(nil, comm.Expected{}, 0, 0)
 		assert.NoError(t, err)
 		i, err := c.WaitAny([]*comm.Request{r})
 		assert.NoError(t, err)
@@ -258,7 +258,7 @@ func TestRequestsOfManyGoroutines(t *testing.T) {
 			assert.NoError(t, c.Send(array(ramp(1, 1000)), 0, 0))
 			return
 		}
-		r, err := c.Irecv(nil, comm.Want{}, 1, 0)
+		r, err := c.Irecv(nil, comm.Expected{}, 1, 0)
 		assert.NoError(t, err)
 		var all sync.WaitGroup
 		results := make(chan []float64, 4)
@@ -301,10 +301,10 @@ func TestProbe(t *testing.T) {
 			n, err := c.Probe(previous, 4)
 			assert.NoError(t, err)
 			assert.Equal(t, 4, n.Tag)
-			r, err := c.Irecv(nil, comm.Want{}, backend.AnySource, backend.AnyTag)
+			r, err := c.Irecv(nil, comm.Expected{}, backend.AnySource, backend.AnyTag)
 			assert.NoError(t, err)
 			sameElements(t, ramp(int(previous), count), done(t, r), "the first comes first")
-			again, err := c.Recv(nil, comm.Want{}, previous, backend.AnyTag)
+			again, err := c.Recv(nil, comm.Expected{}, previous, backend.AnyTag)
 			assert.NoError(t, err)
 			sameElements(t, ramp(1, 1), elements(again))
 			done(t, s)
@@ -331,7 +331,7 @@ func TestOneRequestIsTested(t *testing.T) {
 	upTo5(t, func(c *comm.Comm) {
 		next, previous := neighbours(c)
 		for _, count := range lengths {
-			r := begun(t)(c.Irecv(nil, comm.Want{}, previous, 0))
+			r := begun(t)(c.Irecv(nil, comm.Expected{}, previous, 0))
 			s := begun(t)(c.Isend(array(ramp(c.Rank(), count)), next, 0))
 			for !s.Test() {
 				runtime.Gosched()

@@ -21,7 +21,7 @@ func (c *Comm) Scatter(values, out *Array, root int64) (r Result, err error) {
 
 func (c *Comm) scatter(values, out *Array, root int64) (Result, error) {
 	mine := c.checkRank("root", root)
-	f := wire.Signature{Op: "scatter", Root: wire.Rooted(root), Loose: true}
+	f := wire.Signature{Op: "scatter", Root: wire.Rooted(root), ElementsOptional: true}
 	var part description
 	var send memory.Span
 	if mine == nil && int(root) == c.rank {
@@ -49,7 +49,7 @@ func (c *Comm) scattered(send memory.Span, h wire.Header, along unsafe.Pointer, 
 		}
 	} else if err == nil {
 		part := c.rank
-		if c.amongNodes != nil && c.amongNodes.Dealt() {
+		if c.amongNodes != nil && c.amongNodes.Scattered() {
 			part = 0
 		}
 		copy(bytesAt(r.Addr, h.Bytes()), bytesAt(unsafe.Add(along, part*h.Bytes()), h.Bytes()))

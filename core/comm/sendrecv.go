@@ -17,7 +17,7 @@ func (c *Comm) sendrecv(value Array, dest, sendTag int64, out *Array, source, re
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := c.recv(out, Want{}, source, recvTag)
+	r, err := c.recv(out, Expected{}, source, recvTag)
 	if e := s.wait(); e != nil && err == nil {
 		r.release()
 		return Result{}, e

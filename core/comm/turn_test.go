@@ -100,7 +100,7 @@ func TestHandlersMakeNoCallWithinOne(t *testing.T) {
 		}()
 		return false
 	}
-	r, received := ranks[0].Recv(nil, Want{}, 1, 0)
+	r, received := ranks[0].Recv(nil, Expected{}, 1, 0)
 	assert.NoError(t, received)
 	r.release()
 	assert.NoError(t, soon(t, answers))
@@ -114,7 +114,7 @@ func TestCallsThatWaitFailWhenTheCommunicatorIsToBeClosed(t *testing.T) {
 	ranks := pair(t)
 	answers := make(chan error, 3)
 	go func() {
-		_, err := ranks[0].Recv(nil, Want{}, 1, 0)
+		_, err := ranks[0].Recv(nil, Expected{}, 1, 0)
 		answers <- err
 	}()
 	for range 2 { // one in a meeting, one behind it
@@ -125,7 +125,7 @@ func TestCallsThatWaitFailWhenTheCommunicatorIsToBeClosed(t *testing.T) {
 	for range 3 {
 		assert.ErrorIs(t, soon(t, answers), status.InvalidHandle)
 	}
-	_, err := ranks[0].Irecv(nil, Want{}, 1, 0)
+	_, err := ranks[0].Irecv(nil, Expected{}, 1, 0)
 	assert.ErrorIs(t, err, status.InvalidHandle)
 	finish(t, ranks)
 }

@@ -76,11 +76,11 @@ func TestInterruptAsTheLastRankComes(t *testing.T) {
 // waits are what rank 0 may wait for that rank 1 does.
 var waits = map[string]func(c *comm.Comm) error{
 	"recv": func(c *comm.Comm) error {
-		_, err := c.Recv(nil, comm.Want{}, 1, 5)
+		_, err := c.Recv(nil, comm.Expected{}, 1, 5)
 		return err
 	},
 	"recv of any": func(c *comm.Comm) error {
-		_, err := c.Recv(nil, comm.Want{}, backend.AnySource, 5)
+		_, err := c.Recv(nil, comm.Expected{}, backend.AnySource, 5)
 		return err
 	},
 	"recv_object": func(c *comm.Comm) error {
@@ -100,14 +100,14 @@ var waits = map[string]func(c *comm.Comm) error{
 		return err
 	},
 	"irecv": func(c *comm.Comm) error {
-		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		r, err := c.Irecv(nil, comm.Expected{}, 1, 5)
 		if err == nil {
 			_, err = r.Wait()
 		}
 		return err
 	},
 	"irecv, asked": func(c *comm.Comm) error {
-		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		r, err := c.Irecv(nil, comm.Expected{}, 1, 5)
 		for err == nil && !r.Test() {
 		}
 		if err == nil {
@@ -116,7 +116,7 @@ var waits = map[string]func(c *comm.Comm) error{
 		return err
 	},
 	"waitany": func(c *comm.Comm) error {
-		r, err := c.Irecv(nil, comm.Want{}, 1, 5)
+		r, err := c.Irecv(nil, comm.Expected{}, 1, 5)
 		if err == nil {
 			_, err = c.WaitAny([]*comm.Request{r})
 		}
@@ -164,7 +164,7 @@ func TestOthersHaveLeft(t *testing.T) {
 					assert.ErrorContains(t, err, "has closed the context")
 					assert.ErrorContains(t, err, "1")
 					for source := 1; source < n; source++ {
-						r, err := d.Recv(nil, comm.Want{}, int64(source), 1)
+						r, err := d.Recv(nil, comm.Expected{}, int64(source), 1)
 						assert.NoError(t, err, "what it has sent is there")
 						sameElements(t, ramp(source, 3), elements(r))
 					}
@@ -189,7 +189,7 @@ func TestOneOfTheOthersHasLeft(t *testing.T) {
 			time.Sleep(400 * time.Millisecond) // longer than those that wait for ranks that have left do
 			assert.NoError(t, d.Send(array(ramp(7, 1)), 0, 5))
 		case 0:
-			r, err := d.Recv(nil, comm.Want{}, backend.AnySource, 5)
+			r, err := d.Recv(nil, comm.Expected{}, backend.AnySource, 5)
 			assert.NoError(t, err)
 			sameElements(t, ramp(7, 1), elements(r))
 		}

@@ -19,14 +19,14 @@ const page = 4096
 
 func inPages(bytes int64) int { return (int(bytes) + page - 1) &^ (page - 1) }
 
-// twin is the allocator of a second mapping of pages that somebody else has mapped, which it gives back.
-type twin struct{ memory.Block }
+// secondMapping is the allocator of a second mapping of pages that somebody else has mapped, which it gives back.
+type secondMapping struct{ memory.Block }
 
 // Allocate returns the whole mapping.
-func (t twin) Allocate(int, int) (memory.Block, error) { return t.Block, nil }
+func (t secondMapping) Allocate(int, int) (memory.Block, error) { return t.Block, nil }
 
 // Deallocate unmaps it.
-func (twin) Deallocate(b memory.Block) { _ = unix.MunmapPtr(b.Addr, uintptr(b.Size)) } // only of memory that is not mapped
+func (secondMapping) Deallocate(b memory.Block) { _ = unix.MunmapPtr(b.Addr, uintptr(b.Size)) } // only of memory that is not mapped
 
 // mapAgain maps pages a second time, which are zero. That is an error where processes cannot share them: then they would be copied, or
 // others be mapped.
@@ -44,10 +44,10 @@ func mapAgain(pages memory.Span) (*memory.Storage, error) {
 	*one = 1
 	same := *two == 1
 	if *one = 0; !same {
-		twin{}.Deallocate(block)
+		secondMapping{}.Deallocate(block)
 		return nil, status.New(status.Unsupported, "a second mapping is of other memory")
 	}
-	return memory.NewStorage(twin{block}, block.Size, page)
+	return memory.NewStorage(secondMapping{block}, block.Size, page)
 }
 
 // allocate has the backend open memory of its own for the parts, and maps this rank's part again. It returns nil where that is of no use

@@ -21,7 +21,7 @@ func TestAContextStaysWhileRequestsAreActive(t *testing.T) {
 			h := runtime.Contexts.Put(c)
 			next, previous := int64((c.Rank()+1)%n), int64((c.Rank()+n-1)%n)
 
-			received, err := on.Irecv(nil, comm.Want{}, previous, 0)
+			received, err := on.Irecv(nil, comm.Expected{}, previous, 0)
 			assert.NoError(t, err)
 			request := runtime.Requests.Put(received)
 			assert.ErrorIs(t, runtime.Shut(h), status.ViewsOut)
@@ -59,7 +59,7 @@ func TestSettlingWaitsForTheContextsOwnRequests(t *testing.T) {
 		assert.NoError(t, err)
 		on, err := other.Comm()
 		assert.NoError(t, err)
-		r, err := on.Irecv(nil, comm.Want{}, 0, 0)
+		r, err := on.Irecv(nil, comm.Expected{}, 0, 0)
 		assert.NoError(t, err)
 		request, h := runtime.Requests.Put(r), runtime.Contexts.Put(c)
 		assert.NoError(t, runtime.Settle(h), "would never end")

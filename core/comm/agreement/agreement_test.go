@@ -250,13 +250,13 @@ func TestElementsCombined(t *testing.T) {
 func TestRanksThatDiffer(t *testing.T) {
 	for name, change := range map[string]func(s *wire.Statement){
 		"another call":       func(s *wire.Statement) { s.Fingerprint++ },
-		"other elements":     func(s *wire.Statement) { s.Want++ },
+		"other elements":     func(s *wire.Statement) { s.ElementsHash++ },
 		"a rank that cannot": func(s *wire.Statement) { s.Code = int32(status.OutOfMemory) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			onSizes(t, []int{3, 9}, func(r *rank) {
 				for odd := range r.size {
-					s, text := wire.Statement{Fingerprint: 5, Want: 3}, "sort"
+					s, text := wire.Statement{Fingerprint: 5, ElementsHash: 3}, "sort"
 					if r.n == odd {
 						change(&s)
 						text = "scan"
@@ -316,7 +316,7 @@ func TestDeadlock(t *testing.T) {
 			for !r.BlockedWithout(1) {
 				runtime.Gosched()
 			}
-			s.Want = DeadlockWant
+			s.ElementsHash = DeadlockHash
 		}
 		r.meet(s)
 		yes, first := r.Deadlock()

@@ -44,7 +44,7 @@ type Meeter interface {
 
 	// Agreed reports whether all ranks make the same call, and none has failed.
 	Agreed() bool
-	// Payload returns what a rank brought along: root, where the elements are FromRoot or Dealt, or any, where they are ToAll.
+	// Payload returns what a rank brought along: root, where the elements are FromRoot or Scattered, or any, where they are ToAll.
 	Payload(rank int) (unsafe.Pointer, int)
 	// Combination returns the address of the elements that are Combined; nil where Payload has those of every rank.
 	Combination() unsafe.Pointer
@@ -71,7 +71,7 @@ type Elements struct {
 	memory.Span
 	Way  Way
 	Op   kernel.Op // where they are Combined
-	Root int       // where they are FromRoot or Dealt
+	Root int       // where they are FromRoot or Scattered
 	Head int       // likewise, how many bytes in front of root's describe them
 
 	// InExtension says that they may be more than Room, where a board has an extension: no rank does more with all elements of every
@@ -84,18 +84,18 @@ type Way int
 
 // The ways.
 const (
-	ToAll    Way = iota // every rank gets every rank's, of equally many bytes
-	Combined            // every rank gets them combined by an operator
-	FromRoot            // every rank gets root's
-	Dealt               // every rank gets its part of root's; or all of them, where that is as good
+	ToAll     Way = iota // every rank gets every rank's, of equally many bytes
+	Combined             // every rank gets them combined by an operator
+	FromRoot             // every rank gets root's
+	Scattered            // every rank gets its part of root's; or all of them, where that is as good
 )
 
 // fromRoot reports whether root alone brings elements.
-func (w Way) fromRoot() bool { return w == FromRoot || w == Dealt }
+func (w Way) fromRoot() bool { return w == FromRoot || w == Scattered }
 
-// DeadlockWant is what a rank wants that comes to the meeting of a call that it does not make, because it waits for a
+// DeadlockHash is the hash of the elements of a rank that comes to the meeting of a call that it does not make, because it waits for a
 // collective that does not block and that a rank in that meeting has not started.
-var DeadlockWant = wire.Hash("deadlock") | 1
+var DeadlockHash = wire.Hash("deadlock") | 1
 
 // explaining is the fingerprint of the meeting that Explain comes to.
 const explaining = 1

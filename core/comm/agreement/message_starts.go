@@ -37,9 +37,9 @@ func (s *Starts) CompareByMessages(on backend.AsyncCommunicator, mem memory.Allo
 
 // compared is what a rank states of a start. Of each number, the greatest that any rank states is found.
 type compared struct {
-	fingerprint, notFingerprint uint64 // the second has all bits turned: so the least is found, too
-	want, notWant               uint64 // both 0 of a rank that states no elements
-	fails                       uint64 // 1: it cannot
+	fingerprint, notFingerprint   uint64 // the second has all bits turned: so the least is found, too
+	elementsHash, notElementsHash uint64 // both 0 of a rank that states no elements
+	fails                         uint64 // 1: it cannot
 }
 
 const comparedCount = int(unsafe.Sizeof(compared{}) / 8)
@@ -47,8 +47,8 @@ const comparedCount = int(unsafe.Sizeof(compared{}) / 8)
 // stating returns what a post states.
 func stating(post board.Post) compared {
 	c := compared{fingerprint: post.Fingerprint, notFingerprint: ^post.Fingerprint}
-	if post.Want != 0 {
-		c.want, c.notWant = post.Want, ^post.Want
+	if post.ElementsHash != 0 {
+		c.elementsHash, c.notElementsHash = post.ElementsHash, ^post.ElementsHash
 	}
 	if post.Code != 0 {
 		c.fails = 1
@@ -58,7 +58,7 @@ func stating(post board.Post) compared {
 
 // agrees reports whether all ranks state the same, of which these are the greatest numbers.
 func (c *compared) agrees() bool {
-	return c.fails == 0 && c.fingerprint == ^c.notFingerprint && (c.want == 0 || c.want == ^c.notWant)
+	return c.fails == 0 && c.fingerprint == ^c.notFingerprint && (c.elementsHash == 0 || c.elementsHash == ^c.notElementsHash)
 }
 
 // startText is what a rank says of a start in which the ranks differ.

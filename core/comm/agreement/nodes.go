@@ -121,11 +121,11 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 	if brought.Way.fromRoot() && brought.Root != m.link.On.Rank() {
 		brought.Span = memory.Span{}
 	}
-	stated := nodes.Stated{Fingerprint: s.Fingerprint, Want: s.Want, Started: atomic.LoadUint64(m.at.Started())}
-	if s.Want == DeadlockWant {
+	stated := nodes.Stated{Fingerprint: s.Fingerprint, ElementsHash: s.ElementsHash, Started: atomic.LoadUint64(m.at.Started())}
+	if s.ElementsHash == DeadlockHash {
 		stated.Deadlock = 1
 	}
-	if s.Code != 0 || s.Want == DeadlockWant {
+	if s.Code != 0 || s.ElementsHash == DeadlockHash {
 		stated.Differs = 1
 	}
 	m.turn, m.astray = 0, false
@@ -140,7 +140,7 @@ func (m *Nodes) Come(s wire.Statement, brought Elements) (bool, error) {
 }
 
 // ways translates a Way into the number that package nodes has of it.
-var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot, Dealt: nodes.Dealt}
+var ways = [...]int{ToAll: nodes.ToAll, Combined: nodes.Combined, FromRoot: nodes.FromRoot, Scattered: nodes.Scattered}
 
 // Explain begins the exchange of texts.
 func (m *Nodes) Explain(text string, code status.Code) (bool, error) {

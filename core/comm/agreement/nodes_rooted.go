@@ -46,8 +46,8 @@ func (m *Nodes) WithoutMeeting() bool { return m.records != nil && m.at.WithoutM
 // Passed reports whether the last call was made so.
 func (m *Nodes) Passed() bool { return m.at.Role() != nodes.Meets }
 
-// Dealt reports whether this rank has been given the elements that root deals out of some ranks alone, its own first.
-func (m *Nodes) Dealt() bool { return m.at.Dealt() }
+// Scattered reports whether this rank has been given the elements that root scatters of some ranks alone, its own first.
+func (m *Nodes) Scattered() bool { return m.at.Scattered() }
 
 // EndRow has the next call with a root meet all ranks.
 func (m *Nodes) EndRow() { m.at.EndRow() }
@@ -81,7 +81,7 @@ func (m *Nodes) ComeFor(g Gone, s wire.Statement, brought Elements) (bool, error
 	}
 	root := int(g.Call.Root) - 1
 	call := nodes.Record{
-		Want: s.Want, Operation: wire.Hash(g.Call.Op), Count: int64(g.Call.Count), Type: int32(g.Call.Type), Root: int32(g.Call.Root),
+		ElementsHash: s.ElementsHash, Operation: wire.Hash(g.Call.Op), Count: int64(g.Call.Count), Type: int32(g.Call.Type), Root: int32(g.Call.Root),
 		Role: roleIn(brought.Way, root == m.link.On.Rank()),
 	}
 	if g.Call.Operator != "" {

@@ -275,7 +275,7 @@ func (x *records) compare() {
 
 // statedIn returns what a record's rank stated.
 func statedIn(r *nodes.Record) wire.Statement {
-	return wire.Statement{Fingerprint: r.History, Want: r.Want, Code: int32(r.Differs)}
+	return wire.Statement{Fingerprint: r.History, ElementsHash: r.ElementsHash, Code: int32(r.Differs)}
 }
 
 // gone reports whether a rank went on from a call in which the ranks differ, of which all have told: as root that gives elements, as

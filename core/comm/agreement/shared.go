@@ -65,7 +65,7 @@ func (m *Shared) Come(s wire.Statement, brought Elements) (bool, error) {
 }
 
 func (m *Shared) come(s wire.Statement, e board.Entry, brought Elements) (bool, error) {
-	e.Want, e.Code = s.Want, int16(s.Code)
+	e.ElementsHash, e.Code = s.ElementsHash, int16(s.Code)
 	p := &m.pending
 	p.number, p.fingerprint, p.entry, p.brought = m.board.Meetings()+1, s.Fingerprint, e, brought
 	if err := m.heard(); err != nil {
@@ -280,7 +280,7 @@ func (m *Shared) allAgree() bool {
 
 // stated returns the statement of an entry. Its fingerprint is that of all calls up to this one.
 func stated(e *board.Entry) wire.Statement {
-	return wire.Statement{Fingerprint: e.History, Want: e.Want, Code: int32(e.Code)}
+	return wire.Statement{Fingerprint: e.History, ElementsHash: e.ElementsHash, Code: int32(e.Code)}
 }
 
 // agrees reports whether this rank and another one that has come make the same call.
@@ -293,11 +293,11 @@ func (m *Shared) agrees(rank int) bool {
 // Payload returns where a rank's bytes are on the board.
 func (m *Shared) Payload(rank int) (unsafe.Pointer, int) { return m.board.Payload(rank) }
 
-// Deadlock looks at what the entries want.
+// Deadlock looks at the hashes of elements in the entries.
 func (m *Shared) Deadlock() (yes bool, first uint64) {
 	least := m.board.StartedBy(0)
 	for rank := range m.size {
-		yes = yes || m.board.Arrived(rank) && m.board.Entry(rank).Want == DeadlockWant
+		yes = yes || m.board.Arrived(rank) && m.board.Entry(rank).ElementsHash == DeadlockHash
 		least = min(least, m.board.StartedBy(rank))
 	}
 	return yes, least + 1
@@ -323,7 +323,7 @@ func (m *Shared) BlockedWithout(seq uint64) bool {
 		if goesOn && !m.board.Confirms(rank, at) {
 			continue
 		}
-		if m.board.StartedBy(rank) < seq || e.Want == DeadlockWant {
+		if m.board.StartedBy(rank) < seq || e.ElementsHash == DeadlockHash {
 			return true
 		}
 	}

@@ -69,10 +69,10 @@ func (c *sharedStarts) publish(s *Starts, seq uint64, post board.Post, mine erro
 
 // fits compares a post with what the other ranks have posted by now.
 func (c *sharedStarts) fits(seq uint64, mine board.Post) bool {
-	agreement := wire.Agreement{Fingerprint: mine.Fingerprint, Want: mine.Want}
+	agreement := wire.Agreement{Fingerprint: mine.Fingerprint, ElementsHash: mine.ElementsHash}
 	for rank := range c.board.Size() {
 		post, there := c.board.PostOf(rank, seq)
-		if there && !agreement.Includes(wire.Statement{Fingerprint: post.Fingerprint, Want: post.Want, Code: post.Code}) {
+		if there && !agreement.Includes(wire.Statement{Fingerprint: post.Fingerprint, ElementsHash: post.ElementsHash, Code: post.Code}) {
 			return false
 		}
 	}
@@ -106,7 +106,7 @@ func (p *postLater) given() (bool, error) {
 		return false, nil
 	}
 	err := p.by.publish(p.starts, p.seq, p.post, p.mine)
-	if err != nil && p.mine == nil && p.post.Want == deferredWant {
+	if err != nil && p.mine == nil && p.post.ElementsHash == deferredHash {
 		p.by.lose(p.seq) // it was to be an error of a call that has returned
 		p.starts.lost = err
 	}
@@ -117,8 +117,8 @@ func (p *postLater) given() (bool, error) {
 // other waiting. Ranks that share memory post it as they post starts, and so notice where others make another call, or a
 // call that blocks.
 
-// deferredWant is the value of want in posts of deferred calls, which no other post has.
-var deferredWant = wire.Hash("deferred") | 1
+// deferredHash is the value of elementsHash in posts of deferred calls, which no other post has.
+var deferredHash = wire.Hash("deferred") | 1
 
 // Defer tells the other ranks of a call that is to run later, and returns its number; 0 where the ranks do not compare
 // deferred calls. call says which, and place where in the program: " at app.py:41", or "".
@@ -126,7 +126,7 @@ func (s *Starts) Defer(call, place string) (seq uint64, err error) {
 	if s.by == nil || !s.by.defers() {
 		return 0, nil
 	}
-	st, err := s.begin(board.Post{Fingerprint: wire.Hash(call), Want: deferredWant, Bytes: []byte(call + place)}, nil)
+	st, err := s.begin(board.Post{Fingerprint: wire.Hash(call), ElementsHash: deferredHash, Bytes: []byte(call + place)}, nil)
 	if st.Pending != nil {
 		st.Pending.BeginWith(nil) // it has its turn in line, and begins nothing
 	}
@@ -152,7 +152,7 @@ func (s *Starts) overtaken(rank int, arrived func(rank int) bool, me int, call s
 	if first := s.by.lostFrom(); first != 0 && first < next {
 		return nil // theirs is called off
 	}
-	if !there || theirs.Want != deferredWant || arrived(rank) {
+	if !there || theirs.ElementsHash != deferredHash || arrived(rank) {
 		return nil
 	}
 	why := disagree("", fmt.Sprintf("rank %d called %s; rank %d called %s", rank, theirs.Bytes, me, call))

@@ -85,7 +85,7 @@ func (s *Starts) Begin(f wire.Signature, mine error) (Start, error) {
 	} else {
 		text = f.Encode(make([]byte, 0, board.MaxPost))
 	}
-	st, err := s.begin(board.Post{Fingerprint: f.Fingerprint(), Want: f.Want(), Code: int32(status.CodeOf(mine)), Bytes: text}, mine)
+	st, err := s.begin(board.Post{Fingerprint: f.Fingerprint(), ElementsHash: f.ElementsHash(), Code: int32(status.CodeOf(mine)), Bytes: text}, mine)
 	st.Signature = f
 	return st, err
 }
@@ -192,7 +192,7 @@ func (s *Starts) verdict(seq uint64) error {
 
 // callOf says which call a post is of, or why its rank cannot make it.
 func callOf(post board.Post) string {
-	if post.Code != 0 || post.Want == deferredWant {
+	if post.Code != 0 || post.ElementsHash == deferredHash {
 		return string(post.Bytes)
 	}
 	f := wire.DecodeSignature(string(post.Bytes))

@@ -11,13 +11,13 @@ import (
 
 // Signature is what every rank of a collective call must pass alike. What an operation does not have stays zero.
 type Signature struct {
-	Op       string     // as users know it
-	Operator string     // of a reduction
-	Type     dtype.Type // of the elements
-	Count    int        // of one rank's elements
-	Loose    bool       // Type and Count must be alike only among the ranks that state them
-	Root     int64      // as Rooted returns it
-	Extra    int64      // whatever else must be alike
+	Op               string     // as users know it
+	Operator         string     // of a reduction
+	Type             dtype.Type // of the elements
+	Count            int        // of one rank's elements
+	ElementsOptional bool       // Type and Count must be alike only among the ranks that state them
+	Root             int64      // as Rooted returns it
+	Extra            int64      // whatever else must be alike
 }
 
 // Rooted returns the Root of a signature: one more than the root's rank, so that 0 is none.
@@ -51,7 +51,7 @@ func elements(n int) string {
 // Fingerprint returns a number that differs, in all likelihood, where signatures do.
 func (s *Signature) Fingerprint() uint64 {
 	h := mix.Step(mix.Step(Hash(s.Op), uint64(s.Root)), uint64(s.Extra))
-	if !s.Loose {
+	if !s.ElementsOptional {
 		h = mix.Step(mix.Step(h, uint64(s.Type)), uint64(s.Count))
 	}
 	if s.Operator != "" {
@@ -60,9 +60,9 @@ func (s *Signature) Fingerprint() uint64 {
 	return h
 }
 
-// Want returns a number for the elements that a rank of a loose signature states; 0: it states none.
-func (s *Signature) Want() uint64 {
-	if !s.Loose || !s.Type.Sent() {
+// ElementsHash returns a number for the elements that a rank of a signature whose elements are optional states; 0: it states none.
+func (s *Signature) ElementsHash() uint64 {
+	if !s.ElementsOptional || !s.Type.Sent() {
 		return 0
 	}
 	return mix.Step(uint64(s.Type), uint64(s.Count)) | 1
@@ -92,24 +92,24 @@ func DecodeSignature(text string) Signature {
 
 // Statement is what a rank states of a call.
 type Statement struct {
-	Fingerprint uint64
-	Want        uint64
-	Code        int32 // why the rank cannot make the call; 0: it can
+	Fingerprint  uint64
+	ElementsHash uint64
+	Code         int32 // why the rank cannot make the call; 0: it can
 }
 
 // Agreement compares what ranks state of one call. It starts with the fingerprint that all of them must state.
 type Agreement struct {
-	Fingerprint uint64
-	Want        uint64 // of the ranks that have stated elements so far; 0: none has
+	Fingerprint  uint64
+	ElementsHash uint64 // of the ranks that have stated elements so far; 0: none has
 }
 
 // Includes reports whether one more rank agrees: it can make the call, states the same fingerprint, and the same elements
 // as those that state any.
 func (a *Agreement) Includes(s Statement) bool {
-	if s.Code != 0 || s.Fingerprint != a.Fingerprint || s.Want != 0 && a.Want != 0 && s.Want != a.Want {
+	if s.Code != 0 || s.Fingerprint != a.Fingerprint || s.ElementsHash != 0 && a.ElementsHash != 0 && s.ElementsHash != a.ElementsHash {
 		return false
 	}
-	a.Want |= s.Want
+	a.ElementsHash |= s.ElementsHash
 	return true
 }
 

@@ -8,15 +8,15 @@ import (
 	"dtl/core/dtype"
 )
 
-// TestSignaturesThatDiffer changes one field at a time: each makes another fingerprint, but for what a loose signature
+// TestSignaturesThatDiffer changes one field at a time: each makes another fingerprint, but for what a signature whose elements are optional
 // leaves open, which makes another want.
 func TestSignaturesThatDiffer(t *testing.T) {
 	strict := Signature{Op: "reduce", Operator: "SUM", Type: dtype.Float64, Count: 8, Root: Rooted(0)}
-	loose := strict
-	loose.Loose = true
+	optional := strict
+	optional.ElementsOptional = true
 	for name, change := range map[string]struct {
 		f    func(s *Signature)
-		open bool // a loose signature leaves it open
+		open bool // a signature whose elements are optional leaves it open
 	}{
 		"operation": {f: func(s *Signature) { s.Op = "allreduce" }},
 		"operator":  {f: func(s *Signature) { s.Operator = "MAX" }},
@@ -29,11 +29,11 @@ func TestSignaturesThatDiffer(t *testing.T) {
 			other := strict
 			change.f(&other)
 			assert.NotEqual(t, strict.Fingerprint(), other.Fingerprint())
-			assert.Zero(t, other.Want(), "it is not loose")
-			other = loose
+			assert.Zero(t, other.ElementsHash(), "it is not optional")
+			other = optional
 			change.f(&other)
-			assert.Equal(t, change.open, loose.Fingerprint() == other.Fingerprint())
-			assert.Equal(t, change.open, loose.Want() != other.Want())
+			assert.Equal(t, change.open, optional.Fingerprint() == other.Fingerprint())
+			assert.Equal(t, change.open, optional.ElementsHash() != other.ElementsHash())
 		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"dtl/core/memory"
 )
 
-// least returns the loop of the least values, of a type. Before a group's first value, its least is start.
-func least[V kernel.Ordered](of dtype.Type, start V) loop {
+// minimum returns the loop of the least values, of a type. Before a group's first value, its least is start.
+func minimum[V kernel.Ordered](of dtype.Type, start V) loop {
 	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
 		found := started(out, start)
 		c.between(first, first+len(codes), func(a Array, row int) {
@@ -31,8 +31,8 @@ func least[V kernel.Ordered](of dtype.Type, start V) loop {
 	}}
 }
 
-// most returns the loop of the greatest values.
-func most[V kernel.Ordered](of dtype.Type, start V) loop {
+// maximum returns the loop of the greatest values.
+func maximum[V kernel.Ordered](of dtype.Type, start V) loop {
 	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
 		found := started(out, start)
 		c.between(first, first+len(codes), func(a Array, row int) {

@@ -94,8 +94,8 @@ func row[V kernel.Ordered, S int64 | uint64 | float64](of, sums dtype.Type, top,
 	r[Count] = loop{dtype.Int64, count, add[int64]}
 	r[Sum] = loop{sums, sum[V, S], add[S]}
 	r[Total] = loop{dtype.Float64, sum[V, float64], add[float64]}
-	r[Least] = least(of, top)
-	r[Most] = most(of, bottom)
+	r[Least] = minimum(of, top)
+	r[Most] = maximum(of, bottom)
 	r[Squares] = loop{dtype.Float64, squares[V], add[float64]}
 	return r
 }

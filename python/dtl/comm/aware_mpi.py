@@ -39,7 +39,7 @@ def by_aware_mpi(name: str, call: dict[str, Any]) -> Any:
     words = np.array([*describe(sent), *describe(got), *peers, *wanted, *shape], np.int64)
     start, failed = bridge.clock(), True
     try:
-        came = bridge.reached(ctx, words, _CODES[name])
+        came = bridge.gpu_message(ctx, words, _CODES[name])
         failed = False
     finally:
         if start:

@@ -151,7 +151,7 @@ def allgather(ctx: Context, value: Any, *, out: Any = None) -> Any:
     return result
 
 
-@short(bridge.SCATTER, "owner in root0 out", "dealt")
+@short(bridge.SCATTER, "owner in root0 out", "scattered")
 @collective
 @staged
 def scatter(ctx: Context, values: Any = None, root: int = 0, *, out: Any = None) -> Any:

@@ -35,7 +35,7 @@ _COMBINING = ("allreduce", "reduce", "reduce_scatter")
 #: What connects two ranks alone, which NCCL does without tags: it is no lack of NCCL's.
 _MESSAGES = ("send", "recv", "sendrecv", "isend", "irecv")
 
-#: What describes no array: five integers, as numpybridge/linked.go has them.
+#: What describes no array: five integers, as numpybridge/nccl_collective.go has them.
 _NONE = (0, 0, 0, -1, 0)
 
 
@@ -87,7 +87,7 @@ class _Call:
         words = np.array([*describe(sent), *describe(got)], np.int64)
         start, failed = bridge.clock(), True
         try:
-            bridge.linked(self._ctx, words, _CODES[self._name], self._op, self._root)
+            bridge.nccl_collective(self._ctx, words, _CODES[self._name], self._op, self._root)
             failed = False
         finally:
             if start:
@@ -199,7 +199,7 @@ def _array(name: str, x: Any) -> Any:
 
 
 def describe(array: Any) -> tuple[int, ...]:
-    """Describe an array for the bridge, in five integers as numpybridge/linked.go has them."""
+    """Describe an array for the bridge, in five integers as numpybridge/nccl_collective.go has them."""
     if array is None:
         return _NONE
     if isinstance(array, _Entry):

@@ -26,9 +26,10 @@ static void accumulate(const dtl_nodes_elements *b, char *into, const char *from
 
 /* add includes what others state. */
 static void add(dtl_stated *s, const dtl_stated *o) {
-    if (o->differs != 0 || o->fingerprint != s->fingerprint || (s->want != 0 && o->want != 0 && s->want != o->want))
+    if (o->differs != 0 || o->fingerprint != s->fingerprint ||
+        (s->elements_hash != 0 && o->elements_hash != 0 && s->elements_hash != o->elements_hash))
         s->differs = 1;
-    s->want |= o->want;
+    s->elements_hash |= o->elements_hash;
     s->deadlock |= o->deadlock;
     s->started = o->started < s->started ? o->started : s->started;
 }
@@ -59,7 +60,7 @@ static dtl_nodes_message *entry(const dtl_nodes *m, int place) { return (dtl_nod
 void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements *brought) {
     dtl_nodes_message *mine = m->entries != NULL ? entry(m, m->place) : m->out;
     dtl_nodes_record *r = note(m, s->fingerprint, brought);
-    r->want = s->want;
+    r->elements_hash = s->elements_hash;
     r->differs = s->differs != 0;
     r->deadlock = s->deadlock != 0;
     m->role = DTL_NODES_MEETS;
@@ -67,7 +68,7 @@ void dtl_nodes_come(dtl_nodes *m, const dtl_stated *s, const dtl_nodes_elements 
     m->rooted = 0;
     m->phase = m->entries == NULL ? DTL_NODES_STEPS : m->place > 0 ? DTL_NODES_AWAITS_LEADER : DTL_NODES_AWAITS_NODE;
     mine->stated.fingerprint = r->history;
-    mine->stated.want = s->want;
+    mine->stated.elements_hash = s->elements_hash;
     mine->stated.started = s->started;
     mine->stated.differs = s->differs;
     mine->stated.deadlock = s->deadlock;
@@ -333,19 +334,19 @@ static void plan_bringing(dtl_nodes *m, int root) {
 static int collects(const dtl_nodes *m) { return m->role == DTL_NODES_COLLECTS || m->role == DTL_NODES_BUNDLES; }
 
 /* part returns how many bytes of elements each of the ranks gets that this one sends to. */
-static int64_t part(const dtl_nodes *m) { return m->dealt ? m->brought.bytes / m->size : m->brought.bytes; }
+static int64_t part(const dtl_nodes *m) { return m->scattered ? m->brought.bytes / m->size : m->brought.bytes; }
 
 /* most_ranks returns of how many ranks one that this rank sends to gets the elements at most. */
 static int most_ranks(const dtl_nodes *m) {
     int most = 1;
-    for (int child = 0; m->dealt && child < m->child_count; child++)
+    for (int child = 0; m->scattered && child < m->child_count; child++)
         most = m->spans[child] > most ? m->spans[child] : most;
     return most;
 }
 
-/* at_once returns how long a message of this rank may be that carries elements. What it deals out, it puts together for each. */
+/* at_once returns how long a message of this rank may be that carries elements. What it scatters, it puts together for each. */
 static int64_t at_once(const dtl_nodes *m) {
-    int64_t each = m->dealt && m->child_count > 0 ? (m->passing / m->child_count) & ~INT64_C(63) : m->passing;
+    int64_t each = m->scattered && m->child_count > 0 ? (m->passing / m->child_count) & ~INT64_C(63) : m->passing;
     return each < m->at_once ? each : m->at_once;
 }
 
@@ -356,7 +357,10 @@ static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     dtl_nodes_message *given = m->given;
     int64_t bytes = (int64_t)sizeof given->stated + b->head_bytes + part(m) * most_ranks(m);
     int lends = b->lends, apart = bytes > at_once(m);
-    given->stated = (dtl_stated){.number = r->number, .fingerprint = r->history, .want = r->want, .only = m->dealt ? (uint64_t)part(m) : 0};
+    given->stated = (dtl_stated){.number = r->number,
+                                 .fingerprint = r->history,
+                                 .elements_hash = r->elements_hash,
+                                 .only = m->scattered ? (uint64_t)part(m) : 0};
     if (!collects(m) && !apart)
         lends = 0;
     if (lends && b->head_bytes > 0)
@@ -364,8 +368,8 @@ static void give(dtl_nodes *m, const dtl_nodes_record *r) {
     else if (!lends)
         copy(given->elements, b);
     m->lent = lends ? b->at : given->elements + b->head_bytes;
-    given->stated.apart = apart && (lends || m->dealt) ? (uint64_t)part(m) : 0;
-    given->stated.bytes = (uint64_t)(b->head_bytes + (m->dealt || given->stated.apart > 0 ? 0 : b->bytes));
+    given->stated.apart = apart && (lends || m->scattered) ? (uint64_t)part(m) : 0;
+    given->stated.bytes = (uint64_t)(b->head_bytes + (m->scattered || given->stated.apart > 0 ? 0 : b->bytes));
 }
 
 void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *call, const dtl_nodes_elements *brought) {
@@ -377,10 +381,10 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
     m->row++;
     m->role = call->role;
     m->phase = DTL_NODES_TREE;
-    m->dealt = brought->way == DTL_DEALT;
+    m->scattered = brought->way == DTL_SCATTERED;
     m->child_count = m->sent_of_tree = m->has_taken = m->placed = m->kept = 0;
     m->span = 1;
-    if (m->dealt)
+    if (m->scattered)
         plan_dealing(m, call->root - 1);
     else if (call->role == DTL_NODES_GIVES || call->role == DTL_NODES_TAKES)
         (m->flat ? plan_flat : plan)(m, call->root - 1);
@@ -395,7 +399,8 @@ void dtl_nodes_pass(dtl_nodes *m, uint64_t fingerprint, const dtl_nodes_record *
 static int matches(dtl_nodes *m) {
     const dtl_nodes_record *mine = dtl_nodes_record_of(m, m->number);
     const dtl_stated *came = &m->taken->stated;
-    return came->number == m->number && came->fingerprint == mine->history && (came->want == 0 || mine->want == 0 || came->want == mine->want);
+    return came->number == m->number && came->fingerprint == mine->history &&
+           (came->elements_hash == 0 || mine->elements_hash == 0 || came->elements_hash == mine->elements_hash);
 }
 
 /* bundle returns of how many ranks the elements come next that this one collects. */
@@ -443,7 +448,7 @@ static int may_place(dtl_nodes *m) {
     if ((b->into == NULL && m->role != DTL_NODES_BUNDLES) || !matches(m))
         return 0;
     if (!collects(m))
-        return ranks == 1 && m->taken->stated.want != 0 && dtl_nodes_record_of(m, m->number)->want != 0 && apart == b->into_bytes;
+        return ranks == 1 && m->taken->stated.elements_hash != 0 && dtl_nodes_record_of(m, m->number)->elements_hash != 0 && apart == b->into_bytes;
     if (b->way == DTL_COMBINED_FOR_ALL)
         return m->slot == 0 && m->role == DTL_NODES_COLLECTS && apart == b->bytes;
     return apart == ranks * b->bytes && in_order(m, ranks);
@@ -584,7 +589,7 @@ static void deal_on(dtl_nodes *m) {
     m->lent = t->elements + head;
 }
 
-/* part_for returns the elements for a rank that this one deals out. */
+/* part_for returns the elements for a rank that this one scatters. */
 static const char *part_for(const dtl_nodes *m, int slot) {
     int64_t each = (int64_t)m->given->stated.only;
     return m->lent + each * (m->role == DTL_NODES_TAKES ? slot - m->slots[m->rank] : m->ranks[slot]);
@@ -597,8 +602,8 @@ static void copy_parts(const dtl_nodes *m, int child, char *to) {
         memcpy(to + i * each, part_for(m, m->slots[m->children[child]] + i), (size_t)each);
 }
 
-/* dealt_apart returns the elements for a child where they lie side by side. */
-static const char *dealt_apart(dtl_nodes *m, int child) {
+/* scattered_apart returns the elements for a child where they lie side by side. */
+static const char *scattered_apart(dtl_nodes *m, int child) {
     int slot = m->slots[m->children[child]];
     int64_t each = (int64_t)m->given->stated.only;
     for (int i = 1; i < m->spans[child]; i++)
@@ -609,8 +614,8 @@ static const char *dealt_apart(dtl_nodes *m, int child) {
     return part_for(m, slot);
 }
 
-/* dealt_along puts a message together with the elements for a child, which are short, and returns it. */
-static const dtl_nodes_message *dealt_along(dtl_nodes *m, int child) {
+/* scattered_along puts a message together with the elements for a child, which are short, and returns it. */
+static const dtl_nodes_message *scattered_along(dtl_nodes *m, int child) {
     int64_t head = (int64_t)m->given->stated.bytes, each = (int64_t)m->given->stated.only;
     int64_t bytes = (int64_t)sizeof(dtl_stated) + head + most_ranks(m) * each;
     dtl_nodes_message *to = (dtl_nodes_message *)(m->collected + child * ((bytes + 63) & ~INT64_C(63)));
@@ -626,13 +631,13 @@ static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int el
     uint64_t *request = m->tree_sends + 2 * child + elements;
     int64_t apart = (int64_t)out->stated.apart;
     const void *from = out;
-    if (elements && m->dealt) {
-        from = dealt_apart(m, child);
+    if (elements && m->scattered) {
+        from = scattered_apart(m, child);
         apart *= m->spans[child];
     } else if (elements) {
         from = m->role == DTL_NODES_TAKES ? m->brought.into : (const void *)m->lent;
-    } else if (m->dealt && apart == 0) {
-        from = out = dealt_along(m, child);
+    } else if (m->scattered && apart == 0) {
+        from = out = scattered_along(m, child);
     }
     int64_t bytes = elements ? apart : (int64_t)(sizeof out->stated + out->stated.bytes);
     return carried(m, m->send_for(m->comm, from, bytes, BYTES, m->children[child], m->tree_tag, 0, request), 0);
@@ -640,7 +645,7 @@ static int send_on(dtl_nodes *m, const dtl_nodes_message *out, int child, int el
 
 /* pass_on takes root's elements, where they are another's, and sends them to the children; or collects what others bring. */
 static int pass_on(dtl_nodes *m, int64_t patience) {
-    const dtl_nodes_message *out = m->role == DTL_NODES_TAKES && !m->dealt ? m->taken : m->given;
+    const dtl_nodes_message *out = m->role == DTL_NODES_TAKES && !m->scattered ? m->taken : m->given;
     int how = DTL_NODES_OVER;
     if (collects(m) && (how = collect(m, patience)) != DTL_NODES_OVER)
         return how;
@@ -723,7 +728,7 @@ const char *dtl_nodes_brought(dtl_nodes *m, int rank, int *bytes) {
         *bytes = (int)m->taken->stated.bytes;
         return m->taken->elements;
     }
-    if (m->brought.way == DTL_FROM_ROOT || m->brought.way == DTL_DEALT) {
+    if (m->brought.way == DTL_FROM_ROOT || m->brought.way == DTL_SCATTERED) {
         *bytes = (int)o->stated.bytes;
         return o->elements;
     }

@@ -57,10 +57,10 @@ const (
 
 // The ways that elements go.
 const (
-	ToAll    = C.DTL_TO_ALL
-	Combined = C.DTL_COMBINED_FOR_ALL
-	FromRoot = C.DTL_FROM_ROOT
-	Dealt    = C.DTL_DEALT
+	ToAll     = C.DTL_TO_ALL
+	Combined  = C.DTL_COMBINED_FOR_ALL
+	FromRoot  = C.DTL_FROM_ROOT
+	Scattered = C.DTL_SCATTERED
 )
 
 // What GoOn returns, beside what it asks of who carries the messages.
@@ -79,9 +79,9 @@ const statedBytes = int(unsafe.Sizeof(Stated{}))
 
 // Stated is what some ranks state of a call: dtl_stated.
 type Stated struct {
-	Number, Fingerprint, Want, Started uint64
-	Differs, Deadlock                  uint32
-	Bytes, Only, Apart                 uint64
+	Number, Fingerprint, ElementsHash, Started uint64
+	Differs, Deadlock                          uint32
+	Bytes, Only, Apart                         uint64
 }
 
 // Stated and dtl_stated have the same size.

@@ -37,18 +37,18 @@ enum {
 };
 
 /* What becomes of elements: core/comm/agreement.Way. */
-enum { DTL_TO_ALL, DTL_COMBINED_FOR_ALL, DTL_FROM_ROOT, DTL_DEALT };
+enum { DTL_TO_ALL, DTL_COMBINED_FOR_ALL, DTL_FROM_ROOT, DTL_SCATTERED };
 
 /* What some ranks state of a call. */
 typedef struct {
     uint64_t number; /* of the meeting; in shared memory, written last */
     uint64_t fingerprint;
-    uint64_t want;     /* of those that state elements; 0: none does */
+    uint64_t elements_hash; /* of those that state elements; 0: none does */
     uint64_t started;  /* the fewest collectives that do not block that one of them has started */
     uint32_t differs;  /* 1: they do not make the same call, or one of them cannot */
     uint32_t deadlock; /* 1: one of them waits for a collective that does not block */
     uint64_t bytes;    /* of the elements */
-    uint64_t only;     /* of a meeting, 1: the message says where its sender is, and belongs to no step; of elements that are dealt out:
+    uint64_t only;     /* of a meeting, 1: the message says where its sender is, and belongs to no step; of elements that are scattered:
                         * the bytes of each rank's */
     uint64_t apart;    /* of elements that follow in a message of their own */
 } dtl_stated;
@@ -64,7 +64,7 @@ enum {
     DTL_NODES_FLAT = 4,     /* up to how many ranks of one machine root sends its elements straight to each */
     DTL_NODES_RANKS = 16,   /* how many ranks may make such calls: core/comm.mostGoOn */
     DTL_NODES_PARTIALS = 5, /* and of how many parts of them root has partial results at most */
-    DTL_NODES_CHILDREN = DTL_NODES_RANKS - 1, /* and to how many of them a rank sends at most: to all, where it deals out its elements */
+    DTL_NODES_CHILDREN = DTL_NODES_RANKS - 1, /* and to how many of them a rank sends at most: to all, where it scatters its elements */
 };
 
 /* What a rank does in a call: it meets all others, gives its elements to the others as root, or takes them; or brings them to root,
@@ -74,7 +74,7 @@ enum { DTL_NODES_MEETS, DTL_NODES_GIVES, DTL_NODES_TAKES, DTL_NODES_BRINGS, DTL_
 /* What a rank keeps of one of its last calls: hashes of the names of its operation and operator, and what tells it from others.
  * A call that meets all has its text elsewhere. */
 typedef struct {
-    uint64_t number, history, want, operation, operator;
+    uint64_t number, history, elements_hash, operation, operator;
     int64_t count;
     int32_t type, root; /* root: one more than the rank, or 0 */
     uint8_t role, differs, deadlock, rest[5]; /* as in dtl_stated */
@@ -193,9 +193,9 @@ typedef struct {
     int32_t at_once;          /* the longest message that carries elements */
     int32_t alone;            /* 1: each of a few ranks is alone on its node */
     int64_t passing;          /* the most bytes of elements in a message of a call without a meeting */
-    int32_t span;             /* of how many ranks this one gets what root deals out: of its node, from itself on */
+    int32_t span;             /* of how many ranks this one gets what root scatters: of its node, from itself on */
     uint8_t spans[DTL_NODES_CHILDREN]; /* and of how many each child */
-    int32_t kept, dealt;      /* kept: what of the caller's memory an operation still uses, of a call that not all made */
+    int32_t kept, scattered;  /* kept: what of the caller's memory an operation still uses, of a call that not all made */
     uint8_t owed[DTL_NODES_RANKS]; /* how many messages of a rank are elements of such a call, which nobody takes */
 } dtl_nodes;
 
@@ -250,8 +250,8 @@ int dtl_nodes_abandon(dtl_nodes *m, int64_t patience);
 /* dtl_nodes_outcome returns what has come of the meeting, in front of the elements, when all have come. */
 static inline const dtl_nodes_message *dtl_nodes_outcome(const dtl_nodes *m) { return m->place > 0 ? m->outcome : m->out; }
 
-/* dtl_nodes_dealt returns of how many ranks this rank has been given root's elements, of which its own are the first; 0: of all. */
-static inline int dtl_nodes_dealt(const dtl_nodes *m) { return m->role == DTL_NODES_TAKES && m->dealt ? m->span : 0; }
+/* dtl_nodes_scattered returns of how many ranks this rank has been given root's elements, of which its own are the first; 0: of all. */
+static inline int dtl_nodes_scattered(const dtl_nodes *m) { return m->role == DTL_NODES_TAKES && m->scattered ? m->span : 0; }
 
 /* dtl_nodes_collected returns where the elements are that this rank collects. */
 static inline char *dtl_nodes_collected(const dtl_nodes *m) { return m->brought.into != NULL ? m->brought.into : m->collected; }
@@ -262,7 +262,7 @@ static inline const char *dtl_nodes_combined(const dtl_nodes *m) {
 }
 
 /* dtl_nodes_brought returns a rank's elements, or root's, and their length, when all have come. In a call without a meeting in which
- * root deals its elements out, these are the ones of which dtl_nodes_dealt speaks. */
+ * root scatters its elements, these are the ones of which dtl_nodes_scattered speaks. */
 const char *dtl_nodes_brought(dtl_nodes *m, int rank, int *bytes);
 
 /* dtl_nodes_placed returns what describes root's elements, and the length of both, where these have come where they were to go; else

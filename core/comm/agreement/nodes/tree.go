@@ -44,11 +44,11 @@ const (
 
 // Record is what a rank keeps of one of its last calls: dtl_nodes_record.
 type Record struct {
-	Number, History, Want, Operation, Operator uint64
-	Count                                      int64
-	Type, Root                                 int32
-	Role, Differs, Deadlock                    uint8
-	_                                          [5]uint8
+	Number, History, ElementsHash, Operation, Operator uint64
+	Count                                              int64
+	Type, Root                                         int32
+	Role, Differs, Deadlock                            uint8
+	_                                                  [5]uint8
 }
 
 // RecordBytes is how long a record is.
@@ -148,8 +148,8 @@ func (m *Meeting) InTree() bool { return m.at.phase == C.DTL_NODES_TREE }
 // Role is what this rank does in its last call.
 func (m *Meeting) Role() int { return int(m.at.role) }
 
-// Dealt reports whether this rank has been given the elements that root deals out of some ranks alone, its own first.
-func (m *Meeting) Dealt() bool { return C.dtl_nodes_dealt(m.at) != 0 }
+// Scattered reports whether this rank has been given the elements that root scatters of some ranks alone, its own first.
+func (m *Meeting) Scattered() bool { return C.dtl_nodes_scattered(m.at) != 0 }
 
 // Combined returns where the elements are that were combined.
 func (m *Meeting) Combined() unsafe.Pointer { return unsafe.Pointer(C.dtl_nodes_combined(m.at)) }

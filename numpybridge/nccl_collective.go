@@ -12,10 +12,10 @@ import (
 	"dtl/core/status"
 )
 
-// linked is a collective call among the GPUs that a library connects. args[0] is the code of the same call on the host, args[1] the
+// ncclCollective is a collective call among the GPUs that a library connects. args[0] is the code of the same call on the host, args[1] the
 // operator and args[2] root. The input has five integers for what is sent, and five for what is received: the address, the number
 // of elements, their type, their device, -1 for the host, and the driver's stream that works on them.
-func linked(c *Call) (err error) {
+func ncclCollective(c *Call) (err error) {
 	ref, err := runtime.Contexts.Acquire(handle.Handle(c.Handle))
 	if err != nil {
 		return c.unknown(err)

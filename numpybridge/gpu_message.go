@@ -6,11 +6,11 @@ import (
 	"dtl/core/status"
 )
 
-// reached is a message from or to memory of a GPU, which the library of messages reaches. args[0] is the code of the same call on the
-// host. The input has five integers for what is sent and five for where goes what comes, as linked has them; then dest and its tag, source
+// gpuMessage is a message from or to memory of a GPU, that MPI reaches. args[0] is the code of the same call on the
+// host. The input has five integers for what is sent and five for where goes what comes, as ncclCollective has them; then dest and its tag, source
 // and its tag, and the type and the number of elements that were asked for; then the shape of what is sent. The result is what came
 // and is not where it goes: short messages come through the host.
-func reached(c *Call) error {
+func gpuMessage(c *Call) error {
 	return c.on(func(with *comm.Comm) error {
 		words, err := c.integers()
 		if err != nil {
@@ -21,7 +21,7 @@ func reached(c *Call) error {
 		}
 		value, to := comm.Array{Span: placed(words).Span, Shape: words[16:]}, placed(words[5:]).Span
 		m := message{with: with, value: value, dest: words[10], sendTag: words[11], source: words[12], recvTag: words[13]}
-		m.want = comm.Want{Type: dtype.Type(words[14]), Count: words[15]}
+		m.expected = comm.Expected{Type: dtype.Type(words[14]), Count: words[15]}
 		if to.Type != 0 {
 			m.out = &comm.Array{Span: to}
 		}
@@ -37,7 +37,7 @@ type message struct {
 	with                           *comm.Comm
 	value                          comm.Array
 	out                            *comm.Array
-	want                           comm.Want
+	expected                       comm.Expected
 	dest, sendTag, source, recvTag int64
 }
 
@@ -46,7 +46,7 @@ func (m *message) travel(code Code) (comm.Result, error) {
 	case Send:
 		return comm.Result{}, m.with.Send(m.value, m.dest, m.sendTag)
 	case Recv:
-		return m.with.Recv(m.out, m.want, m.source, m.recvTag)
+		return m.with.Recv(m.out, m.expected, m.source, m.recvTag)
 	case Sendrecv:
 		return m.with.Sendrecv(m.value, m.dest, m.sendTag, m.out, m.source, m.recvTag)
 	}
