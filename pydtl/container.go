@@ -91,9 +91,9 @@ func ContainerUnallocated(h, number int64) (made int64, err error) {
 	return like(h, number, container.Unallocated)
 }
 
-// ContainerTwin makes a container that passes for another one, of an element type. Its elements are anything, and where those of a
+// ContainerBlankBeside makes a container that is laid out as another one, of an element type. Its elements are anything, and where those of a
 // third one are, or on the host for 0. Local.
-func ContainerTwin(h, number, beside int64) (made int64, err error) {
+func ContainerBlankBeside(h, number, beside int64) (made int64, err error) {
 	defer guard(&err)
 	return like(h, number, func(c container.Container, t dtype.Type) (*container.Array, error) {
 		if beside == 0 {

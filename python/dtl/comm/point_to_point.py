@@ -37,7 +37,7 @@ _SEND, _RECV, _SENDRECV = bridge.SEND, bridge.RECV, bridge.SENDRECV
 _ISEND, _IRECV = bridge.ISEND, bridge.IRECV
 _PROBE, _IPROBE = bridge.PROBE, bridge.IPROBE
 
-_records = late(".comm.moved", "records")
+_records = late(".comm.named_elements", "records")
 
 
 class MessageInfo:

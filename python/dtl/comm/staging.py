@@ -24,8 +24,8 @@ memory_of_array = late(".runtime.device_array", "memory_of_array")
 Staging = late(".runtime.staging", "Staging")
 context_missing = late(".runtime.hints", "context_missing")
 by_nccl = late(".comm.nccl_collectives", "by_nccl")
-moved = late(".comm.moved", "moved")
-signature = late(".comm.moved", "signature")
+with_named_elements = late(".comm.named_elements", "with_named_elements")
+signature = late(".comm.named_elements", "signature")
 by_aware_mpi = late(".comm.aware_mpi", "by_aware_mpi")
 received_in = late(".comm.tensors", "received_in")
 
@@ -51,7 +51,7 @@ def staged(f: F) -> F:
                 return None
             result = received_in(f, args, kwargs)
             if result is NotImplemented:
-                result = moved(f, args, kwargs)
+                result = with_named_elements(f, args, kwargs)
             return None if result is NotImplemented else (result,)
         given = signature(f).bind(*args, **kwargs)
         given.apply_defaults()
@@ -84,7 +84,7 @@ def _by_host(
 
     copies = {name: copy(value) for name, value in kwargs.items()}
     given = tuple(map(copy, args))
-    result = moved(f, given, copies)
+    result = with_named_elements(f, given, copies)
     if result is NotImplemented:
         result = f(*given, **copies)
     out = kwargs.get("out")

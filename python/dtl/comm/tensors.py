@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .moved import moved
+from .named_elements import with_named_elements
 from .requests import Request, then
 
 
@@ -44,7 +44,7 @@ def received_in(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     memory = memory_of(out)
     here = memory if memory.flags.c_contiguous else memory.copy("C")
     words = {**kwargs, "out": here}
-    result = moved(f, args, words)
+    result = with_named_elements(f, args, words)
     if result is NotImplemented:
         result = f(*args, **words)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._native.library import invalid
 from ..comm import collectives, objects, point_to_point
-from ..comm.moved import sendable
+from ..comm.named_elements import sendable
 from ..exceptions import DTLError, InvalidTypeError, from_text
 from ..runtime.agreement import agree, confirm, local_step, tell_ranks
 from .role_manager import RoleManager, lines_of, rank_of, ranks_of

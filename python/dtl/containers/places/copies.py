@@ -114,7 +114,7 @@ def by_host(
         with Staging(name, logs=True) as staging:
             for c in there:
                 if id(c) not in copies:
-                    copies[id(c)] = _twin(c, None)
+                    copies[id(c)] = _blank_like(c, None)
                     staging.bytes += _copied(c, copies[id(c)])
             originals = {id(copies[id(c)]): c for c in there}
             result = f(*_changed(args, copies), **_changed(kwargs, copies))
@@ -154,7 +154,7 @@ def here(name: str, c: Any) -> Any:
     if c.placement_policy is not _DEVICE:
         return c
     with Staging(name, logs=True) as staging:
-        copied = _twin(c, None)
+        copied = _blank_like(c, None)
         staging.bytes = _copied(c, copied)
     c.close()
     return copied
@@ -170,9 +170,11 @@ def taken(name: str, c: Any, places: Any) -> Any:
     return elements
 
 
-def _twin(c: Any, beside: Any) -> Any:
+def _blank_like(c: Any, beside: Any) -> Any:
     """Return a container that is laid out as one, whose elements are anything: where another's are, or on the host."""
-    handle = library.container_twin(handle_of(c), stored_number(c.dtype), 0 if beside is None else handle_of(beside))
+    handle = library.container_blank_beside(
+        handle_of(c), stored_number(c.dtype), 0 if beside is None else handle_of(beside)
+    )
     kind: Any = owning_class_of(c)
     made = kind.__new__(kind)
     placement = Placement.HOST if beside is None else beside.placement_policy
@@ -231,7 +233,7 @@ class _Returned:
 
 def moved_beside(made: Any, beside: Any) -> Any:
     """Return a container with the elements of one on the host, which it closes, where another's are."""
-    there = _twin(made, beside)
+    there = _blank_like(made, beside)
     run_as(there, made.execution_policy)
     _copied(made, there)
     made.close()

@@ -62,7 +62,7 @@ _ALIKE = {
 signature = functools.lru_cache(maxsize=None)(inspect.signature)
 
 
-def moved(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def with_named_elements(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make a call with such elements by their name; NotImplemented where there are none of them."""
     if f.__name__ not in _ELEMENTS:
         return NotImplemented
