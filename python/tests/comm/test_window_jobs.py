@@ -79,7 +79,7 @@ def test_a_lock_that_nobody_gives_back(tmp_path: Path) -> None:
 def test_ranks_that_share_no_memory() -> None:
     files = [
         str(Path(__file__).with_name(name))
-        for name in ("test_windows.py", "test_bad_windows.py", "test_shared_counters.py")
+        for name in ("test_windows.py", "test_refused_epochs.py", "test_shared_counters.py")
     ]
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", "-m", "pytest", "--with-mpi", "-q", *files]
     succeeded(run(command, seconds=200, DTL_SHARED_MEMORY="0", DTL_TEST_RANKS="2"))

@@ -11,8 +11,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from test_bad_files import refused
 from test_files import in_npy, write
+from test_spoilt_files import refused
 
 import dtl
 from dtl.io import csv_lines, files, fortran, hdf5, npy, npz, tables

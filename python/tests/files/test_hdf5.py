@@ -10,8 +10,8 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from divisions import vector
-from test_bad_files import little_room, refused
 from test_files import write
+from test_spoilt_files import little_room, refused
 
 import dtl
 

@@ -14,6 +14,7 @@ import pytest
 from conftest import RANKS
 from hostile import ALIASES, WITHOUT, Call, Stage
 from hostile_values import VALUES
+from refusals import refused
 
 import dtl
 from dtl.runtime import hang_monitor
@@ -144,6 +145,48 @@ def test_every_rank_passes_what_has_no_ranks(stage: Stage, unraisable: list[str]
             failures.append(f"{name}({first}={value}): {error!r}")
     assert not failures, "\n".join(failures)
     assert unraisable == []
+
+
+#: Functions by their first argument, a context or container. Other arguments of two do not fit the one that is closed.
+_FIRST_ARGUMENTS = {
+    name: first
+    for name in NAMES
+    if "." not in name and name not in ("array_api", "moveaxis", "swapaxes")
+    for first in list(inspect.signature(getattr(dtl, name)).parameters)[:1]
+    if first in ("ctx", "a", "a1", "ar1", "c", "element", "src")
+}
+
+
+@pytest.mark.alone("is the same on every rank")
+@pytest.mark.parametrize("name", _FIRST_ARGUMENTS)
+def test_what_is_said_of_a_first_argument(stage: Stage, name: str) -> None:
+    """A closed context, what is none, and a closed container, are each told by one text."""
+    call = hostile.collective(stage).get(name) or hostile.local(stage)[name]
+    f = getattr(dtl, name)
+    first = _FIRST_ARGUMENTS[name]
+    if first in call.arguments:
+        pytest.skip("has its first argument in its row; runs in the other tests")
+    f = hostile.got(f) if name.startswith("async_") else f
+
+    def of(thing: Any) -> functools.partial[Any]:
+        return functools.partial(f, thing, **call.arguments)
+
+    if first != "ctx":
+        refused(of(stage.closed), dtl.InvalidHandleError, 102, "the container is closed")
+        return
+    error = refused(of(stage.gone), dtl.InvalidHandleError, 102, "the context is closed")
+    assert isinstance(error, ValueError)
+    for thing in (None, 5, 0, "ctx", object(), np.zeros(3), dtl.Context):
+        error = refused(of(thing), dtl.InvalidTypeError, 101, f"not {type(thing).__name__}")
+        assert isinstance(error, TypeError)
+    if name == "reduce":  # which takes a container, too
+        return
+    with pytest.raises((dtl.InvalidHandleError, dtl.InvalidTypeError)) as caught:
+        of(stage.v)()
+    assert any(
+        text in str(caught.value)
+        for text in ("a container handle where a context is wanted", "must be a dtl.Context, not DistributedVector")
+    )
 
 
 @pytest.mark.alone("waits for messages of other ranks, where there are any")
