@@ -143,6 +143,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Table.fillna": (t.fillna, {"value": {"v": 0.5}}),
         "Table.head": (t.head, {"n": 2}),
         "Table.info": (t.info, {"root": 0}),
+        "Table.batches": (t.batches, {"rows": 2}),
         "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
         "ReadMethods.read_arrow": (
             functools.partial(dtl.read_arrow, ctx),
@@ -166,6 +167,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
                 "encoding": "utf-8",
                 "columns": None,
                 "dtypes": None,
+                "placement": "host",
             },
         ),
         "ReadMethods.read_json": (
@@ -174,7 +176,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         ),
         "ReadMethods.read_parquet": (
             functools.partial(dtl.read_parquet, ctx),
-            {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)]},
+            {"path": f"{folder}/v.parquet", "columns": ["v"], "filters": [("v", ">", 0)], "placement": "host"},
         ),
         "ReadMethods.read_delta": (
             functools.partial(dtl.read_delta, ctx),

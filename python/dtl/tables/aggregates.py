@@ -219,6 +219,16 @@ class Parts:
                 found[needed] = [folds.fold(how, groups, each) for each in columns]
         return found
 
+    def together(self, groups: folds.Groups, parts: Any) -> Any:
+        """Return a table of the folds of several pieces of this rank's rows, of whole groups, given those of each."""
+        found = self.merged(groups, parts, False)
+        arrays = {
+            f"\0{number}.{place}": one
+            for number, state in enumerate(self._needed)
+            for place, one in enumerate(found[state])
+        }
+        return arrow().table(arrays)
+
     def finished(self, wanted: Aggregate, merged: dict[Needed, list[Any]]) -> Any:
         """Return the values of an aggregate."""
         kind = self._kinds[wanted.column]

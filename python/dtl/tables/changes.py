@@ -31,7 +31,7 @@ def assigned(rows: Rows, op: str, given: Mapping[str, Any], columns: Mapping[str
         numbers = np.array(allgather_object(ctx, mine), np.int64)
         counts.update({name: tuple(numbers[:, i].tolist()) for i, name in enumerate(local_names)})
     _check_counts(rows, counts, {name: len(column) for name, column in whole.items()})
-    first, local = rows.first, len(rows.local)
+    first, local = rows.first, rows.length
     with local_step(ctx, op):
         made = {}
         for name, value in given.items():

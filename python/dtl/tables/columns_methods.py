@@ -21,13 +21,13 @@ class ColumnsMethods(HasRows):
     def times(self) -> dict[str, str]:
         """For each column of dates or times, its NumPy dtype, such as ``datetime64[ns]``. Not collective."""
         types = arrow().types
-        found = {field.name: field.type for field in self.rows.local.schema if types.is_temporal(field.type)}
+        found = {field.name: field.type for field in self.rows.schema if types.is_temporal(field.type)}
         return {name: str(arrow().array([], kind).to_numpy(zero_copy_only=False).dtype) for name, kind in found.items()}
 
     @property
     def zones(self) -> dict[str, str]:
         """For each column of times with a time zone, its name, such as ``Europe/Berlin``. Not collective."""
-        kinds = ((field.name, field.type) for field in self.rows.local.schema)
+        kinds = ((field.name, field.type) for field in self.rows.schema)
         return {name: kind.tz for name, kind in kinds if arrow().types.is_timestamp(kind) and kind.tz is not None}
 
     @collective

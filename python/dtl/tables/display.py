@@ -101,7 +101,7 @@ def ends(total: int) -> tuple[int, int]:
 
 def of_rank(rows: Rows) -> Shown:
     """Return the first and last rows of this rank. Not collective."""
-    mine, first = len(rows.local), rows.first
+    mine, first = rows.length, rows.first
     head, tail = ends(mine)
     table = (
         rows.local if not tail else arrow().concat_tables([rows.local.slice(0, head), rows.local.slice(mine - tail)])
@@ -111,7 +111,7 @@ def of_rank(rows: Rows) -> Shown:
 
 def described(kind: str, rows: Rows) -> str:
     """Return what a table or column says of its rows and of those that this rank holds."""
-    ctx, first, mine = rows.context, rows.first, len(rows.local)
+    ctx, first, mine = rows.context, rows.first, rows.length
     columns = f" x {len(rows.names)} columns" if kind == "Table" else ""
     held = "" if ctx.size == 1 else f" on {ctx.size} ranks; rank {ctx.rank} holds [{first}, {first + mine})"
     return f"dtl.{kind} of {rows.total} rows{columns}{held}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn, overload
 
@@ -19,8 +20,10 @@ from .folds import Groups
 from .group_methods import GroupMethods
 from .group_row_methods import OF_ROWS, GroupRowMethods
 from .group_values import called, of_function
+from .groups_in_pieces import aggregated_in_pieces
 from .local_groups import LocalGroups, check_keys, expect_values
 from .moves import TableCall, in_words
+from .on_disk import piece_rows
 from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 
@@ -233,6 +236,11 @@ def _aggregate_of(
     return as_table(aggregated(rows, "agg", keys, dropna, wanted, words))
 
 
+def _columns_of(keys: list[str], wanted: dict[str, Aggregate]) -> list[str]:
+    """Return the names of the columns that aggregates need, each once."""
+    return list(dict.fromkeys([*keys, *(name for each in wanted.values() for name in each.columns)]))
+
+
 def _transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], how: Any) -> Rows:
     """Return an aggregate of each row's group, of each of some columns. Collective."""
     if not columns:
@@ -401,7 +409,9 @@ def aggregated(
 
     Words say what the ranks must have asked for alike.
     """
-    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words)
+    rows = rows.chosen(_columns_of(keys, wanted))
+    size = piece_rows(rows) if all(each.of_parts for each in wanted.values()) else rows.length
+    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words, size)
     made = owners.keys
     for name in wanted:
         made = made.append_column(name, columns[name])
@@ -409,20 +419,34 @@ def aggregated(
 
 
 def _computed(
-    rows: Rows, op: str, keys: list[str], dropna: bool, wanted: dict[str, Aggregate], words: str
-) -> tuple[LocalGroups, Owners, dict[str, Any]]:
-    """Return this rank's groups, the owners of all groups, and the aggregates of those owned here. Collective."""
+    rows: Rows,
+    op: str,
+    keys: list[str],
+    dropna: bool,
+    wanted: dict[str, Aggregate],
+    words: str,
+    size: int = sys.maxsize,
+) -> tuple[Any, Owners, dict[str, Any]]:
+    """Return this rank's groups, the owners of all groups, and the aggregates of those owned here. Collective.
+
+    If fewer rows than there are may be in memory at a time, size, this rank's groups are None.
+    """
     ctx = rows.context
+    local: Any
     parts = Parts([each for each in wanted.values() if each.of_parts], dict(zip(rows.names, rows.schema.types)))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        local = LocalGroups(rows, keys, dropna)
-        mine = parts.made(local.groups, local.column, local.present)
+        if size >= rows.length:
+            local = LocalGroups(rows, keys, dropna)
+            distinct, mine = local.keys, parts.made(local.groups, local.column, local.present)
+        else:
+            local = None
+            distinct, mine = aggregated_in_pieces(rows, keys, dropna, parts, size)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
     values = [each.column for each in wanted.values() if not each.of_parts]
     if values:
         expect_values(ctx, local, values)
-    owners = Owners(ctx, op, local.keys, mine, answer=8 * (op == "transform"))
+    owners = Owners(ctx, op, distinct, mine, answer=8 * (op == "transform"))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}

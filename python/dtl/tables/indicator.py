@@ -32,7 +32,7 @@ def marked(left: Rows, right: Rows) -> tuple[Rows, Rows]:
     """Return two tables with a column each that is not null."""
     made = []
     for name, rows in ((_OF_LEFT, left), (_OF_RIGHT, right)):
-        there = arrow().array(np.ones(len(rows.local), np.bool_))
+        there = arrow().array(np.ones(rows.length, np.bool_))
         made.append(rows.like(rows.local.append_column(name, there)))
     return made[0], made[1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .grouping import aggregated
 from .key_types import key_type, keys_in
 from .matching import Matches
 from .moves import TableCall, expect, in_words, is_explained
+from .on_disk import collected, piece_rows, pieces
 from .partners import partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names
 from .threaded import each
@@ -190,23 +191,36 @@ class _Join:
             expect(_EQUAL, None)
         found = partners(ctx, op, keys, second)
         with local_step(ctx, op), arrows_errors(op):
-            matches = Matches(keys, found.rows.select(keys.column_names))
-            if self._how in ("semi", "anti"):
-                has = matches.has_partner()
-                local = kept(self._first.local, has if self._how == "semi" else ~has)
-            else:
-                local = self._together(matches, found.rows)
+            of_second = found.rows.select(keys.column_names)
+            met = np.zeros(len(of_second), np.bool_)
+            parts = self._parts(keys, of_second, found.rows, met)
+            local = collected(ctx, op, parts)
         made = Rows.made(ctx, local)
         if self._how != "outer":
             return made
-        met = found.met(matches.met_of_second())
+        met = found.met(met)
         with local_step(ctx, op), arrows_errors(op):
             rest = self._rest(kept(self._second.local, ~met), local.schema)
         return after([made, Rows.made(ctx, rest)], op)
 
-    def _together(self, matches: Matches, second: Any) -> Any:
+    def _parts(self, keys: Any, of_second: Any, second: Any, met: Array) -> Iterator[Any]:
+        """Yield the result, of some rows of the first table after the other, where all are more than the memory.
+
+        met becomes true where a row of the second table has a partner, if the join is an outer one.
+        """
+        for start, piece in pieces(self._first, piece_rows(self._first)):
+            matches = Matches(keys.slice(start, len(piece)), of_second)
+            if self._how == "outer":
+                met |= matches.met_of_second()
+            if self._how in ("semi", "anti"):
+                has = matches.has_partner()
+                yield kept(piece, has if self._how == "semi" else ~has)
+            else:
+                yield self._together(matches, piece, second)
+
+    def _together(self, matches: Matches, first: Any, second: Any) -> Any:
         """Return the rows of both tables that belong together, those of the first one in their order."""
-        first, all_of_first = self._first.local, self._how != "inner"
+        all_of_first = self._how != "inner"
         there = second.select([f"v{number}" for number in range(len(self._of_second))])
         if not 0 <= matches.at_most() * _row_bytes(first, there) <= free_bytes():
             fits(matches.rows(all_of_first), first, there)
@@ -322,7 +336,7 @@ def after(tables: Sequence[Rows], op: str) -> Rows:
     ends = np.cumsum([0, *counts])
     parts, first = [], 0
     for rows in tables:
-        bounds = np.clip(ends - (first + rows.first), 0, len(rows.local))
+        bounds = np.clip(ends - (first + rows.first), 0, rows.length)
         parts.append([rows.local.slice(low, high - low) for low, high in zip(bounds[:-1], bounds[1:])])
         first += rows.total
     for part in parts[1:]:

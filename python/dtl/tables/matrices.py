@@ -47,7 +47,7 @@ def matrix(rows: Rows, op: str, columns: Any) -> Any:
                 )
             arrays.append(_values(column))
         dtype = np.result_type(*arrays)
-        part = np.empty((len(rows.local), len(arrays)), dtype)
+        part = np.empty((rows.length, len(arrays)), dtype)
         for place, array in enumerate(arrays):
             part[:, place] = array
     agree(ctx, op, f"{names}")
@@ -72,8 +72,8 @@ def together(rows: Rows, op: str, columns: Any, scaled: bool) -> Rows:
         names = _numbers(rows, columns)
         if "column" in names:
             raise InvalidArgumentError("two columns of the result would be called 'column'")
-        known = np.ones((len(rows.local), len(names)))
-        values = np.empty((len(rows.local), len(names)))
+        known = np.ones((rows.length, len(names)))
+        values = np.empty((rows.length, len(names)))
         for place, name in enumerate(names):
             column = rows.local.column(name)
             values[:, place] = _values(column)

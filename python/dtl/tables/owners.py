@@ -70,7 +70,7 @@ class Owners:
             expect(BACK, self._answer * max(lengths) * (ctx.size - 1) // ctx.size)
         whole = gathered_everywhere(ctx, self._op, both, "each rank's groups to all ranks")
         with local_step(ctx, self._op):
-            of_part, width, keys = _merged(whole.select(names), ctx.size == 1)
+            of_part, width, keys = merged_keys(whole.select(names), ctx.size == 1)
             shares = block_counts(ctx, width)
             first = np.cumsum([0, *shares])
             begin = sum(lengths[: ctx.rank])
@@ -104,7 +104,7 @@ class Owners:
             self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
             before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
             self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
-            of_part, width, self.keys = _merged(self._arrived.select(names), False)
+            of_part, width, self.keys = merged_keys(self._arrived.select(names), False)
             self._translation = of_part
             self._mine = None
             self._lengths = matrix[:, ctx.rank]
@@ -193,7 +193,7 @@ class Route:
             return arrived.take(arrow().array(places))
 
 
-def _merged(keys: Any, distinct: bool) -> tuple[Array, int, Any]:
+def merged_keys(keys: Any, distinct: bool) -> tuple[Array, int, Any]:
     """Return the number of each row among the distinct keys in order, how many there are, and these."""
     if distinct:
         return np.arange(len(keys)), len(keys), keys

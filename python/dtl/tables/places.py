@@ -41,7 +41,7 @@ def place_of_extreme(rows: Rows, which: str) -> int | None:
 def sorting_places(rows: Rows, op: str, ascending: Any, na_position: Any) -> Rows:
     """Return the numbers of the rows in the order of a column. Collective."""
     pa, name = arrow(), rows.names[0]
-    numbers = pa.array(np.arange(rows.first, rows.first + len(rows.local)))
+    numbers = pa.array(np.arange(rows.first, rows.first + rows.length))
     both = rows.like(pa.table([rows.local.column(0), numbers], names=[name, f"row of {name}"]))
     made = ordering.sorted_rows(both, op, ordering.order_of(both, [name], ascending, na_position))
     return made.like(pa.table({name: made.local.column(1)}))

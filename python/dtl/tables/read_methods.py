@@ -65,7 +65,9 @@ class ReadMethods(HasRows):
 
     @classmethod
     @collective
-    def read_parquet(cls: type[T], ctx: Context, path: Any, *, columns: Any = None, filters: Any = None) -> T:
+    def read_parquet(
+        cls: type[T], ctx: Context, path: Any, *, columns: Any = None, filters: Any = None, placement: Any = "host"
+    ) -> T:
         """Return the table of files of Parquet; each rank reads its groups of rows. Collective.
 
         Parameters
@@ -82,6 +84,9 @@ class ReadMethods(HasRows):
             Which rows to read: terms such as ``[("price", ">", 3), ("year", "in", [2023, 2024])]`` that must all be
             true, a list of such lists of which one must be, or an expression of pyarrow. Groups in which no row is
             wanted are not read.
+        placement
+            "host", or "disk" for rows that are more than the memory holds: a column is read when it is first asked for,
+            a group of rows at a time, and stays in a file in the scratch folder. With filters, all are read at once.
 
         Returns
         -------
@@ -112,7 +117,8 @@ class ReadMethods(HasRows):
         {'what': ['plum', None], 'price': [3, 5]}
         """
         check_context(ctx)
-        return cls.of(reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters))
+        rows = reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters, placement=placement)
+        return cls.of(rows)
 
     @classmethod
     @collective
@@ -135,6 +141,7 @@ class ReadMethods(HasRows):
         encoding: str = "utf-8",
         columns: Any = None,
         dtypes: Any = None,
+        placement: Any = "host",
     ) -> T:
         r"""Return the table of files of CSV; each rank parses its rows. Collective.
 
@@ -173,6 +180,9 @@ class ReadMethods(HasRows):
             The encoding, such as "latin-1". Of other encodings than UTF-8, one rank decodes each file.
         columns, dtypes
             The same as usecols and dtype, by the names that :meth:`Columns.read_csv` has.
+        placement
+            "host", or "disk" for rows that are more than the memory holds: they are parsed a few at a time, and stay in
+            a file in the scratch folder.
 
         Raises
         ------
@@ -206,7 +216,7 @@ class ReadMethods(HasRows):
         options = options_of(
             sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
         )
-        return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options))
+        return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options, placement=placement))
 
     @classmethod
     @collective

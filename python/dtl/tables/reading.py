@@ -6,7 +6,8 @@ import functools
 import operator
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ from ..runtime.context import Context
 from .arrow_types import common, converted, normal, normalized
 from .gather import kept, texts_of
 from .making import scalar, settled, whole_column
+from .on_disk import PendingRows, Spool, has_order, spool_of
 from .rows import Rows, arrow, arrows_errors, unknown_column
 from .selection import range_of, sliced
 from .threaded import each
@@ -77,13 +79,16 @@ def _datasets() -> Any:
     return pyarrow.dataset
 
 
-def read_parquet(ctx: Context, op: str, path: str, columns: Any, filters: Any, which: slice | None = None) -> Rows:
+def read_parquet(
+    ctx: Context, op: str, path: str, columns: Any, filters: Any, which: slice | None = None, placement: Any = "host"
+) -> Rows:
     """Return the rows of files of Parquet, or those of a slice. Each rank reads its groups of rows. Collective."""
     with local_step(ctx, op):
         asked = asked_for(columns, filters)
-    agree(ctx, op, f"path {path!r}, {asked}")
+    spool = spool_of(ctx, op, placement)
+    agree(ctx, op, f"path {path!r}, {asked}, placement {placement!r}")
     parts: list[Part] = from_root(ctx, op, "read", path, lambda: listed(path, (".parquet", ".pq")))
-    return read_parts(ctx, op, parts, key_types(parts), asked, which)
+    return read_parts(ctx, op, parts, key_types(parts), asked, which, spool=spool)
 
 
 class Asked(NamedTuple):
@@ -125,8 +130,12 @@ def read_parts(
     asked: Asked,
     which: slice | None = None,
     schema: Any = None,
+    spool: Spool | None = None,
 ) -> Rows:
-    """Return the rows of files, which have the columns of a schema if there is one. Collective."""
+    """Return the rows of files, which have the columns of a schema if there is one. Collective.
+
+    With a spool they are on disk, and columns are read when they are asked for.
+    """
     chosen, condition, beside = asked
     if schema is not None and not parts:
         return settled(ctx, op, normalized(schema.empty_table().select(chosen or schema.names)))
@@ -142,26 +151,53 @@ def read_parts(
     fields = _common_fields(parts, [found[i][0] for i in range(len(parts))], chosen, beside)
     names = list(fields) if chosen is None else chosen
     groups = [Group(i, *group) for i in range(len(parts)) for group in found[i][1]]
-    tables = []
     with local_step(ctx, op):
         chosen_rows = range_of(which or slice(None), sum(group.rows for group in groups))
         shared = shares(groups, ctx.size, chosen_rows)
-    for number, ids, skip, rows in shared[ctx.rank]:
-        with local_step(ctx, op), as_file_error("read", parts[number].path):
-            before = opened.state(number)
-            table = opened.read(number, ids, skip, rows, names, condition, beside)
-            if opened.state(number) != before or before[:1] != found[number][2][:1]:
-                raise FileError(f"{parts[number].path!r} changed while it was read")
-            tables.append({name: converted(table[name], fields[name]) for name in names})
+    share = _Share(opened, [found[i][2] for i in range(len(parts))], shared[ctx.rank], fields, asked)
+    wanted = share.schema(names)
+    if spool is not None and condition is None and chosen_rows.step == 1 and not has_order(wanted):
+        counts = tuple(sum(rows for _, _, _, rows in of_rank) for of_rank in shared)
+        return PendingRows(ctx, wanted, counts, functools.partial(share.read, spool=spool))
     with local_step(ctx, op):
-        pa = arrow()
-        if tables:
-            whole = pa.concat_tables([pa.table(each) for each in tables])
-        else:
-            whole = pa.table({name: pa.chunked_array([], fields[name]) for name in names})
+        whole = share.read(names, spool)
     agree(ctx, op)
     made = settled(ctx, op, whole)
     return made if chosen_rows.step == 1 else sliced(made, op, slice(None, None, chosen_rows.step))
+
+
+class _Share(NamedTuple):
+    """What a rank reads of the files of a table, whose states and types are as they were found to be."""
+
+    files: _Files
+    states: list[tuple[int, ...]]
+    groups: list[tuple[int, list[int], int, int]]
+    fields: dict[str, Any]
+    asked: Asked
+
+    def read(self, names: Sequence[str], spool: Spool | None = None) -> Any:
+        """Return columns of the rows; with a spool on disk, of which a group is in memory at a time."""
+        pa, tables = arrow(), [self.schema(names).empty_table()]
+        for number, ids, skip, rows in self.groups if spool is None else self._by_group():
+            with self.files.unchanged(number, self.states[number]):
+                table = self.files.read(number, ids, skip, rows, list(names), *self.asked[1:])
+            alike = pa.table({name: converted(table[name], self.fields[name]) for name in names})
+            tables.append(alike if spool is None else spool.held(alike))
+        return pa.concat_tables(tables)
+
+    def schema(self, names: Sequence[str]) -> Any:
+        """Return the names and types of columns."""
+        return arrow().schema([(name, self.fields[name]) for name in names])
+
+    def _by_group(self) -> Iterator[tuple[int, list[int], int, int]]:
+        """Yield the groups one by one."""
+        for number, ids, skip, rows in self.groups:
+            first, last = skip, skip + rows
+            for one in ids:
+                size = self.files.rows(number, one)
+                start, stop = max(first, 0), min(last, size)
+                yield number, [one], start, stop - start
+                first, last = first - size, last - size
 
 
 class _Files:
@@ -174,6 +210,7 @@ class _Files:
             scan.page_checksum_verification = True
         self._scan = scan
         self._known: dict[int, tuple[Any, Any]] = {}
+        self._states: dict[int, tuple[int, ...]] = {}
 
     def state(self, number: int) -> tuple[int, ...]:
         """Return what changes with a file, its size first; nothing of one that is elsewhere."""
@@ -182,6 +219,27 @@ class _Files:
             return ()
         now = os.stat(path)
         return now.st_size, now.st_mtime_ns, now.st_ino
+
+    @contextmanager
+    def unchanged(self, number: int, found: tuple[int, ...]) -> Iterator[None]:
+        """Raise FileError if a file is not, before and after a step, as it was when this rank first read it.
+
+        found is what another rank may have seen of it.
+        """
+        path = self._parts[number].path
+        with as_file_error("read", path):
+            before = self._states.setdefault(number, self.state(number))
+            if self.state(number) == before and before[:1] == found[:1]:
+                yield
+                if self.state(number) == before:
+                    return
+            raise FileError(f"{path!r} changed while it was read")
+
+    def rows(self, number: int, group: int) -> int:
+        """Return how many rows a group of a file has."""
+        fragment, _ = self._opened(number)
+        rows: int = fragment.metadata.row_group(group).num_rows
+        return rows
 
     def _opened(self, number: int, coded: Sequence[str] = ()) -> tuple[Any, Any]:
         """Return a file as a fragment of a dataset, and its schema with the columns of folders.

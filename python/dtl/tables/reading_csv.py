@@ -26,6 +26,7 @@ from .arrow_types import converted, converted_to, is_number
 from .csv_options import Options
 from .exchange import balanced
 from .making import settled
+from .on_disk import Spool, spool_of
 from .rows import Rows, arrow, arrows_errors, block_counts, counted, unknown_column
 from .selection import range_of, sliced
 from .unpacking import MAGIC, PlainFile, dealt
@@ -34,11 +35,14 @@ from .unpacking import MAGIC, PlainFile, dealt
 _BLOCK, _EXACT = 32 << 20, float(2**53)
 
 
-def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | None = None) -> Rows:
+def read_csv(
+    ctx: Context, op: str, path: str, options: Options, which: slice | None = None, placement: Any = "host"
+) -> Rows:
     """Return the rows of files of CSV, or those of a slice. Collective."""
     with local_step(ctx, op):
         pa = arrow()
-    agree(ctx, op, f"path {path!r}, {options}")
+    spool = spool_of(ctx, op, placement)
+    agree(ctx, op, f"path {path!r}, {options}, placement {placement!r}")
     paths, plain = from_root(ctx, op, "read", path, lambda: _looked_at(path, options))
     files: list[CsvFile] = []
     found = []
@@ -70,7 +74,7 @@ def read_csv(ctx: Context, op: str, path: str, options: Options, which: slice | 
     parser, lo, hi = _Parser(options, all_names), 0, None
     if which is not None:
         blocks, lo, hi = _chosen(ctx, op, blocks, parser, which)
-    table = _parsed(ctx, op, path, blocks, parser)
+    table = _parsed(ctx, op, path, blocks, parser, spool)
     rows = settled(ctx, op, table if hi is None else table[lo:hi])
     even = block_counts(ctx, rows.total)
     if (plain and which is None) or rows.counts == even:
@@ -151,14 +155,18 @@ def _common_names(found: list[tuple[str, list[str]]], options: Options) -> list[
     return names
 
 
-def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser) -> Any:
-    """Return the rows of this rank's blocks, in types that hold the rows of all ranks. Collective."""
+def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser, spool: Spool | None) -> Any:
+    """Return the rows of this rank's blocks, in types that hold the rows of all ranks. Collective.
+
+    With a spool they are on disk, and one block is in memory at a time.
+    """
     pa, tables = arrow(), []
+    held = _as_it_is if spool is None else spool.held
     with file_step(ctx, op, "read", path):
         for file, start, end in blocks:
             with as_file_error("read", file.path), file.as_text(start):
                 data = file.data[start:end]
-                tables.append(parser.parse(data, {}))
+                tables.append(held(parser.parse(data, {})))
                 if any(pa.types.is_binary(kind) for kind in tables[-1].schema.types):
                     bytes(data).decode()  # which says what is no text
         mine = [parser.types_of(table) for table in tables]
@@ -180,14 +188,24 @@ def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser
                         **dict(zip(sorted(others), again.columns)),
                     }
                     tables[i] = pa.table({name: columns[name] for name in kinds})
-            tables[i] = pa.table({name: converted(tables[i][name], kind) for name, kind in kinds.items()})
+            alike = {name: converted(tables[i][name], kind) for name, kind in kinds.items()}
+            finished = pa.table({name: parser.finished(name, column) for name, column in alike.items()})
+            if others or finished.schema != tables[i].schema:
+                finished = held(finished)
+            tables[i] = finished
         for file in {id(file): file for file, _, _ in blocks}.values():
             if hasattr(file.data, "check"):
                 file.data.check()
-        whole = pa.concat_tables(tables) if tables else pa.schema(list(kinds.items())).empty_table()
-        made = {name: parser.finished(name, whole[name]) for name in kinds}
+        none = pa.schema(list(kinds.items())).empty_table()
+        whole = pa.table({name: parser.finished(name, none[name]) for name in kinds})
+        if tables:
+            whole = pa.concat_tables(tables).unify_dictionaries()
     agree(ctx, op)
-    return pa.table(made)
+    return whole
+
+
+def _as_it_is(table: Any) -> Any:
+    return table
 
 
 def _wider(one: Any, other: Any) -> Any:

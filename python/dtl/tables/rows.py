@@ -49,12 +49,17 @@ class Rows:
         How many rows each rank has, the same on every rank.
     """
 
-    __slots__ = ("context", "counts", "local")
+    __slots__ = ("_local", "context", "counts")
 
     def __init__(self, context: Context, local: Any, counts: tuple[int, ...]) -> None:
         self.context = context
-        self.local = local
+        self._local = local
         self.counts = counts
+
+    @property
+    def local(self) -> Any:
+        """The rows of this rank, a pyarrow.Table."""
+        return self._local
 
     @classmethod
     def made(cls, context: Context, local: Any) -> Rows:
@@ -89,6 +94,11 @@ class Rows:
     def total(self) -> int:
         """The number of rows on all ranks."""
         return sum(self.counts)
+
+    @property
+    def length(self) -> int:
+        """The number of this rank's rows."""
+        return self.counts[self.context.rank]
 
     @property
     def first(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from ..comm.objects import broadcast_object
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
+from .exchange import balanced
 from .making import fingerprint, of_container, whole_column
-from .rows import Rows, arrow, column_names
+from .on_disk import collected, piece_rows, pieces, release
+from .rows import Rows, arrow, block_counts, column_names
 
 
 def _with_categories(before: Any, local: Any) -> Any:
@@ -30,14 +32,16 @@ def filtered(rows: Rows, op: str, mask: Any) -> Rows:
     """
     with local_step(rows.context, op):
         words, chosen = _mask(rows, mask)
-        local = _with_categories(rows.local, rows.local.filter(chosen))
+        size = piece_rows(rows)
+        found = (piece.filter(chosen.slice(start, size)) for start, piece in pieces(rows, size))
+        local = _with_categories(rows.local, collected(rows.context, op, found))
     agree(rows.context, op, words)
     return Rows.made(rows.context, local)
 
 
 def _mask(rows: Rows, mask: Any) -> tuple[str, Any]:
     """Return a mask in words, and what this rank has of it."""
-    pa, mine = arrow(), len(rows.local)
+    pa, mine = arrow(), rows.length
     if isinstance(mask, Rows):
         words, found, counts = "a column", mask.local.column(0), mask.counts
         if counts != rows.counts:
@@ -89,6 +93,25 @@ def sliced(rows: Rows, op: str, which: slice) -> Rows:
     else:
         local = rows.local.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
     return Rows(rows.context, local, tuple(len(part) for part in parts))
+
+
+def batches(rows: Rows, op: str, size: Any) -> Iterator[Rows]:
+    """Yield so many rows after the other, in equal parts. Collective, and each step is."""
+    ctx = rows.context
+    with local_step(ctx, op):
+        count = integer("rows", size)
+        if count < 1:
+            raise InvalidArgumentError(f"a batch of {count} rows; it has at least 1")
+    agree(ctx, op, f"{count} rows")
+    return _batches(rows, op, count)
+
+
+def _batches(rows: Rows, op: str, count: int) -> Iterator[Rows]:
+    for start in range(0, rows.total, count):
+        found = sliced(rows, op, slice(start, start + count))
+        even = block_counts(rows.context, found.total)
+        yield Rows(rows.context, balanced(rows.context, op, found.local, found.counts, even), even)
+        release()
 
 
 def last(rows: Rows, op: str, n: Any) -> Rows:

@@ -292,6 +292,37 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, seed))
 
     @collective
+    def batches(self, rows: int) -> Iterator[Table]:
+        """Go over the table so many rows at a time: for tables that are larger than the memory. Collective.
+
+        Parameters
+        ----------
+        rows
+            The number of rows of a batch, at least 1; the last may have fewer.
+
+        Yields
+        ------
+        Table
+            The next rows, in their order, divided evenly among the ranks. Each step is collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If rows is less than 1.
+        InvalidTypeError
+            If rows is not an integer.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"price": [3, 2, 5]})
+        ...     print([int(batch["price"].sum()) for batch in table.batches(2)])
+        [5, 5]
+        """
+        return (Table.of(batch) for batch in selection.batches(self._rows, "batches", rows))
+
+    @collective
     def dropna(self, subset: Any = None, *, how: str = "any") -> Table:
         """Return the rows without nulls. They stay on their ranks. Collective.
 

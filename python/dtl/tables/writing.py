@@ -124,7 +124,7 @@ def _pieces(rows: Rows, op: str, most: int) -> Iterator[Any]:
 
 def _own_pieces(rows: Rows, most: int) -> Iterator[Any]:
     """Yield this rank's rows, at most so many at a time."""
-    for lo in range(0, len(rows.local), most):
+    for lo in range(0, rows.length, most):
         yield rows.local.slice(lo, most)
 
 
@@ -164,7 +164,7 @@ def _save_parts(rows: Rows, op: str, path: str, of: Format, told: Told, most: in
 
     with replacement(ctx, op, path.rstrip("/"), foreign) as new:
         with file_step(ctx, op, "write", path):
-            if len(rows.local) or (ctx.rank == 0 and not rows.total):
+            if rows.length or (ctx.rank == 0 and not rows.total):
                 name = os.path.join(new.name, f"part-{ctx.rank}{suffix}")
                 writer = _opened(of, name, rows.schema, told)
                 try:

@@ -279,6 +279,7 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
     assert_type(table.sort_values("x"), dtl.Table)
     assert_type(table.assign(at=np.datetime64("2024-01-01T00:30:00")).resample("D", on="at")["x"], Resampler)
+    assert_type(next(table.batches(2)), dtl.Table)
     assert_type(table.explain(), Explained)
     print(table.explain().sort_values("x"), table.explain().group_by("word").size())
     assert_type(table["x"].unique(), dtl.Column)

@@ -1,0 +1,192 @@
+"""Tables on disk, and tables that are larger than the limit of memory: beside the same calls in memory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator
+
+import numpy as np
+import pytest
+from test_table import divided, everywhere
+from test_table_files import WHOLE, same
+
+import dtl
+from dtl.tables import on_disk, reading_csv
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
+
+
+@pytest.fixture
+def scratch(folder: str) -> str:
+    """Return the folder in which files without a name are made."""
+    made = f"{folder}/scratch"
+    os.makedirs(made, exist_ok=True)
+    return made
+
+
+@pytest.fixture
+def disk(scratch: str) -> Iterator[dtl.Context]:
+    """Return a context that has its files in the scratch folder."""
+    with dtl.Context(scratch=scratch) as ctx:
+        yield ctx
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Have so little memory that a few rows are more than there is, until undo."""
+    with monkeypatch.context() as less:
+        less.setattr(on_disk, "memory_limit", lambda ctx: 64 << 10)
+        yield less
+
+
+def made(ctx: dtl.Context, folder: str, **options: Any) -> str:
+    path = f"{folder}/a.parquet"
+    if ctx.is_root:
+        parquet.write_table(WHOLE, path, row_group_size=3, **options)
+    ctx.barrier()
+    return path
+
+
+@pytest.mark.parametrize("columns", [None, ["kind", "x", "text"]])
+def test_parquet_on_disk(disk: dtl.Context, folder: str, scratch: str, columns: Any) -> None:
+    path = made(disk, folder)
+    table = dtl.read_parquet(disk, path, columns=columns, placement="disk")
+    assert os.listdir(scratch) == []
+    whole = WHOLE if columns is None else WHOLE.select(columns)
+    assert (len(table), table.columns) == (len(whole), whole.column_names)
+    assert same(everywhere(table), whole)
+    assert same(everywhere(table[5:13]), whole[5:13])
+    assert same(everywhere(table[table["x"] > 1]), whole.filter(pa.compute.greater(whole["x"], 1)))
+    some = dtl.read_parquet(disk, path, columns=columns, filters=[("x", ">", 1)], placement="disk")
+    assert same(everywhere(some), whole.filter(pa.compute.greater(whole["x"], 1)))
+
+
+def test_columns_that_nobody_asks_for_are_not_read(disk: dtl.Context, folder: str, scratch: str) -> None:
+    """A file of which one column is damaged shows that the others are read without it."""
+    path = made(disk, folder, use_dictionary=False, compression="none")
+    if disk.is_root:
+        column = parquet.ParquetFile(path).metadata.row_group(0).column(WHOLE.column_names.index("n"))
+        with open(path, "r+b") as file:
+            file.seek(column.data_page_offset)
+            file.write(b"\xff" * 20)
+    disk.barrier()
+    table = dtl.read_parquet(disk, path, columns=["n", "x", "text", "flag"], placement="disk")
+    assert table["x"].count() == WHOLE.num_rows - WHOLE["x"].null_count
+    counted = everywhere(table.group_by("flag").agg(n=("x", "count")))
+    assert counted.to_pydict() == {"flag": [True], "n": [10]}
+    assert same(everywhere(table[["text", "x"]]), WHOLE.select(["text", "x"]))
+    for _ in range(2):
+        with pytest.raises(dtl.FileError, match=r"a\.parquet"):
+            table["n"].sum()
+    assert table["x"].count() == WHOLE.num_rows - WHOLE["x"].null_count
+
+
+def test_a_file_that_changes_between_columns(disk: dtl.Context, folder: str, scratch: str) -> None:
+    path = made(disk, folder)
+    table = dtl.read_parquet(disk, path, columns=["n", "x"], placement="disk")
+    table["x"].count()
+    disk.barrier()
+    if disk.is_root:
+        parquet.write_table(WHOLE, path, row_group_size=4)
+    disk.barrier()
+    with pytest.raises(dtl.FileError, match="changed while it was read"):
+        table["n"].count()
+
+
+def test_csv_on_disk(disk: dtl.Context, folder: str, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The types of columns are found in later blocks than the first."""
+    monkeypatch.setattr(reading_csv, "_BLOCK", 40)
+    path = f"{folder}/a.csv"
+    if disk.is_root:
+        with open(path, "w") as file:
+            file.write("a,b,c,d\n")
+            for i in range(50):
+                file.write(f"{i if i < 30 else i + 0.5},{'' if i < 20 else i},{'x' * (i % 4)},{i % 3}\n")
+    disk.barrier()
+    options: Any = {"dtype": {"d": "category"}}
+    table = dtl.read_csv(disk, path, placement="disk", **options)
+    assert os.listdir(scratch) == []
+    wanted = dtl.read_csv(disk, path, **options)
+    assert table.dtypes == wanted.dtypes
+    assert same(everywhere(table), everywhere(wanted))
+
+
+def test_placements_that_tables_have_not(ctx: dtl.Context, folder: str) -> None:
+    path = made(ctx, folder)
+    for placement in ("device", "tape", 3.5):
+        with pytest.raises(ValueError, match="placement"):
+            dtl.read_parquet(ctx, path, placement=placement)
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 1000])
+def test_batches(ctx: dtl.Context, size: int) -> None:
+    table = divided(ctx, WHOLE)
+    found = list(table.batches(size))
+    assert [len(batch) for batch in found] == [min(size, 20 - start) for start in range(0, 20, size)]
+    for start, batch in zip(range(0, 20, size), found):
+        assert same(everywhere(batch), WHOLE[start : start + size])
+        counts = dtl.allgather(ctx, len(batch.to_arrow(local=True)))
+        assert counts.max() - counts.min() <= 1
+    assert list(table[:0].batches(size)) == []
+
+
+def test_batches_of_no_rows(ctx: dtl.Context) -> None:
+    table = divided(ctx, WHOLE)
+    with pytest.raises(ValueError, match="a batch of 0 rows"):
+        table.batches(0)
+    with pytest.raises(TypeError, match="rows must be an integer"):
+        table.batches(2.5)  # type: ignore[arg-type]
+
+
+def random_rows(rank: int) -> Any:
+    """Return rows of a few thousand groups, with nulls, and categories that are not the same on every rank."""
+    chance, rows = np.random.default_rng(rank), 3000
+    return pa.table(
+        {
+            "k": pa.array(chance.integers(0, 700, rows), mask=chance.random(rows) < 0.05),
+            "c": pa.array(chance.choice(["x", "y", f"z{rank}", None], rows)).dictionary_encode(),
+            "v": pa.array(chance.normal(size=rows), mask=chance.random(rows) < 0.1),
+            "w": chance.integers(0, 9, rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("by", [["k"], ["k", "c"], ["c"]])
+def test_groups_of_more_rows_than_memory(
+    ctx: dtl.Context, limited: pytest.MonkeyPatch, by: list[str], dropna: bool
+) -> None:
+    table = dtl.from_arrow(ctx, random_rows(ctx.rank))
+    names = ["sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "prod"]
+    how = {"v": names, "w": ["sum", "any", "all", "mean"]}
+    found = everywhere(table.group_by(by, dropna=dropna).agg(how))
+    limited.undo()
+    wanted = everywhere(table.group_by(by, dropna=dropna).agg(how))
+    assert found.schema == wanted.schema
+    for name in wanted.column_names:
+        if pa.types.is_floating(wanted.schema.field(name).type):
+            assert found[name].is_null().equals(wanted[name].is_null())
+            np.testing.assert_allclose(found[name].to_numpy(), wanted[name].to_numpy(), rtol=1e-9)
+        else:
+            assert found[name].to_pylist() == wanted[name].to_pylist(), name
+
+
+def test_rows_of_a_mask_that_are_more_than_memory(disk: dtl.Context, scratch: str, limited: pytest.MonkeyPatch) -> None:
+    table = dtl.from_arrow(disk, random_rows(disk.rank))
+    found = everywhere(table[table["v"] > 0])
+    assert os.listdir(scratch) == []
+    limited.undo()
+    assert same(found, everywhere(table[table["v"] > 0]))
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
+def test_joins_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.MonkeyPatch, scratch: str, how: str) -> None:
+    table = dtl.from_arrow(disk, random_rows(disk.rank))
+    other = dtl.from_arrow(
+        disk, pa.table({"k": np.arange(disk.rank * 90, 90 * (disk.rank + 1)) * 3, "u": np.arange(90) % 7})
+    )
+    found = everywhere(table.merge(other, how=how, on="k"))
+    assert os.listdir(scratch) == []
+    limited.undo()
+    assert same(found, everywhere(table.merge(other, how=how, on="k")))
