@@ -93,9 +93,11 @@ static int fits(PyObject *runs, Py_ssize_t letters, PyObject *steps, Py_ssize_t 
 /* compute_run computes the rows of a run, a block after the other. */
 static int compute_run(PyObject *run, const char *how, PyObject *steps, Py_ssize_t block) {
     Py_ssize_t rows = PyLong_AsSsize_t(PyTuple_GET_ITEM(run, 0));
-    for (Py_ssize_t from = 0; from < rows; from += block)
+    for (Py_ssize_t from = 0; from < rows; from += block) {
         if (compute_block(PyTuple_GET_ITEM(run, 1), how, steps, from, rows - from < block ? rows : from + block) < 0)
             return -1;
+        dtl_ease();
+    }
     return PyErr_Occurred() ? -1 : 0;
 }
 

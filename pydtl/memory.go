@@ -60,6 +60,13 @@ func MemoryLimit() (bytes int64, err error) {
 	return memory.Limit(), nil
 }
 
+// MemoryEase lets pages of files be given back, after a block of a loop.
+func MemoryEase() (ok bool, err error) {
+	defer guard(&err)
+	memory.Ease()
+	return true, nil
+}
+
 // MemoryWorthAFile reports whether a result of so many bytes a rank is on disk if the operands are.
 func MemoryWorthAFile(bytes int64) (is bool, err error) {
 	defer guard(&err)

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	backend.Register(local{})
-	memory.OnLimit(pages.limited)
+	memory.SetPager(&pages)
 }
 
 // local is the registered backend.

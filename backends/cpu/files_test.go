@@ -83,14 +83,14 @@ func residentNow() int64 {
 }
 
 func TestPagesAreGivenBackBelowTheLimit(t *testing.T) {
-	const size = 256 << 20
+	const size = 512 << 20
 	f := NewFiles(t.TempDir())
 	b, err := f.Allocate(size, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Deallocate(b)
-	memory.SetLimit(residentNow() + 128<<20)
+	memory.SetLimit(residentNow() + 256<<20)
 	defer memory.SetLimit(0)
 	words := unsafe.Slice((*int64)(b.Addr), size/8)
 	most := int64(0)

@@ -18,6 +18,8 @@ import (
 // reached: to the page cache, from which a later use has them again.
 var pages resident
 
+var _ memory.Pager = (*resident)(nil)
+
 type resident struct {
 	mu     sync.Mutex
 	all    map[unsafe.Pointer]int // bytes of each mapping
@@ -49,8 +51,8 @@ func (r *resident) remove(p unsafe.Pointer) {
 	delete(r.all, p)
 }
 
-// limited begins to look, where there is a limit now.
-func (r *resident) limited() {
+// Limited begins to look, where there is a limit now.
+func (r *resident) Limited() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.look()
@@ -61,7 +63,7 @@ func (r *resident) look() {
 	if !r.looks && len(r.all) > 0 && memory.Limit() > 0 {
 		r.looks = true
 		go func() {
-			for r.ease() {
+			for r.looked() {
 				time.Sleep(r.pause())
 			}
 		}()
@@ -76,23 +78,35 @@ func (r *resident) pause() time.Duration {
 	return min(max(time.Duration(left)*time.Second/fault, shortest), longest)
 }
 
-// threshold is from how many resident bytes on pages are given back.
-func threshold() int64 { return memory.Limit() - memory.Limit()/4 }
+// threshold is from how many resident bytes on pages are given back: below the limit by what the blocks of some loops take.
+func threshold() int64 { return memory.Limit() - max(memory.Limit()/8, 16<<20) }
 
-// ease gives pages back if there are too many, and says whether to go on looking.
-func (r *resident) ease() bool {
+// looked gives pages back if there are too many, and says whether to go on looking.
+func (r *resident) looked() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.all) == 0 || memory.Limit() == 0 {
 		r.looks = false
 		return false
 	}
-	if r.bytes() >= threshold() {
+	r.ease()
+	return true
+}
+
+// Ease gives pages back if there are too many.
+func (r *resident) Ease() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ease()
+}
+
+// ease is Ease for who holds the lock.
+func (r *resident) ease() {
+	if len(r.all) > 0 && r.bytes() >= threshold() {
 		for p, size := range r.all {
 			_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED) // of a shared mapping nothing is lost
 		}
 	}
-	return true
 }
 
 // bytes returns how much of this process is resident, as the kernel counts it; 0 if it does not say.

@@ -134,15 +134,34 @@ func (s *state) memoryOf(strides []int64) transfer.Memory {
 	return m
 }
 
-// Runs calls f with the elements in C order, in as few runs as lie side by side, until it returns false.
+// eased is how many bytes of files a loop takes before it lets pages be given back.
+const eased = 4 << 20
+
+// Runs calls f with the elements in C order, in as few runs as lie side by side, until it returns false. Those of files are shorter.
 func (s *state) Runs(f func(run memory.Span) bool) {
 	d, length := len(s.shape)-1, s.shape[len(s.shape)-1]
 	for ; d > 0 && s.strides[d-1] == s.shape[d]*s.strides[d]; d-- {
 		length *= s.shape[d-1]
 	}
 	each(s.addr, s.shape[:d], s.strides[:d], func(at unsafe.Pointer) bool {
-		return length == 0 || f(memory.Span{Addr: at, Count: int(length), Type: s.typ})
+		run := memory.Span{Addr: at, Count: int(length), Type: s.typ}
+		if s.home.files {
+			return inBlocks(run, f)
+		}
+		return length == 0 || f(run)
 	})
+}
+
+// inBlocks calls f with the elements of files in blocks, until it returns false.
+func inBlocks(run memory.Span, f func(run memory.Span) bool) bool {
+	for block := eased / run.Type.Size(); run.Count > 0; memory.Ease() {
+		n := min(run.Count, block)
+		if !f(run.Slice(0, n)) {
+			return false
+		}
+		run = run.Slice(n, run.Count)
+	}
+	return true
 }
 
 // each calls f with the address of each element of some dimensions, in C order, until it returns false.

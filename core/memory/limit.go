@@ -2,26 +2,43 @@ package memory
 
 import "sync/atomic"
 
-// limit is how many bytes of this process are to be resident at most; 0: as many as the system grants.
+// Pager gives pages of elements in files back to the system, so that no more of this process is resident than Limit says.
+type Pager interface {
+	// Limited is called after each SetLimit.
+	Limited()
+	// Ease gives pages back if too many are resident. It takes some microseconds.
+	Ease()
+}
+
 var (
-	limit   atomic.Int64
-	limited atomic.Pointer[func()]
+	limit atomic.Int64 // how many bytes are to be resident at most; 0: as many as the system grants
+	pager atomic.Pointer[Pager]
 )
 
 // SetLimit says how many bytes of this process are to be resident at most, as far as elements in files can be given back for it; 0: any
 // number.
 func SetLimit(bytes int64) {
 	limit.Store(bytes)
-	if f := limited.Load(); f != nil {
-		(*f)()
+	if p := pager.Load(); p != nil {
+		(*p).Limited()
 	}
 }
 
 // Limit returns what SetLimit has set.
 func Limit() int64 { return limit.Load() }
 
-// OnLimit has a function called after each SetLimit.
-func OnLimit(f func()) { limited.Store(&f) }
+// SetPager says who gives pages back.
+func SetPager(p Pager) { pager.Store(&p) }
+
+// Ease is what loops over elements call after each block of some megabytes, so that a process which is faster than its pager holds the
+// limit, too. Without a limit it costs nothing.
+func Ease() {
+	if limit.Load() > 0 {
+		if p := pager.Load(); p != nil {
+			(*p).Ease()
+		}
+	}
+}
 
 const (
 	// fewOnDisk is how many bytes of a rank's part are worth a file where there is no limit.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._native import library
 from .._native.library import bridge
 
 Call = Any  # one of expressions.py, which imports this module
@@ -131,7 +132,8 @@ class _Program:
             is_flat = is_flat and not tiled
             self._rows, rest = (math.prod(shape), ()) if is_flat else (shape[0], row)
             few = min(self._rows, BLOCK // max(widest * math.prod(rest), 1))
-            self.block = max(self._rows if len(self.steps) == 1 and target is not None else few, 1)
+            at_once = len(self.steps) == 1 and target is not None and not library.memory_limit()
+            self.block = max(self._rows if at_once else few, 1)
         for number, letter in enumerate(self.how):
             if isinstance(self._arrays[number], np.dtype):
                 self._arrays[number] = _buffer(self._buffers.index(number), (self.block, *rest), self._arrays[number])

@@ -1,7 +1,7 @@
 """Programs with containers on disk: what they keep in memory, and what they leave behind."""
 
 import pytest
-from programs import alone, succeeded
+from programs import alone, ranks, succeeded
 
 pytestmark = pytest.mark.jobs("starts processes with limits of their own")
 
@@ -23,3 +23,45 @@ print([str(w.message) for w in told])
 """
     for folder, count in (("/dev/shm", 1), (str(tmp_path), 0)):
         assert succeeded(alone(program, DTL_SCRATCH=folder)).count("is on a tmpfs, which is memory") == count
+
+
+#: Says how much of the process was resident at most in a call, as the kernel counts it, beside the limit.
+HELD = """
+import re, numpy as np, dtl
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+with dtl.Context() as ctx:
+    limit = resident("VmRSS") + (36 << 20)
+    dtl.set_memory_limit(limit)
+    rows = (4 * 36 << 20) // 8 * ctx.size  # four times what there is beside the interpreter
+    a, b = (dtl.DistributedVector(ctx, rows, placement="disk", fill=value) for value in (1.5, 2.5))
+    CALLS = {
+        "mean": lambda: a.mean() == 1.5,
+        "std": lambda: a.std() == 0,
+        "sum": lambda: (a + b).sum() == 4 * rows,
+        "add": lambda: np.add(a, b, out=b)[rows - 1] == 4,
+        "chain": lambda: np.sqrt(a * a + b)[7] == 2.5,
+    }
+    for name, call in CALLS.items():
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        right = call()
+        held = resident("VmHWM")
+        print(name, "holds" if right and held <= limit else f"{right}: {held} of {limit} bytes")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_resident_memory_is_below_the_limit(tmp_path, count):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ended = (
+        alone(HELD, DTL_SCRATCH=str(scratch)) if count == 1 else ranks(count, HELD, tmp_path, DTL_SCRATCH=str(scratch))
+    )
+    lines = sorted(succeeded(ended).split("\n"))
+    assert [line for line in lines if "holds" not in line and " of " in line] == []
+    assert sum("holds" in line for line in lines) == 5 * count
+    assert list(scratch.iterdir()) == []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
+from ..._native import library
 from ..._native.element_loops import packed
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
@@ -16,6 +17,21 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Where a container goes that a call makes of one here: managed memory is for what users make.
 PLACEMENT = Placement.HOST
+
+
+#: How many bytes of an array a loop takes before it lets pages of files be given back.
+_BLOCK = 4 << 20
+
+
+def in_blocks(part: Array) -> Iterator[slice]:
+    """Yield ranges of rows of some megabytes each where memory is limited, and else all of them at once."""
+    if not library.memory_limit():
+        yield slice(None)
+        return
+    step = max(_BLOCK * len(part) // max(part.nbytes, 1), 1)
+    for start in range(0, len(part), step):
+        yield slice(start, start + step)
+        library.memory_ease()
 
 
 def elements(of: DistributedContainer) -> Array:
@@ -70,12 +86,16 @@ def own_elements(of: DistributedContainer, wanted: Array) -> Array:
 
 def set_part(to: DistributedContainer, values: Array) -> None:
     """Write this rank's elements, which the host has."""
-    to.local_view()[...] = values
+    part = to.local_view()
+    for rows in in_blocks(part):
+        part[rows] = values[rows] if np.shape(values)[:1] == part.shape[:1] and np.ndim(values) == part.ndim else values
 
 
 def fill_part(to: DistributedContainer, value: Array) -> None:
     """Give every element of this rank a value of the element type."""
-    to.local_view()[...] = value
+    part = to.local_view()
+    for rows in in_blocks(part):
+        part[rows] = value
 
 
 def array_of(of: DistributedContainer, memory: Any) -> Array:
