@@ -9,7 +9,7 @@ What only reads is an ``attrgetter``, or a method of the class, so that a call c
 from __future__ import annotations
 
 from operator import attrgetter, methodcaller
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -132,6 +132,21 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array for elements of a container's type as the core writes to it."""
     carrier = carrier_of(c)
     return out if carrier is None else out.view(carrier)
+
+
+#: How many bytes of an array a loop takes before it lets pages of files be given back.
+_BLOCK = 4 << 20
+
+
+def in_blocks(part: Any) -> Iterator[slice]:
+    """Yield ranges of rows of some megabytes each where memory is limited, and else all of them at once."""
+    if not library.memory_limit():
+        yield slice(None)
+        return
+    step = max(_BLOCK * len(part) // max(part.nbytes, 1), 1)
+    for start in range(0, len(part), step):
+        yield slice(start, start + step)
+        library.memory_ease()
 
 
 def check_numbers(c: Any, op: str) -> None:

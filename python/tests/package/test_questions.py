@@ -61,6 +61,9 @@ ARGUED: dict[str, dict[str, dict[str, int]]] = {
         "kind": {"containers/base.py": 2, "containers/interior.py": 2, "runtime/scheduler.py": 1},
         "place": {"containers/base.py": 2, "containers/owning.py": 7},
     },
+    "of what is computed of containers on disk, little is in memory": {
+        "place": {"containers/making.py": 1, "containers/owning.py": 2}
+    },
     "a format has a number for each letter": {"kind": {"runtime/device_array.py": 1}},
 }
 

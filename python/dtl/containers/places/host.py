@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 
-from ..._native import library
 from ..._native.element_loops import packed
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
-from ..interior import as_elements
+from ..interior import as_elements, in_blocks
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 #: Where a container goes that a call makes of one here: managed memory is for what users make.
 PLACEMENT = Placement.HOST
-
-
-#: How many bytes of an array a loop takes before it lets pages of files be given back.
-_BLOCK = 4 << 20
-
-
-def in_blocks(part: Array) -> Iterator[slice]:
-    """Yield ranges of rows of some megabytes each where memory is limited, and else all of them at once."""
-    if not library.memory_limit():
-        yield slice(None)
-        return
-    step = max(_BLOCK * len(part) // max(part.nbytes, 1), 1)
-    for start in range(0, len(part), step):
-        yield slice(start, start + step)
-        library.memory_ease()
 
 
 def elements(of: DistributedContainer) -> Array:
