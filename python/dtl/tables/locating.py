@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import collective
+from ..runtime.context import Context
 from .rows import HasRows, column_names, unknown_column
 
 _BY_NUMBER = "rows by number are table[2:6]; a table has no index"
@@ -32,14 +34,24 @@ class Locator:
     def __init__(self, table: Any) -> None:
         self._table = table
 
+    @property
+    def _context(self) -> Context:
+        """The ranks, which hear of a call that fails here."""
+        return self._table.context  # type: ignore[no-any-return]
+
     def __getitem__(self, key: Any) -> Any:
         """Return the rows where a mask is true, and some columns of them. Collective, unless all rows are taken."""
-        mask, names = _two(key)
-        chosen = self._table if names is None else self._table[_named(self._table, names)]
-        if _is_all(mask):
-            return chosen
-        return chosen[_mask(self._table, mask)]
+        return self._columns(key) if _takes_all_rows(key) else self._loc(key)
 
+    def _columns(self, key: Any) -> Any:
+        _, names = _two(key)
+        return self._table if names is None else self._table[_named(self._table, names)]
+
+    @collective
+    def _loc(self, key: Any) -> Any:
+        return self._columns(key)[_mask(self._table, _two(key)[0])]
+
+    @collective
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change columns where a mask is true; a new one is null elsewhere. Collective."""
         mask, names = _two(key)
@@ -48,15 +60,16 @@ class Locator:
             raise InvalidTypeError("a value is given to columns: table.loc[mask, name] = value")
         new = isinstance(names, str) and names not in table.columns
         found = names if new else _named(table, names)
-        condition = None if _is_all(mask) else _mask(table, mask)
-        for name in [found] if isinstance(found, str) else found:
-            if condition is None:
-                table[name] = value
-            elif new:
-                table[name] = value
-                table[name] = table[name].where(condition)
-            else:
-                table[name] = table[name].mask(_known(table, condition), value)
+        several = [found] if isinstance(found, str) else found
+        condition = None if _is_all(mask) else _known(table, _mask(table, mask))
+        changed = table.copy()  # so that an error leaves the table as it is
+        for name in several:
+            if condition is None or new:
+                changed[name] = value
+            if condition is not None:
+                changed[name] = changed[name].where(condition) if new else changed[name].mask(condition, value)
+        for name in several:
+            table[name] = changed[name]
 
 
 class PlaceLocator:
@@ -67,19 +80,35 @@ class PlaceLocator:
     def __init__(self, table: Any) -> None:
         self._table = table
 
+    @property
+    def _context(self) -> Context:
+        """The ranks, which hear of a call that fails here."""
+        return self._table.context  # type: ignore[no-any-return]
+
     def __getitem__(self, key: Any) -> Any:
-        """Return the rows of a slice, or where a mask is true, and some columns of them. Collective."""
-        which, columns = _two(key)
-        table = self._table
-        chosen = table if columns is None else table[_of_places(table.columns, columns)]
-        if _is_all(which):
-            return chosen
+        """Return the rows of a slice, or where a mask is true, and some columns of them. Collective.
+
+        Not collective if all rows are taken.
+        """
+        return self._columns(key) if _takes_all_rows(key) else self._iloc(key)
+
+    def _columns(self, key: Any) -> Any:
+        _, columns = _two(key)
+        return self._table if columns is None else self._table[_of_places(self._table.columns, columns)]
+
+    @collective
+    def _iloc(self, key: Any) -> Any:
+        which, chosen = _two(key)[0], self._columns(key)
         if isinstance(which, slice):
             return chosen[which]
         if isinstance(which, (int, np.integer)) and not isinstance(which, bool):
             end = "" if which == -1 else int(which) + 1
             raise InvalidTypeError(f"iloc takes slices of rows; the row {which} is table[{which}:{end}]")
-        return chosen[_mask(table, which)]
+        return chosen[_mask(self._table, which)]
+
+
+def _takes_all_rows(key: Any) -> bool:
+    return _is_all(key[0] if isinstance(key, tuple) and len(key) == 2 else key)
 
 
 def _two(key: Any) -> tuple[Any, Any]:

@@ -136,3 +136,23 @@ def test_ranks_that_do_not_agree(ctx: dtl.Context) -> None:
             continue
         with pytest.raises(dtl.CollectiveMismatchError, match=r"."):
             call()
+
+
+def test_nothing_is_half_changed(ctx: dtl.Context) -> None:
+    t = dtl.Table(ctx, {"n": [1, 2, 3], "text": ["a", None, "b"]})
+    before = t.to_arrow(local=True)
+    for key, value in (
+        ((t["n"] > 1, ["n", "text"]), 5),  # which is no text
+        ((t["text"], "new"), 5),
+        (([True], "new"), 5),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            t.loc[key] = value
+        assert t.to_arrow(local=True).equals(before)
+
+
+def test_places_that_are_wrong_on_a_rank(ctx: dtl.Context) -> None:
+    t = dtl.Table(ctx, {"n": list(range(9))})
+    for locator, key in ((t.iloc, slice(0, 5)), (t.loc, t["n"] > 3)):
+        with pytest.raises(dtl.DTLError, match=r"3|two keys"):
+            locator[(1, 2, 3) if ctx.rank == ctx.size - 1 else key]
