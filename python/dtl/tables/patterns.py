@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Any, Callable
 
@@ -13,6 +14,9 @@ from .rows import arrow
 _LETTERS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 
+#: The flags of expressions for text, and re.DEBUG, which a compiled one may have.
+_FLAGS = int(re.ASCII | re.IGNORECASE | re.MULTILINE | re.DOTALL | re.UNICODE | re.VERBOSE | re.DEBUG)
+
 #: What RE2 does not know, or knows otherwise than Python in texts of ASCII, too: ``\s``, references, assertions.
 _OTHERWISE = re.compile(r"\\[^\WdDwWbB_]|\(\?(?![:P])|\(\?P[^<]|\[\[:|[*+?}]\+")
 
@@ -23,9 +27,13 @@ _OF_ASCII = re.compile(r"\\[dDwWbB]")
 def text_of(pat: Any, flags: Any) -> tuple[str, int]:
     """Return a regular expression, which may be compiled, as text, and its flags."""
     try:
-        number = int(flags)
-    except (TypeError, ValueError):
+        number = operator.index(flags)
+    except TypeError:
         raise InvalidTypeError(f"flags must be those of the module re, not {flags!r}") from None
+    if isinstance(flags, bool) or number & ~_FLAGS:
+        raise InvalidArgumentError(
+            f"flags {flags!r} are not re.A, re.I, re.M, re.S, re.U, re.X or several with | between"
+        )
     if isinstance(pat, re.Pattern):
         return text_of(pat.pattern, number | pat.flags)
     if not isinstance(pat, str):

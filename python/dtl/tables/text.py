@@ -10,6 +10,7 @@ from .._native.arguments import flag, integer
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
+from ..runtime.context import Context
 from . import patterns
 from .arrow_types import is_text, plain_type
 from .elementwise import as_chunked, by_distinct
@@ -54,6 +55,11 @@ class Texts(Generic[C]):
         if isinstance(key, slice):
             return self.slice(key.start, key.stop, key.step)
         return self.get(key)
+
+    @property
+    def _context(self) -> Context:
+        """The ranks, which hear of a call that fails here."""
+        return self._rows.context
 
     def _column(self) -> Any:
         """Return this rank's texts."""
@@ -517,15 +523,21 @@ class Texts(Generic[C]):
         regex
             Whether pat is a regular expression. None, as for pandas: if it has more than one character.
         """
-        return self._split(pat, n, expand, regex, False)
+        given = (pat, n, regex, False)
+        return self._split(*given) if flag("expand", expand) else self._lists(*given)
 
     def rsplit(self, pat: str | None = None, n: int | None = -1, *, expand: bool = False) -> Any:
         """Return lists of the parts of texts between separators, split from the right. As :meth:`split`."""
-        return self._split(pat, n, expand, False, True)
+        given = (pat, n, False, True)
+        return self._split(*given) if flag("expand", expand) else self._lists(*given)
 
-    def _split(self, pat: Any, n: Any, expand: Any, regex: Any, reverse: bool) -> Any:
+    @collective
+    def _split(self, pat: Any, n: Any, regex: Any, reverse: bool) -> Any:
+        made: Any = self._lists(pat, n, regex, reverse)
+        return _columns_of_lists(made.rows, f"by {pat!r}, n {n}, regex {regex}")
+
+    def _lists(self, pat: Any, n: Any, regex: Any, reverse: bool) -> C:
         pa, most = arrow(), -1 if n is None else integer("n", n)
-        options: dict[str, Any] = {"max_splits": most if most > 0 else None, "reverse": reverse}
         kind = pa.list_(pa.string())
         if pat is None:
             made = self._each(
@@ -535,9 +547,15 @@ class Texts(Generic[C]):
             made = self._mapped(patterns.divided(pat, max(most, 0)), kind)
         else:
             checked = _separator(pat)
-            made = self._mapped(lambda column: pa.compute.split_pattern(column, checked, **options), kind)
-        column: Any = made
-        return _columns_of_lists(column.rows) if flag("expand", expand) else made
+
+            def divided(column: Any) -> Any:
+                # pyarrow makes room for so many parts, and ends the process where there is none.
+                longest = pa.compute.max(pa.compute.binary_length(column)).as_py() or 0
+                splits = min(most, longest + 1) if most > 0 else None
+                return pa.compute.split_pattern(column, checked, max_splits=splits, reverse=reverse)
+
+            made = self._mapped(divided, kind)
+        return made
 
     def get(self, i: int) -> C:
         """Return one part of each list, as of :meth:`split`, or a character of each text; null of shorter ones.
@@ -560,11 +578,10 @@ class Texts(Generic[C]):
         return self._of(_part(self._rows.local.column(0), place))
 
 
-@collective
-def _columns_of_lists(rows: Rows) -> Any:
+def _columns_of_lists(rows: Rows, words: str) -> Any:
     """Return a table with a column for each part of lists. Collective."""
     pa, column = arrow(), rows.local.column(0)
-    agree(rows.context, "split")
+    agree(rows.context, "split", words)
     with local_step(rows.context, "split"):
         mine = pa.compute.max(pa.compute.list_value_length(column)).as_py() or 0
     width = max(1, *allgather_object(rows.context, mine), 1)

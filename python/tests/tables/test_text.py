@@ -237,3 +237,19 @@ def test_what_pandas_has_and_str_has_not(ctx: dtl.Context) -> None:
     for name, hint in (("index", "find"), ("extractall", "findall"), ("uper", "upper"), ("__dict__", "__dict__")):
         with pytest.raises(AttributeError, match=hint):
             getattr(texts, name)
+
+
+@pytest.mark.parametrize("flags", [True, -1, 1, 1 << 20])
+def test_flags_that_there_are_not(ctx: dtl.Context, flags: int) -> None:
+    column = dtl.Table(ctx, {"x": ["a"]})["x"]
+    for call in (column.str.contains, column.str.count, column.str.extract, column.str.findall):
+        with pytest.raises(ValueError, match=f"flags {flags} are not re.A"):
+            call("(a)", flags=flags)
+
+
+@pytest.mark.parametrize("n", [3, 2**32, 2**62])
+def test_divided_at_most_so_often(ctx: dtl.Context, n: int) -> None:
+    column = dtl.Table(ctx, {"x": ["a-b-c-d-e", "", None, "a"]})["x"]
+    for name in ("split", "rsplit"):
+        wanted = [None if text is None else getattr(text, name)("-", n) for text in ("a-b-c-d-e", "", None, "a")]
+        assert values(getattr(column.str, name)("-", n)) == wanted
