@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from typing import Any, Callable, Iterator, NamedTuple
 
+import hostile_accessors
 import hostile_draws
 import hostile_linalg
 import hostile_tables
@@ -35,8 +36,7 @@ class Stage:
         n = ctx.size
         self.ctx = ctx
         self.other = ctx.dup()
-        self.v = self.vector()
-        self.w = self.vector()
+        self.v, self.w = self.vector(), self.vector()
         self.i = dtl.DistributedVector.from_numpy(ctx, np.arange(9))
         self.t = dtl.DistributedTensor(ctx, (4, 3))
         self.u = dtl.DistributedTensor(ctx, (3, 4))
@@ -83,6 +83,7 @@ class Stage:
         self.request.wait()
         self.generator = dtl.random.Generator(ctx, 1)
         self.linalg, self.tables = hostile_linalg.rows(ctx), hostile_tables.rows(ctx, self.folder)
+        self.accessors = hostile_accessors.rows(ctx), hostile_accessors.local(ctx)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
         return dtl.DistributedVector(self.ctx if ctx is None else ctx, 9, fill=1.0)
@@ -494,7 +495,7 @@ def collective(s: Stage) -> dict[str, Call]:
         "std": Call(on(dtl.std, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False}),
         "var": Call(on(dtl.var, t), {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": None}),
         **{name: Call(*row) for name, row in (*hostile_draws.draws(ctx).items(), *s.linalg.items())},
-        **{name: Call(*row) for name, row in s.tables.items()},
+        **{name: Call(*row) for name, row in {**s.tables, **s.accessors[0]}.items()},
     }
 
 
@@ -527,7 +528,7 @@ def local(s: Stage) -> dict[str, Call]:
     ctx, a = s.ctx, np.ones(3)
     window = {"win": s.held, "target": 0, "offset": 0}
     return {
-        **{name: Call(*row) for name, row in hostile_tables.local(s.ctx).items()},
+        **{name: Call(*row) for name, row in {**hostile_tables.local(ctx), **s.accessors[1]}.items()},
         "array_api": Call(lambda **k: dtl.array_api(ctx, **k), {"api_version": None}),
         "random.bytes": Call(s.generator.bytes, {"length": 9}),
         "DistributedContainer.to_device": Call(by_key(s.v.to_device, dtl.PLACEMENT_HOST), {"stream": None}),
@@ -720,6 +721,7 @@ ALIASES = {
 #: and NumPy's protocols, which have tests of their own.
 WITHOUT = {
     *hostile_tables.WITHOUT,
+    *hostile_accessors.WITHOUT,
     "get_memory_limit", "get_num_threads", "has_cuda", "has_hip", "has_mpi", "has_nccl", "has_shmem", "live",
     "progress",
     "launch", "Ranks.__init__", "Ranks.__len__", "Ranks.close", "Ranks.run",
@@ -759,8 +761,8 @@ def public() -> set[str]:
         "random.bytes",
         *(f"random.{name}" for name in hostile_draws.DRAWS),
     }
-    for name in dir(dtl):
-        thing = getattr(dtl, name)
+    things = {**{name: getattr(dtl, name) for name in dir(dtl)}, **{c.__name__: c for c in hostile_accessors.classes()}}
+    for name, thing in things.items():
         if not inspect.isclass(thing):
             if callable(thing):
                 names.add(name)

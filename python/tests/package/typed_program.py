@@ -262,6 +262,23 @@ def files(ctx: dtl.Context) -> None:
         ctx.barrier()  # before a rank removes its folder
 
 
+def accessors(table: dtl.Table) -> None:
+    """What tables and columns have under a name of its own."""
+    kinds = table["word"].astype("category").cat
+    assert_type(kinds.codes, dtl.Column)
+    assert_type(kinds.categories, "list[Any]")
+    assert_type(kinds.ordered, bool)
+    assert_type(kinds.add_categories("new").cat.remove_unused_categories(), dtl.Column)
+    assert_type(kinds.rename_categories(str.upper).cat.as_ordered().cat.as_unordered(), dtl.Column)
+    assert_type(kinds.set_categories(["one", "two"], ordered=True).cat.reorder_categories(["two", "one"]), dtl.Column)
+    assert_type(kinds.remove_categories(kinds.categories), dtl.Column)
+    at = table.assign(at=np.datetime64("2024-01-01T00:30:00"))["at"]
+    assert_type(at.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo").dt.floor("h"), dtl.Column)
+    assert_type(at.dt.strftime("%Y").str.contains("^20", flags=0), dtl.Column)
+    assert_type(table.loc[table["x"] > 1, ["word"]], Any)
+    assert_type(table.iloc[0:2], Any)
+
+
 def tables(ctx: dtl.Context) -> None:
     """Tables and their columns."""
     table = dtl.Table(ctx, {"x": [1, 2, None], "word": "here"})
@@ -284,6 +301,7 @@ def tables(ctx: dtl.Context) -> None:
     print(table.explain().sort_values("x"), table.explain().group_by("word").size())
     assert_type(table["x"].unique(), dtl.Column)
     again = assert_type(dtl.from_arrow(ctx, table.to_arrow()), dtl.Table)
+    accessors(again)
     assert again.shape == (3, 2)
     assert len(again["x"]) == 3
     x = again["x"]
