@@ -142,7 +142,7 @@ class OwningContainer(DistributedContainer):
     ) -> Owning:
         """Return the container of a handle that the core made, of another one's context and dtype."""
         made = cls.__new__(cls)
-        if placement is _HOST and is_plain(of):
+        if placement is not Placement.DISK and is_plain(of):
             adopt_native(made, handle, context_of(of), of.dtype, ndim, divided)
         else:
             adopt(made, handle, context_of(of), of.dtype, ndim, divided, placement)
