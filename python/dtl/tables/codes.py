@@ -13,6 +13,7 @@ import numpy as np
 from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from . import loops
+from .gather import texts_of
 from .rows import arrow
 from .threaded import over
 
@@ -82,13 +83,29 @@ def dense(codes: Codes) -> Codes:
     return Codes(of_row, len(present), lambda wanted: values(present[wanted]), True)
 
 
-def table_of(codes: Codes, wanted: Array, schema: Any) -> Any:
-    """Return the values that numbers stand for as a table of a schema."""
-    if not len(wanted):
-        return arrow().table(codes.values(wanted), schema=schema)
-    parts = over(len(wanted), lambda begin, end: codes.values(wanted[begin:end]))
-    columns = [arrow().chunked_array(list(arrays), field.type) for arrays, field in zip(zip(*parts), schema)]
-    return arrow().table(columns, schema=schema)
+def table_of(codes: Codes, wanted: Array, schema: Any, coded: bool = False) -> Any:
+    """Return the values that numbers stand for as a table of a schema; if coded, texts may be categories."""
+    pa = arrow()
+    kinds = schema.types
+
+    def part(begin: int, end: int) -> list[list[Any]]:
+        arrays = codes.values(wanted[begin:end])
+        return [[array] if coded else plain(array, kind) for array, kind in zip(arrays, kinds)]
+
+    parts = over(len(wanted), part) or [part(0, 0)]
+    columns = []
+    for number in range(len(kinds)):
+        column = pa.chunked_array([array for each in parts for array in each[number]])
+        if pa.types.is_dictionary(column.type) and column.num_chunks > 1:
+            column = column.unify_dictionaries().combine_chunks()
+        columns.append(column)
+    return pa.table(columns, names=schema.names) if coded else pa.table(columns, schema=schema)
+
+
+def plain(array: Any, kind: Any) -> list[Any]:
+    """Return categories that stand for values of a type as such values, in arrays, and others as they are."""
+    types = arrow().types
+    return [array] if types.is_dictionary(kind) or not types.is_dictionary(array.type) else texts_of(array)
 
 
 def distinct(numbers: Array, width: int) -> tuple[Array, Array]:
@@ -255,10 +272,18 @@ def _of_hashes(column: Any, missing: Array) -> Codes:
 
 
 def _of_texts(column: Any, missing: Array) -> Codes:
+    """Return the numbers of texts, whose values are categories."""
+    pa = arrow()
     codes, rows = loops.numbered_texts(column)
-    places, values = _in_sequence(_in_rows(column, rows), missing is not None)
+    places, in_sequence = _in_sequence(_in_rows(column, rows))
     loops.renumber(codes, places)
-    return Codes(codes, len(places) - (missing is None), values)
+    width = len(places) - 1
+
+    def values(wanted: Array) -> list[Any]:
+        index = pa.array(wanted, pa.int32(), mask=None if missing is None else wanted == width)
+        return [pa.DictionaryArray.from_arrays(index, in_sequence)]
+
+    return Codes(codes, width + (missing is not None), values)
 
 
 def _in_rows(column: Any, rows: Array) -> Any:
@@ -284,26 +309,26 @@ def _one_array(column: Any) -> Any:
 
 def _of_dictionary(coded: Any, missing: Array) -> Codes:
     """Return the numbers of values that Arrow has numbered in the order in which they come."""
-    places, values = _in_sequence(coded.dictionary, missing is not None)
+    pa, some_null = arrow(), missing is not None
+    places, in_sequence = _in_sequence(coded.dictionary)
     width = len(places) - 1
     indices = coded.indices.fill_null(width) if coded.indices.null_count else coded.indices
-    return Codes(places[indices.to_numpy()], width + (missing is not None), values)
+
+    def values(wanted: Array) -> list[Any]:
+        return [in_sequence.take(pa.array(wanted, mask=wanted == width if some_null else None))]
+
+    return Codes(places[indices.to_numpy()], width + some_null, values)
 
 
-def _in_sequence(found: Any, some_null: bool) -> tuple[Array, Callable[[Array], list[Any]]]:
-    """Return the places of distinct values in order, behind them that of null, and what returns values of places."""
+def _in_sequence(found: Any) -> tuple[Array, Any]:
+    """Return the places of distinct values in order, behind them that of null, and the values in order."""
     pa = arrow()
     order = pa.compute.sort_indices(found).to_numpy()
     width = len(order)
     places = np.empty(width + 1, np.int64)
     places[order] = np.arange(width)
     places[width] = width
-    in_sequence = found.take(pa.array(order))
-
-    def values(wanted: Array) -> list[Any]:
-        return [in_sequence.take(pa.array(wanted, mask=wanted == width if some_null else None))]
-
-    return places, values
+    return places, found.take(pa.array(order))
 
 
 def typed(numbers: Array, kind: Any, missing: Array) -> Any:

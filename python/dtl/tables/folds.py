@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import OverflowError
 from . import loops
-from .codes import integers_of, numbered, typed
+from .codes import integers_of, numbered, plain, typed
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -152,7 +152,7 @@ def _extreme(groups: Groups, column: Any, fold: int) -> Any:
     made = loops.folded(fold, groups.of_row, groups.width, of_value, np.int64)
     if none is not None:
         made[none] = 0
-    found = codes.values(made)[0]
+    found = _one_array(pa.chunked_array(plain(codes.values(made)[0], kind)))
     return found if none is None else pa.compute.if_else(pa.array(none), pa.scalar(None, found.type), found)
 
 

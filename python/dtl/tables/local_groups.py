@@ -10,7 +10,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .codes import numbered, table_of
 from .folds import Groups
 from .moves import expect, is_explained
-from .owners import VALUES
+from .owners import VALUES, Keys
 from .rows import Rows, arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -49,7 +49,7 @@ class LocalGroups:
         self.present = np.arange(codes.width) if codes.dense else np.flatnonzero(self.groups.sizes())
         schema = arrow().schema([rows.schema.field(name) for name in keys])
         #: The distinct keys, in order.
-        self.keys = table_of(codes, self.present, schema)
+        self.keys = Keys(table_of(codes, self.present, schema, coded=rows.context.size > 1), schema)
 
     def column(self, name: str) -> Any:
         """Return the values of the rows that belong to a group."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .._native import slow_paths
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from .codes import in_order, numbered, table_of
+from .codes import in_order, numbered, plain, table_of
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
 from .moves import expect, words_of
@@ -22,11 +22,49 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: Up to so many parts of groups, of all ranks together, go to every rank.
 FEW = 1 << 15
 
+#: Texts of keys travel as categories where there are so many groups for each category and rank.
+_PER_CATEGORY = 2
+
 #: A rank that gets so many times its share of the values of groups, and more than so many bytes, tells the ledger.
 _UNEVEN, _MUCH = 1.5, 1 << 20
 
 #: What goes to the ranks that own groups, and comes back from them, as traces call it.
 VALUES, BACK = "values to the ranks that own their groups", "results back to the ranks of the rows"
+
+
+class Keys(NamedTuple):
+    """The distinct keys of a rank's groups, in order.
+
+    Parameters
+    ----------
+    table
+        The keys. Texts may be categories.
+    schema
+        Their types.
+    """
+
+    table: Any
+    schema: Any
+
+    def categories(self) -> list[int]:
+        """Return how many categories the texts of each column are; of others, more than there are keys."""
+        return [
+            len(self.table) + 1 if column.type == kind else len(column.chunk(0).dictionary)
+            for column, kind in zip(self.table.columns, self.schema.types)
+        ]
+
+    def plain(self) -> Any:
+        """Return the table, in which all columns are as their types say."""
+        return self.as_told([False] * len(self.schema))
+
+    def as_told(self, coded: list[bool]) -> Any:
+        """Return the table, with texts that are categories in some columns only."""
+        columns = self.table.columns
+        for number, (kind, stays) in enumerate(zip(self.schema.types, coded)):
+            if columns[number].type != kind and not stays:
+                parts = [part for chunk in columns[number].chunks for part in plain(chunk, kind)]
+                columns[number] = arrow().chunked_array(parts, kind)
+        return arrow().table(columns, names=self.schema.names)
 
 
 class Owners:
@@ -47,30 +85,42 @@ class Owners:
         How many bytes ``told`` will say of each group; 0 if it will not be asked.
     """
 
-    def __init__(self, ctx: Context, op: str, keys: Any, parts: Any, answer: int = 0) -> None:
+    def __init__(self, ctx: Context, op: str, keys: Keys, parts: Any, answer: int = 0) -> None:
         self.context = ctx
         self._op = op
-        names = keys.column_names
-        both = keys
-        for name, column in zip(parts.column_names, parts.columns):
-            both = both.append_column(name, column)
-        lengths = counted(ctx, len(keys))
+        self._schema = keys.schema
+        sizes = allgather(ctx, np.array([len(keys.table), *keys.categories()], np.int64)).reshape(ctx.size, -1)
+        lengths: list[int] = sizes[:, 0].tolist()
         self._answer = answer
-        if sum(lengths) <= FEW or ctx.size == 1:
-            self._meet_everywhere(both, names, lengths)
+        if ctx.size == 1:
+            arrived = self._meet_alone(keys.table, parts)
+        elif sum(lengths) <= FEW:
+            arrived = self._meet_everywhere(beside(keys.plain(), parts), lengths)
         else:
-            self._meet_in_ranges(both, names)
+            few = (_PER_CATEGORY * ctx.size * sizes[:, 1:] <= sizes[:, :1]).all(axis=0)
+            arrived = self._meet_in_ranges(beside(keys.as_told(few.tolist()), parts))
         #: What ranks know of the groups that this rank owns, and of which group each is.
-        self.parts = self._arrived.select(parts.column_names)
+        self.parts = arrived.select(parts.column_names)
 
-    def _meet_everywhere(self, both: Any, names: list[str], lengths: Sequence[int]) -> None:
+    def _meet_alone(self, keys: Any, parts: Any) -> Any:
+        """Own all groups, which no other rank has."""
+        self._owner: Array = None
+        self._number: Array = None
+        self._translation: Array = None
+        self._mine: Array = None
+        self.groups = Groups(np.arange(len(keys)), len(keys))
+        self.keys = keys
+        self.counts: tuple[int, ...] = (len(keys),)
+        return parts
+
+    def _meet_everywhere(self, both: Any, lengths: Sequence[int]) -> Any:
         """Have every rank know all parts of all groups, and own a share of the groups."""
         ctx = self.context
         if self._answer:  # at least so many groups are told by each rank to the others
             expect(BACK, self._answer * max(lengths) * (ctx.size - 1) // ctx.size)
         whole = gathered_everywhere(ctx, self._op, both, "each rank's groups to all ranks")
         with local_step(ctx, self._op):
-            of_part, width, keys = merged_keys(whole.select(names), ctx.size == 1)
+            of_part, width, keys = merged_keys(whole, self._schema)
             shares = block_counts(ctx, width)
             first = np.cumsum([0, *shares])
             begin = sum(lengths[: ctx.rank])
@@ -78,38 +128,37 @@ class Owners:
             owner = np.searchsorted(first, mine, "right") - 1
             #: The rank that owns each of this rank's groups, and the number by which it knows it.
             self._owner, self._number = owner.astype(np.uint32), (mine - first[owner]).astype(np.int32)
-            self._translation: Array = None
+            self._translation = None
             lo, hi = int(first[ctx.rank]), int(first[ctx.rank + 1])
-            here = np.flatnonzero((of_part >= lo) & (of_part < hi)) if ctx.size > 1 else None
-            self._arrived = whole if here is None else whole.take(arrow().array(here))
-            of_owned = of_part if here is None else of_part[here] - lo
-            self.groups = Groups(of_owned, hi - lo)
+            here = np.flatnonzero((of_part >= lo) & (of_part < hi))
+            self.groups = Groups(of_part[here] - lo, hi - lo)
             self.keys = keys.slice(lo, hi - lo)
             self.counts = tuple(shares)
             #: The numbers of this rank's groups among all, if all are known here.
             self._mine = mine
+            return whole.take(arrow().array(here))
 
-    def _meet_in_ranges(self, both: Any, names: list[str]) -> None:
+    def _meet_in_ranges(self, both: Any) -> Any:
         """Have each rank know the groups of a range of keys."""
         ctx = self.context
-        keys = both.select(names)
-        bounds = cuts(ctx, self._op, keys)
+        bounds = cuts(ctx, self._op, both.select(self._schema.names))
         begins, lengths = np.array(bounds[:-1]), np.diff(bounds)
         matrix = allgather(ctx, lengths.astype(np.int64)).reshape(ctx.size, ctx.size)
         if self._answer:
             expect(BACK, self._answer * int(lengths.sum() - lengths[ctx.rank]))
         pieces = [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])]
-        self._arrived = sent(ctx, self._op, pieces, "each rank's groups to the ranks of their ranges of keys")
+        arrived = sent(ctx, self._op, pieces, "each rank's groups to the ranks of their ranges of keys")
         with local_step(ctx, self._op):
             self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
             before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
             self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
-            of_part, width, self.keys = merged_keys(self._arrived.select(names), False)
+            of_part, width, self.keys = merged_keys(arrived, self._schema)
             self._translation = of_part
             self._mine = None
             self._lengths = matrix[:, ctx.rank]
             self.groups = Groups(of_part, width)
         self.counts = counted(ctx, width)
+        return arrived
 
     def told(self, owned: Any) -> Any:
         """Return what the owners say of this rank's groups, in the order of their keys. Collective.
@@ -193,14 +242,18 @@ class Route:
             return arrived.take(arrow().array(places))
 
 
-def merged_keys(keys: Any, distinct: bool) -> tuple[Array, int, Any]:
+def beside(keys: Any, parts: Any) -> Any:
+    """Return the columns of two tables."""
+    return arrow().table([*keys.columns, *parts.columns], names=[*keys.column_names, *parts.column_names])
+
+
+def merged_keys(table: Any, schema: Any) -> tuple[Array, int, Any]:
     """Return the number of each row among the distinct keys in order, how many there are, and these."""
-    if distinct:
-        return np.arange(len(keys)), len(keys), keys
-    codes = numbered(keys.column_names, keys.columns)
+    codes = numbered(schema.names, table.select(schema.names).columns)
+    if codes.dense:
+        return codes.of_row, codes.width, table_of(codes, np.arange(codes.width), schema)
     there = np.zeros(codes.width, np.bool_)
     there[codes.of_row] = True
     present = np.flatnonzero(there)
     places = np.cumsum(there) - 1
-    merged = table_of(codes, present, keys.schema)
-    return places[codes.of_row], len(present), merged
+    return places[codes.of_row], len(present), table_of(codes, present, schema)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_tables import compare, ends_of, table_of, tables
 
 import dtl
-from dtl.tables import owners
+from dtl.tables import owners, threaded
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -111,6 +111,27 @@ def test_many_groups_and_long_ones(ctx: dtl.Context) -> None:
     long = dtl.broadcast_object(ctx, table.group_by("g").agg({"x": ["median", "var"]}).to_arrow())
     np.testing.assert_allclose(long["x_median"], [np.median(x[::2]), np.median(x[1::2])])
     np.testing.assert_allclose(long["x_var"], [np.var(x[::2], ddof=1), np.var(x[1::2], ddof=1)])
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("empty", [False, True], ids=["rows on all ranks", "none on the first"])
+def test_few_texts_among_many_groups(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, empty: bool) -> None:
+    monkeypatch.setattr(threaded, "ROWS", 64)  # so that keys are made in parts
+    texts = ["fig", None, "", "kiwi", "fig and kiwi", "öl"]
+    rows = [
+        {"a": texts[(i * i + i // 100) % (2 + 2 * (i > 200))], "n": i % 97, "b": texts[i % 5], "x": i}
+        for i in range(400)
+    ]
+    schema = pa.schema([("a", pa.string()), ("n", pa.int64()), ("b", pa.string()), ("x", pa.int64())])
+    ends = [len(rows) * (rank + 1 - empty) // (ctx.size - empty) for rank in range(ctx.size)] if ctx.size > 1 else [400]
+    keys = ["a", "n", "b"]
+    made = table_of(ctx, rows, schema, ends).group_by(keys, dropna=False).agg(x=("x", "sum"), most=("b", "max"))
+    assert [made.dtypes[key] for key in keys] == [schema.field(key).type for key in keys]
+    want = [
+        [*key, sum(row["x"] for row in group), aggregated([row["b"] for row in group], "max")]
+        for key, group in groups_of(rows, keys, False)
+    ]
+    compare(ctx, made, want)
 
 
 @pytest.mark.usefixtures("few")
