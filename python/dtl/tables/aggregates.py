@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from . import folds, group_pairs, threaded
 from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
+from .nested_types import is_nested
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -113,7 +114,7 @@ def _check_type(wanted: Aggregate, column: str, kind: Any) -> None:
     if wanted.function is not None or name in ("count", "size", "first", "last", "list"):
         known = True
     elif name in ("min", "max", "nunique"):
-        known = not types.is_nested(kind)
+        known = not is_nested(kind)
     elif name == "sum":
         known = number or exact or types.is_duration(kind)
     elif name in ("mean", "median", "quantile", "std"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.meaning import is_run_end_encoded
-from .nested_types import decoded_runs, inner_type, inner_values
+from .nested_types import decoded_runs, inner_type, inner_values, is_nested
 from .rows import arrow, arrows_errors
 
 #: The bytes of text in one array of Arrow's, whose offsets have 32 bits.
@@ -41,7 +41,7 @@ def normal(kind: Any) -> Any:
         values = normal(kind.value_type)
         return (
             values
-            if types.is_dictionary(values) or types.is_nested(values)
+            if types.is_dictionary(values) or is_nested(values)
             else pa.dictionary(pa.int32(), values, kind.ordered)
         )
     if types.is_large_string(kind) or (hasattr(types, "is_string_view") and types.is_string_view(kind)):
@@ -50,7 +50,7 @@ def normal(kind: Any) -> Any:
         return pa.binary()
     if types.is_decimal(kind) and kind.bit_width < 128:
         return pa.decimal128(kind.precision, kind.scale)
-    return inner_type(kind) if types.is_nested(kind) else kind
+    return inner_type(kind) if is_nested(kind) else kind
 
 
 def is_text(kind: Any) -> bool:
@@ -103,7 +103,7 @@ def normalized_column(column: Any) -> Any:
         column = pa.chunked_array([decoded_runs(chunk) for chunk in column.chunks], column.type.value_type)
     if pa.types.is_dictionary(kind):
         return _normalized_dictionary(column, kind)
-    if pa.types.is_nested(kind):
+    if is_nested(kind):
         return pa.chunked_array([inner_values(chunk, kind) for chunk in column.chunks], kind)
     if pa.types.is_dictionary(column.type):
         column = _decoded(column)

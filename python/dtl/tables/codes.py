@@ -14,6 +14,7 @@ from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from . import loops
 from .gather import texts_of
+from .nested_types import is_nested
 from .rows import arrow
 from .threaded import over
 
@@ -171,7 +172,7 @@ def _of_column(name: str, column: Any) -> Codes:
     kind, rows = column.type, len(column)
     if pa.types.is_null(kind):
         return Codes(np.zeros(rows, np.int64), 1, lambda wanted: [pa.nulls(len(wanted))])
-    if pa.types.is_nested(kind):
+    if is_nested(kind):
         raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
     missing = column.is_null().to_numpy() if column.null_count else None
     if pa.types.is_dictionary(kind):
@@ -243,7 +244,7 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     pa = arrow()
     whole = _one_array(column.unify_dictionaries())
     texts, indices = whole.dictionary, whole.indices
-    if pa.types.is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
+    if is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
         made = _of_column(name, pa.chunked_array([texts.take(indices)]))
         return Codes(made.of_row, made.width, lambda wanted: [each.dictionary_encode() for each in made.values(wanted)])
     of_row = (indices.fill_null(0) if missing is not None else indices).to_numpy().astype(np.int64)

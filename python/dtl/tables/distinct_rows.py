@@ -13,6 +13,7 @@ from .folds import Groups, fold
 from .grouping import aggregated
 from .local_groups import LocalGroups, check_keys
 from .moves import TableCall, expect, in_words
+from .nested_types import is_nested
 from .ordering import Order, sorted_rows
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors, column_names
@@ -31,7 +32,7 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
             raise InvalidArgumentError(f'keep must be "first", "last" or False, not {keep!r}')
         for name in names:
             kind = rows.schema.field(name).type
-            if arrow().types.is_nested(kind):
+            if is_nested(kind):
                 raise InvalidTypeError(f"the column {name!r} is of {kind}, whose values are not compared")
         local = LocalGroups(rows, names, dropna=False)
         places = local.places()

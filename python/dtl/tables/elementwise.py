@@ -16,6 +16,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
 from .making import is_scalar, scalar, whole_column
+from .nested_types import is_nested
 from .rows import Rows, arrow, arrows_errors
 
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
@@ -222,7 +223,7 @@ def _by_arrow(name: str, left: Operand, right: Operand, like: Rows, op: str) -> 
         return _times(name, left, right, like, op, words)
     if any(is_decimal(kind) for kind in kinds) and all(is_decimal(kind) or is_number(kind) for kind in kinds):
         return _decimals(name, left, right, like, op, words)
-    if name in COMPARISONS and kinds[0] == kinds[1] and not arrow().types.is_nested(kinds[0]):
+    if name in COMPARISONS and kinds[0] == kinds[1] and not is_nested(kinds[0]):
         with arrows_errors(words):
             return _named(like, getattr(arrow().compute, name)(decoded(left.values), decoded(right.values)))
     raise InvalidTypeError(f"{words} is not defined")

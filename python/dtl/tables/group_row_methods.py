@@ -11,6 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from . import group_frames, group_rows, within_groups
 from .folds import Groups
+from .nested_types import is_nested
 from .rows import Rows, arrow, as_column, as_table
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -216,7 +217,7 @@ class GroupRowMethods:
         up = bool(flag("ascending", ascending))
         for name in self._columns:
             kind = self._rows.schema.field(name).type
-            if arrow().types.is_nested(kind):
+            if is_nested(kind):
                 raise InvalidTypeError(f"the column {name!r} of {kind} has no rank")
         words = f"{method}, {'up' if up else 'down'}"
         return self._of_values("rank", words, lambda groups, column: within_groups.ranked(groups, column, method, up))

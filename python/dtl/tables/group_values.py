@@ -10,6 +10,7 @@ from ..exceptions import InvalidTypeError
 from . import loops
 from .codes import distinct, in_order, integers_of, numbered, typed
 from .folds import Groups, valid
+from .nested_types import is_nested
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -111,6 +112,6 @@ def of_function(made: list[Any]) -> Any:
     pa = arrow()
     scalars = [each.item() if isinstance(each, np.generic) and each.dtype.kind not in "mM" else each for each in made]
     array = pa.array(scalars) if scalars else pa.nulls(0)
-    if pa.types.is_nested(array.type):
+    if is_nested(array.type):
         raise InvalidTypeError(f"the function gave values of {array.type}; it must give one value a group")
     return array

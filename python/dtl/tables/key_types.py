@@ -9,6 +9,7 @@ import numpy as np
 from ..exceptions import InvalidTypeError
 from .arrow_types import TIME_UNITS, converted_to, is_rounded, parts_of, plain_type
 from .elementwise import decoded
+from .nested_types import is_nested
 from .rows import arrow
 
 #: The digits of a decimal of 128 bits, and those of a number of uint64.
@@ -25,7 +26,7 @@ def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
     """
     types = arrow().types
     for name, kind in zip(names, (one, other)):
-        if types.is_nested(plain_type(kind)) or isinstance(kind, arrow().BaseExtensionType):
+        if is_nested(plain_type(kind)) or isinstance(kind, arrow().BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
     if one == other and types.is_dictionary(one) and not one.ordered:
         return one

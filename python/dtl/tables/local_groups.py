@@ -10,6 +10,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .codes import numbered, table_of
 from .folds import Groups
 from .moves import expect, is_explained
+from .nested_types import is_nested
 from .owners import VALUES, Keys
 from .rows import Rows, arrow
 
@@ -22,7 +23,7 @@ def check_keys(rows: Rows, keys: list[str], dropna: Any) -> None:
         raise InvalidArgumentError("by names no column")
     for name in keys:
         kind = rows.schema.field(name).type
-        if arrow().types.is_nested(kind) or isinstance(kind, arrow().BaseExtensionType):
+        if is_nested(kind) or isinstance(kind, arrow().BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, which is no key")
     if not isinstance(dropna, (bool, np.bool_)):
         raise InvalidTypeError(f"dropna must be True or False, not {dropna!r}")

@@ -193,7 +193,7 @@ def _checksum(array: Any, made: int) -> int:
         for number in range(values.type.num_fields):
             made = _checksum(values.field(number), made)
         return made
-    if hasattr(values.type, "value_field"):  # lists of any kind, of which is_nested of pyarrow 14 does not know all
+    if hasattr(values.type, "value_field"):  # lists of any kind
         return _checksum(values.flatten(), _checksum(pc.list_value_length(values), made))
     if types.is_boolean(values.type):
         values = values.cast(pa.uint8())  # without the bits behind the last one

@@ -16,6 +16,7 @@ from ..runtime.agreement import agree, local_step
 from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
 from .elementwise import as_chunked, by_truth, combined, decoded, unsigned_zeros, with_categories_of
 from .making import is_scalar, scalar, whole_column
+from .nested_types import is_nested
 from .rows import Rows, arrow, arrows_errors
 
 
@@ -23,7 +24,7 @@ def mapped(rows: Rows, op: str, f: Any) -> Rows:
     """Return the values that a mapping has for those of a column, or a function returns of them. Collective."""
     ctx, name, pa = rows.context, rows.names[0], arrow()
     with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
-        if pa.types.is_nested(rows.schema.types[0]):
+        if is_nested(rows.schema.types[0]):
             raise InvalidTypeError(f"{op} is of single values; {name!r} is of {rows.schema.types[0]}")
         column = as_chunked(decoded(rows.local.column(0)))
         if isinstance(f, Mapping):
@@ -91,7 +92,7 @@ def replaced(rows: Rows, op: str, old: Any, new: Any, *, strict: bool = True) ->
         pairs = pairs_of(old, new)
         column = rows.local.column(0)
         kind = plain_type(column.type)
-        if pa.types.is_nested(kind):
+        if is_nested(kind):
             raise InvalidTypeError(f"{op} is of single values; {name!r} is of {kind}")
         found = [(_as(kind, before, strict), after) for before, after in pairs]
         used = [(before, after) for before, after in found if before is not None]

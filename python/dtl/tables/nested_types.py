@@ -10,6 +10,12 @@ from ..io.meaning import is_run_end_encoded
 from .rows import arrow
 
 
+def is_nested(kind: Any) -> bool:
+    """Say whether a column is of lists, structs or maps; pyarrow 14 does not count lists of one length."""
+    types = arrow().types
+    return bool(types.is_nested(kind) or types.is_fixed_size_list(kind))
+
+
 def inner_type(kind: Any) -> Any:
     """Return the type of values within others, or of a column that has such."""
     pa = arrow()
@@ -21,7 +27,7 @@ def inner_type(kind: Any) -> Any:
     if types.is_map(kind):
         key, item = (field.with_type(inner_type(field.type)) for field in (kind.key_field, kind.item_field))
         return pa.map_(key, item, kind.keys_sorted)
-    if types.is_nested(kind) and hasattr(kind, "value_field"):
+    if is_nested(kind) and hasattr(kind, "value_field"):
         return _inner_list(kind)
     views = {"string_view": pa.string, "binary_view": pa.binary}
     return views[str(kind)]() if str(kind) in views else kind

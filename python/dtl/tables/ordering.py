@@ -13,6 +13,7 @@ from ..runtime.agreement import agree, local_step
 from .codes import Codes, dense, in_order, numbered, together
 from .exchange import sent
 from .moves import TableCall, in_words
+from .nested_types import is_nested
 from .rows import Rows, arrow, column_names
 from .selection import sliced
 from .splitters import cuts
@@ -39,7 +40,7 @@ def order_of(rows: Rows, by: Any, ascending: Any, na_position: Any) -> Order:
     for name in names:
         kind = rows.schema.field(name).type
         pa = arrow()
-        if pa.types.is_nested(kind) or pa.types.is_interval(kind) or isinstance(kind, pa.BaseExtensionType):
+        if is_nested(kind) or pa.types.is_interval(kind) or isinstance(kind, pa.BaseExtensionType):
             raise InvalidTypeError(f"the column {name!r} is of {kind}, by which no rows are sorted")
     if na_position not in ("first", "last"):
         raise InvalidArgumentError(f'na_position must be "first" or "last", not {na_position!r}')

@@ -12,6 +12,7 @@ from ..runtime.agreement import agree, local_step
 from . import distinct_rows, ordering, reductions
 from .elementwise import combined, decoded
 from .exchange import balanced, gathered_everywhere
+from .nested_types import is_nested
 from .rows import Rows, arrow, arrows_errors
 
 
@@ -73,7 +74,7 @@ def monotonic(rows: Rows, op: str, increasing: bool) -> bool:
     compare = pa.compute.less_equal if increasing else pa.compute.greater_equal
     with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
         values = _comparable(rows.local.column(0))
-        if pa.types.is_nested(values.type):
+        if is_nested(values.type):
             raise InvalidTypeError(f"{op} is of single values; {name!r} is of {rows.schema.types[0]}")
         mine = _all_in_order(compare, values)
         edges = pa.table({"value": pa.concat_arrays([values.slice(0, 1), values.slice(max(len(values) - 1, 0))])})

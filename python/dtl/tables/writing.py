@@ -21,6 +21,7 @@ from ..io.tables import FileOfGroups, sync_file, write_pieces
 from ..runtime.agreement import agree, local_step
 from .categories import coded_alike, unified
 from .exchange import gathered_to
+from .nested_types import is_nested
 from .rows import Rows, arrow
 
 #: The bytes of rows that are written at a time; of Parquet, those of a group of rows.
@@ -67,7 +68,7 @@ def _check_types(rows: Rows, of: Format) -> None:
     """Refuse columns that a format does not have."""
     types = arrow().types
     for name, each in zip(rows.names, rows.schema.types):
-        if of.name == "csv" and (types.is_nested(each) or types.is_duration(each) or types.is_binary(each)):
+        if of.name == "csv" and (is_nested(each) or types.is_duration(each) or types.is_binary(each)):
             raise InvalidTypeError(f"CSV has no column of {each}, as {name!r} is; Parquet and Arrow have")
         if of.name == "parquet":
             pa = arrow()

@@ -66,6 +66,9 @@ COLUMNS = {
     "large text": pa.array(["a", None, "b", "é", "", "x", "y"], pa.large_string()),
     "large list of large text": lists(["a", "b", "c"], pa.large_list(pa.large_string())),
     "list of categories": pa.ListArray.from_arrays([0, 1, 3, 3, 4, 5, 7, 7], coded(["a", "b", None])),
+    "lists of a size of categories": pa.FixedSizeListArray.from_arrays(
+        pa.array([*["a", "b", None] * 4, "a", "c"]).dictionary_encode(), 2
+    ),
     "categories of lists": pa.DictionaryArray.from_arrays(
         pa.array([0, 1, None, 2, 0, 0, 1], pa.int8()), pa.array([["a", None], [], None])
     ),
@@ -136,13 +139,17 @@ def test_decimals_of_fewer_bits(ctx: dtl.Context) -> None:
 
 
 def test_types_without_an_order(ctx: dtl.Context) -> None:
-    if not hasattr(pa, "uuid"):
-        return
-    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"b" * 16, b"a" * 16], pa.binary(16)))
-    table = divided(ctx, pa.table({"x": column}))
-    for call in (lambda: table.sort_values("x"), table["x"].argsort, lambda: table.nlargest(1, "x")):
-        with pytest.raises(TypeError, match=r"'x' is of extension<arrow\.uuid>, by which no rows are sorted"):
-            call()
+    columns = [pa.array([[2, 1], None], pa.list_(pa.int64(), 2))]
+    if hasattr(pa, "uuid"):
+        columns.append(pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"b" * 16, None], pa.binary(16))))
+    for column in columns:
+        table = divided(ctx, pa.table({"x": column}))
+        for call in (lambda t: t.sort_values("x"), lambda t: t["x"].argsort(), lambda t: t.nlargest(1, "x")):
+            with pytest.raises(TypeError, match=r"'x' is of .*, by which no rows are sorted"):
+                call(table)
+        for call in (lambda t: t.group_by("x").size(), lambda t: t["x"].mode()):
+            with pytest.raises(TypeError, match=r"'x' is of .*, which is no key"):
+                call(table)
 
 
 def test_types_that_polars_has_not(ctx: dtl.Context) -> None:
