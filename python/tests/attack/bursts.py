@@ -73,7 +73,7 @@ def make(ctx: dtl.Context, rng: random.Random, own: random.Random, log: rank.Log
         name, root, dtype = rng.choice(names), rng.choice(roots), np.dtype(rng.choice(DTYPES))
         count, salt = rng.choice(lengths) // dtype.itemsize, rng.randrange(50)
         if own.random() < lazy:
-            time.sleep(own.random() / 1000)
+            time.sleep(own.random() / 1000)  # it computes
         call = Call(
             name,
             root,

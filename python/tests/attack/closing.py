@@ -208,7 +208,7 @@ def _close(case: Case, delay: float) -> list[str]:
     threads = [threading.Thread(target=use, args=(call,), daemon=True) for call in case.uses]
     for thread in threads:
         thread.start()
-    time.sleep(delay)
+    time.sleep(delay)  # anywhere in the uses
     closer = threading.Thread(target=close, daemon=True)
     closer.start()
     closer.join(THREAD_SECONDS)

@@ -135,7 +135,7 @@ def _kill_two(target: Target, python: str, rng: random.Random, first: int) -> in
             deadline = time.monotonic() + SECONDS_TO_START
             while not (folder / "ready0").exists() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
-            time.sleep(rng.random() ** 2 / 2)
+            time.sleep(rng.random() ** 2 / 2)  # anywhere in its work
             process.kill()
             if process.wait() != -signal.SIGKILL:
                 target.wrong.append(f"exit code {process.returncode}\n{(folder / 'errors').read_text()[-3000:]}")

@@ -79,7 +79,7 @@ def trial(seed: int, python: str, seconds: float) -> tuple[str, list[str]]:
                 return what, [f"did not come to step {step}\n{job.where()}\n{job.essence()}"]
             limit = SECONDS_TO_END
         else:
-            time.sleep(delay)
+            time.sleep(delay)  # anywhere in its work
             _harm(job, harm, victim)
             limit = SECONDS_TO_END * (3 if harm.endswith("SIGCONT") else 1)  # which goes on with its work
         began = time.monotonic()
@@ -105,7 +105,7 @@ def _harm(job: Any, harm: str, victim: int) -> None:
     pid = job.pid(victim)
     os.kill(pid, getattr(signal, first))
     if second:
-        time.sleep(2)
+        time.sleep(2)  # so long it is stopped
         os.kill(pid, getattr(signal, second))
         (job.folder / "end").write_text("")
 

@@ -100,7 +100,7 @@ def test_many_messages_before_the_first_is_received(ctx: dtl.Context) -> None:
             for i in range(count):
                 dtl.send(ctx, np.full(100, i), peer, tag=i % 3)
         else:
-            time.sleep(0.2)
+            time.sleep(0.2)  # the sends come first; how many have is not to be seen
             for tag in (2, 0, 1):
                 for i in range(tag, count, 3):
                     assert dtl.recv(ctx, peer, tag)[99] == i
@@ -147,7 +147,7 @@ def test_threads_take_turns(ctx: dtl.Context) -> None:
 def test_late_ranks(ctx: dtl.Context) -> None:
     for late in range(ctx.size):
         if ctx.rank == late:
-            time.sleep(0.05)
+            time.sleep(0.05)  # it computes
         assert dtl.allreduce(ctx, 1) == ctx.size
         assert dtl.broadcast(ctx, 5 if ctx.rank == late else None, late) == 5
 

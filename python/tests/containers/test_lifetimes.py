@@ -29,7 +29,7 @@ def _settled() -> int:
     gc.collect()
     for _ in range(100):
         before = library.memory_in_use()
-        time.sleep(0.002)
+        time.sleep(0.002)  # no event says that the last message has gone
         if library.memory_in_use() == before:
             break
     return before

@@ -12,6 +12,7 @@ from typing import Iterator, NamedTuple
 
 import pytest
 import simulated
+from programs import until
 
 pytestmark = [
     pytest.mark.alone("makes hosts of its own"),
@@ -48,10 +49,7 @@ def run(hosts: simulated.Hosts, folder: Path, program: str, end: str = "", ranks
         )
         try:
             now = folder / "now"
-            deadline = time.monotonic() + 60
-            while not now.exists():
-                assert time.monotonic() < deadline, out.read_text()
-                time.sleep(0.02)
+            assert until(now.exists, 60), out.read_text()
             if end:
                 getattr(hosts, end)(simulated.NAMES[1])
             began = time.monotonic()
@@ -84,7 +82,7 @@ PROGRAM = """
         win.lock(0)
     ctx.barrier()
     if last:
-        time.sleep(0.5)
+        time.sleep(0.5)  # the others come to their wait, which nobody sees
         pathlib.Path("now").touch()
         {end}
     {wait}
@@ -128,10 +126,7 @@ def test_ranks_end_whose_supervisor_is_killed(hosts: simulated.Hosts, tmp_path: 
     script.write_text(textwrap.dedent(PROGRAM.format(wait=WAITS["allreduce"], end="time.sleep(100)")))
     words = [sys.executable, "-m", "dtl", "run", "--hosts", "nodeA:2,nodeB:2", str(script)]
     command = hosts.begin(simulated.NAMES[0], words, cwd=str(tmp_path), environ=hosts.environ)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "now").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert until((tmp_path / "now").exists, 60)
     command.close()
     for name in simulated.NAMES:
         assert hosts.run(name, ["sh", "-c", NOTHING_LEFT]) == 0, f"something is left on {name}"

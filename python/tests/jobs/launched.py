@@ -94,7 +94,7 @@ def await_returned(ctx: dtl.Context, how: str) -> Any:
     elif how == "send":
         dtl.send(ctx, np.ones(1 << 20), dest=1)
     else:
-        time.sleep(2.5)
+        time.sleep(2.5)  # it computes
         return dtl.recv(ctx, source=1) if how == "received" else how
     return None
 

@@ -205,15 +205,16 @@ def test_a_child_of_a_rank_is_none(script: Path) -> None:
     script.write_text(
         "import os, subprocess, sys\n"
         "if len(sys.argv) == 1:\n"
-        "    child = [sys.executable, __file__, 'child']\n"
-        "    first = subprocess.Popen(child, stderr=subprocess.PIPE, text=True)\n"
-        "    second = subprocess.Popen(child, stderr=subprocess.PIPE, text=True)\n"
+        "    child, pipe = [sys.executable, __file__, 'child'], subprocess.PIPE\n"
+        "    first = subprocess.Popen(child, stdin=pipe, stderr=pipe, text=True)\n"
+        "    second = subprocess.Popen(child, stdin=pipe, stderr=pipe, text=True)\n"
+        "    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)  # the one that is refused\n"
         "    said = [first.communicate()[1], second.communicate()[1]]\n"
         "    sys.stdout.write(''.join(said))\n"
         "else:\n"
-        "    import dtl, time\n"
+        "    import dtl\n"
         "    ctx = dtl.Context()\n"
-        "    time.sleep(2)\n"
+        "    sys.stdin.read()\n"
     )
     done = job.run(2, str(script))
     assert done.stdout.count("cannot be it, too; of the processes that a rank starts, one may open a context") >= 1

@@ -122,7 +122,7 @@ def test_interrupt(tmp_path: Path, where: str) -> None:
     with subprocess.Popen(command, env=clean(), stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             processes = [_number(Path(f"{started}{rank}")) for rank in range(2)]
-            time.sleep(0.5)
+            time.sleep(0.5)  # both come to their wait or loop
             process.send_signal(signal.SIGINT)
             interrupted = time.monotonic()
             _, report = process.communicate(timeout=20)

@@ -116,7 +116,7 @@ def test_another_thread(tmp_path: Path) -> None:
             def meet():
                 ctx.barrier()
             if ctx.rank == 1:
-                time.sleep(2)
+                time.sleep(2)  # it computes
             thread = threading.Thread(target=meet)
             thread.start()
             thread.join()

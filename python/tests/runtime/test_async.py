@@ -116,7 +116,7 @@ def test_among_blocking_calls(ctx: dtl.Context, seed: int) -> None:
         if waiting and own.random() < 0.4:
             future, value = waiting.pop(int(own.integers(len(waiting))))
             if own.random() < 0.3:
-                time.sleep(0.002)
+                time.sleep(0.002)  # it computes
             assert future.get() == value
     for future, value in waiting:
         assert future.get() == value

@@ -27,7 +27,7 @@ def nested(x: int) -> tuple[int, list[int]]:
 def fail(x: int) -> int:
     if x == 5:
         raise KeyError(f"no {x}")
-    time.sleep(0.001)
+    time.sleep(0.001)  # it computes
     return x
 
 

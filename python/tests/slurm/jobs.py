@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from programs import until
 
 PYTHONS = os.environ["DTL_SLURM_PYTHONS"].split(os.pathsep)
 
@@ -89,9 +91,7 @@ def program(tmp_path: Path) -> Path:
 def _nothing_is_left() -> object:
     before = set(os.listdir("/dev/shm"))
     yield
-    deadline = time.monotonic() + SECONDS
-    while run(["squeue", "-h"]).stdout.strip() and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: not run(["squeue", "-h"]).stdout.strip(), SECONDS)
     assert run(["squeue", "-h"]).stdout == ""
     left = {name for name in set(os.listdir("/dev/shm")) - before if name.startswith("dtl")}
     assert not left
@@ -172,10 +172,7 @@ def test_scancel(python: str, tmp_path: Path) -> None:
     script, output = tmp_path / "job.sh", tmp_path / "output"
     script.write_text(f"#!/bin/sh\nexec {python} -m dtl run {path} {there}\n")
     number = run(["sbatch", "--parsable", "-n", "2", f"--output={output}", str(script)]).stdout.strip()
-    deadline = time.monotonic() + SECONDS
-    while not there.exists():
-        assert time.monotonic() < deadline, output.read_text()
-        time.sleep(0.05)
+    assert until(there.exists, SECONDS), output.read_text()
     assert run(["scancel", number]).returncode == 0
     _until_nobody_runs(str(path))
 
@@ -187,30 +184,25 @@ def test_an_interrupt_of_srun(python: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         ["srun", "-n", "2", f"--mpi={FITS[family(python)]}", python, str(path), str(there)], stderr=subprocess.DEVNULL
     ) as job:
-        deadline = time.monotonic() + SECONDS
-        while not there.exists():
-            assert time.monotonic() < deadline
-            assert job.poll() is None
-            time.sleep(0.05)
+        assert until(lambda: there.exists() or job.poll() is not None, SECONDS)
+        assert job.poll() is None
         job.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        time.sleep(0.2)  # two at once would be one
         job.send_signal(signal.SIGINT)  # the second within a second ends it
         assert job.wait(SECONDS) != 0
     _until_nobody_runs(str(path))
 
 
+def _running(program: str) -> list[str]:
+    """Return the processes that have the program among their words."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # it has ended
+            if program.encode() in Path("/proc", entry, "cmdline").read_bytes():
+                found.append(entry)
+    return found
+
+
 def _until_nobody_runs(program: str) -> None:
     """Wait until no process has the program among its words."""
-    deadline = time.monotonic() + SECONDS / 2
-    while True:
-        found = []
-        for entry in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if program.encode() in Path("/proc", entry, "cmdline").read_bytes():
-                    found.append(entry)
-            except OSError:  # it has ended
-                continue
-        if not found:
-            return
-        assert time.monotonic() < deadline, f"processes {found} are left"
-        time.sleep(0.1)
+    assert until(lambda: not _running(program), SECONDS / 2), f"processes {_running(program)} are left"
