@@ -1,7 +1,8 @@
 """A page for each public object of the reference, and links from the guide to them.
 
 ``reference/index.rst`` says in which order and under which headings objects stand, and what of each is described, by
-autodoc's directives. Sphinx reads a table of links in their place, and each directive on a page of its own.
+autodoc's directives; of functions, it names the modules (``public_functions.py``). Sphinx reads a table of links in
+their place, and each directive on a page of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from public_functions import expanded
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
@@ -35,7 +37,7 @@ def _write(app: Sphinx) -> None:
     """Write the pages that have changed, and remove those of objects that are no more."""
     folder = Path(app.srcdir) / _FOLDER
     folder.mkdir(exist_ok=True)
-    text = (Path(app.srcdir) / f"{_INDEX}.rst").read_text(encoding="utf-8")
+    text = expanded((Path(app.srcdir) / f"{_INDEX}.rst").read_text(encoding="utf-8"))
     kept = set()
     module = "dtl"
     for line in re.finditer(rf"^\.\. currentmodule:: (\S+)|{_BLOCK.pattern}", text, re.MULTILINE):
@@ -61,11 +63,16 @@ def _list(app: Sphinx, document: str, source: list[str]) -> None:
         return
     module = "dtl"
     lines = []
-    for part in re.split(r"^(\.\. currentmodule:: \S+\n)", source[0], flags=re.MULTILINE):
+    for part in re.split(r"^(\.\. currentmodule:: \S+\n)", expanded(source[0]), flags=re.MULTILINE):
         if part.startswith(".. currentmodule:: "):
             module = part.split()[-1]
         lines.append(_BLOCK.sub(lambda found, of=module: _line(of, *found.group(1, 2)), part))
     source[0] = "".join(lines)
+
+
+def _always_read(*_: Any) -> list[str]:
+    """Have the index read each time: what it lists is in other files."""
+    return [_INDEX]
 
 
 def _line(module: str, kind: str, name: str) -> str:
@@ -126,6 +133,7 @@ def _keep_contents(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add it to Sphinx."""
     app.connect("builder-inited", _write)
+    app.connect("env-get-outdated", _always_read)
     app.connect("source-read", _list)
     app.connect("html-page-context", _keep_contents, priority=400)  # before the theme's
     app.add_post_transform(Links)
