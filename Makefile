@@ -429,7 +429,9 @@ test-attack: setup
 
 test-types: $(VENV)/.installed
 	$(say) "mypy --strict"
-	$(PY) -m mypy --strict python/dtl examples python/tests/package/typed_program.py python/tests/package/typed_expressions.py
+	@mkdir -p _build
+	$(PY) python/tests/package/typed_examples.py > _build/typed_examples.py
+	$(PY) -m mypy --strict python/dtl examples _build/typed_examples.py $(addprefix python/tests/package/typed_,program.py expressions.py)
 	$(say) "stubtest"
 	$(PY) -m mypy.stubtest dtl --mypy-config-file pyproject.toml --allowlist python/tests/package/stubtest_allowed.txt
 

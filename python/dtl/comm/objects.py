@@ -184,7 +184,7 @@ def gather_object(ctx: Context, obj: Any, root: int = 0) -> list[Any] | None:
     >>> import dtl
     >>> with dtl.Context() as ctx:
     ...     names = dtl.gather_object(ctx, f"rank {ctx.rank}")
-    ...     names[0] if ctx.is_root else names
+    ...     None if names is None else names[0]
     'rank 0'
     """
     op = "gather_object"

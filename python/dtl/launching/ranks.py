@@ -82,7 +82,7 @@ def launch(
     Examples
     --------
     >>> import dtl
-    >>> def total(ctx, factor):
+    >>> def total(ctx: dtl.Context, factor: int) -> int:
     ...     return dtl.allreduce(ctx, factor * (ctx.rank + 1))
     >>> dtl.launch(total, ranks=1, args=(10,))  # on 4 ranks, [100, 100, 100, 100]
     [10]

@@ -1,4 +1,4 @@
-"""The typed program runs; that mypy passes on it is checked with the package."""
+"""The typed program runs; that mypy passes on it, and on the examples of docstrings, is checked with the package."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+import typed_examples
 import typed_program
 
 import dtl
@@ -19,7 +20,7 @@ def test_it_runs(ctx: dtl.Context, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_it_uses_every_public_function() -> None:
-    tree = ast.parse(Path(typed_program.__file__).read_text())
-    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    programs = (Path(typed_program.__file__).read_text(), typed_examples.program())
+    used = {node.attr for text in programs for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
     functions = {name for name in dir(dtl) if callable(getattr(dtl, name)) and name.islower()}
     assert functions <= used
