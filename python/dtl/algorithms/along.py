@@ -1,6 +1,6 @@
-"""The type of functions that reduce along a dimension: of a tensor and one dimension, a container is left.
+"""Types of functions: of those that reduce along a dimension, and that return a container like the one that they get.
 
-When the program runs, the decorator changes nothing.
+When the program runs, the decorators change nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Concatenate, ParamSpec
 
+    from ..containers.sequences import DistributedVector, OneDimensional
     from ..containers.tensor import DistributedTensor
-    from ..containers.types import Made
+    from ..containers.types import Made, Owned
 
     P = ParamSpec("P")
 
@@ -25,7 +26,35 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, a: Any, axis: Any = ..., *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
+    class SameClass(Protocol[P]):
+        """Functions of a container that return one of its class, or of a span's container."""
+
+        @overload
+        def __call__(self, a: Owned, *args: P.args, **kwargs: P.kwargs) -> Owned: ...
+        @overload
+        def __call__(self, a: Any, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    class AsManyDimensions(Protocol[P]):
+        """Functions of a container that return another one of as many dimensions."""
+
+        @overload
+        def __call__(self, a: OneDimensional, *args: P.args, **kwargs: P.kwargs) -> DistributedVector: ...
+        @overload
+        def __call__(self, a: DistributedTensor, *args: P.args, **kwargs: P.kwargs) -> DistributedTensor: ...
+        @overload
+        def __call__(self, a: Any, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
 
 def along(function: Callable[Concatenate[Any, Any, P], Any], /) -> Along[P]:
     """Say for type checkers that a function reduces along its second parameter."""
     return cast("Along[P]", function)
+
+
+def same_class(function: Callable[Concatenate[Any, P], Any], /) -> SameClass[P]:
+    """Say for type checkers that a function returns a container of the class of its first parameter."""
+    return cast("SameClass[P]", function)
+
+
+def as_many_dimensions(function: Callable[Concatenate[Any, P], Any], /) -> AsManyDimensions[P]:
+    """Say for type checkers that a function returns a container of as many dimensions as its first parameter has."""
+    return cast("AsManyDimensions[P]", function)

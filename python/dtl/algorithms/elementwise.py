@@ -30,6 +30,7 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import folds
+from .along import same_class
 from .array_operands import together
 from .concatenate import stack
 from .exchange import gathered, share
@@ -105,36 +106,7 @@ def _alike(value: Any, out: Array) -> Array | None:
     return one
 
 
-@overload
-def clip(
-    a: Owned,
-    a_min: Any = ...,
-    a_max: Any = ...,
-    out: Any = ...,
-    *,
-    min: Any = ...,
-    max: Any = ...,
-    where: Any = ...,
-    casting: Any = ...,
-    dtype: Any = ...,
-    order: Any = ...,
-    subok: bool = ...,
-) -> Owned: ...
-@overload
-def clip(
-    a: Any,
-    a_min: Any = ...,
-    a_max: Any = ...,
-    out: Any = ...,
-    *,
-    min: Any = ...,
-    max: Any = ...,
-    where: Any = ...,
-    casting: Any = ...,
-    dtype: Any = ...,
-    order: Any = ...,
-    subok: bool = ...,
-) -> Any: ...
+@same_class
 def clip(
     a: Any,
     a_min: Any = None,
@@ -208,10 +180,7 @@ def _clipped(a: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> 
     return np.maximum(a, low, out=out, **options) if high is None else np.minimum(a, high, out=out, **options)
 
 
-@overload
-def round(a: Owned, decimals: int = ...) -> Owned: ...
-@overload
-def round(a: Any, decimals: int = ...) -> Any: ...
+@same_class
 def round(a: Any, decimals: int = 0) -> Any:
     """Return the elements rounded to a number of decimals, halves to even, as ``np.round`` does. Not collective.
 
@@ -228,10 +197,7 @@ def round(a: Any, decimals: int = 0) -> Any:
     return elementwise("np.round", lambda part: np.round(part, digits), (a,))
 
 
-@overload
-def isclose(a: Owned, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Owned: ...
-@overload
-def isclose(a: Any, b: Any, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> Any: ...
+@same_class
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Return which elements are equal within tolerances. Collective if operands have to move."""
     if np.ndim(rtol) == np.ndim(atol) == 0:
@@ -265,10 +231,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(same.all())
 
 
-@overload
-def diff(a: Owned, n: int = ..., axis: int = ...) -> Owned: ...
-@overload
-def diff(a: Any, n: int = ..., axis: int = ...) -> Any: ...
+@same_class
 @algorithm
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     """Return the differences between neighbours along a dimension, applied n times. Collective.

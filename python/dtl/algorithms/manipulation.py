@@ -29,6 +29,7 @@ from ..containers.places.place import set_part
 from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
+from .along import same_class
 from .array_operands import together
 from .exchange import as_rows, share
 from .layouts import container_of, dimensions, redivided
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector, Line
     from ..containers.span import DistributedSpan
     from ..containers.tensor import DistributedTensor
-    from ..containers.types import Owned, SomeExtents
+    from ..containers.types import SomeExtents
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -70,10 +71,7 @@ def _part_by_part(a: Any, f: Callable[[Array], Array]) -> Any:
     return made
 
 
-@overload
-def permute_dims(a: Owned, axes: Any = ...) -> Owned: ...
-@overload
-def permute_dims(a: Any, axes: Any = ...) -> Any: ...
+@same_class
 @algorithm
 def permute_dims(a: Any, axes: Any = None) -> Any:
     """Return a copy with the dimensions in another order: the transpose. Collective.
@@ -147,10 +145,7 @@ def dimension(axis: Any, ndim: int) -> int:
     return d % ndim
 
 
-@overload
-def matrix_transpose(a: Owned) -> Owned: ...
-@overload
-def matrix_transpose(a: Any) -> Any: ...
+@same_class
 @algorithm
 def matrix_transpose(a: Any) -> Any:
     """Return a copy with the last two dimensions exchanged. Collective. Otherwise as :func:`permute_dims`."""
@@ -160,10 +155,7 @@ def matrix_transpose(a: Any) -> Any:
     return permute_dims(a, (*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
 
 
-@overload
-def moveaxis(a: Owned, source: Any, destination: Any) -> Owned: ...
-@overload
-def moveaxis(a: Any, source: Any, destination: Any) -> Any: ...
+@same_class
 @algorithm
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Return a copy with some dimensions moved. Collective.
@@ -198,10 +190,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return permute_dims(a, tuple(order))
 
 
-@overload
-def swapaxes(a: Owned, axis1: int, axis2: int) -> Owned: ...
-@overload
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any: ...
+@same_class
 @algorithm
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Return a copy with two dimensions exchanged. Collective. Result and errors are those of :func:`permute_dims`."""
@@ -378,10 +367,7 @@ def ravel(a: Any, order: Any = "C") -> Any:
     return reshape(a, (-1,) if getattr(a, "global_size", 1) else (0,), "C" if memory_order(order) == "K" else order)
 
 
-@overload
-def flip(a: Owned, axis: Any = ...) -> Owned: ...
-@overload
-def flip(a: Any, axis: Any = ...) -> Any: ...
+@same_class
 @algorithm
 @computed_on_devices
 def flip(a: Any, axis: Any = None) -> Any:
@@ -429,10 +415,7 @@ def flip(a: Any, axis: Any = None) -> Any:
     return made
 
 
-@overload
-def roll(a: Owned, shift: Any, axis: Any = ...) -> Owned: ...
-@overload
-def roll(a: Any, shift: Any, axis: Any = ...) -> Any: ...
+@same_class
 @algorithm
 @computed_on_devices
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
+from ..algorithms.along import same_class
 from ..algorithms.exchange import share
 from ..algorithms.layouts import dimensions
 from ..algorithms.manipulation import rolled
@@ -22,7 +23,7 @@ from ..runtime.context import Context
 from ..runtime.scheduler import algorithm, blocking
 
 if TYPE_CHECKING:
-    from ..containers.types import Owned
+    pass
 
 
 @blocking
@@ -85,10 +86,7 @@ def _number(ctx: Any, op: str, n: Any, d: Any) -> int:
     return number
 
 
-@overload
-def fftshift(a: Owned, axes: Any = ...) -> Owned: ...
-@overload
-def fftshift(a: Any, axes: Any = ...) -> Any: ...
+@same_class
 @algorithm
 def fftshift(a: Any, axes: Any = None) -> Any:
     """Return a copy with the frequency 0 in the middle. Collective.
@@ -120,10 +118,7 @@ def fftshift(a: Any, axes: Any = None) -> Any:
     return _shifted(a, axes, "fftshift", lambda extent: extent // 2)
 
 
-@overload
-def ifftshift(a: Owned, axes: Any = ...) -> Owned: ...
-@overload
-def ifftshift(a: Any, axes: Any = ...) -> Any: ...
+@same_class
 @algorithm
 def ifftshift(a: Any, axes: Any = None) -> Any:
     """Return a copy with the frequency 0 from the middle at the start: the inverse of :func:`fftshift`. Collective.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
+from ..algorithms.along import as_many_dimensions
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions, redivided
 from ..containers.base import DistributedContainer, check_container
@@ -21,8 +22,7 @@ from ..runtime.scheduler import algorithm
 from . import long_vectors
 
 if TYPE_CHECKING:
-    from ..containers.sequences import DistributedVector, OneDimensional
-    from ..containers.tensor import DistributedTensor
+    pass
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -41,12 +41,7 @@ class _Step(NamedTuple):
     extent: int
 
 
-@overload
-def fft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def fft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def fft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the discrete Fourier transform along a dimension. Collective.
@@ -95,12 +90,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     return _along(a, "fft", n, axis, norm)
 
 
-@overload
-def ifft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def ifft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def ifft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the inverse of :func:`fft`. Collective.
@@ -110,12 +100,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along(a, "ifft", n, axis, norm)
 
 
-@overload
-def rfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def rfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def rfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the transform of real elements: the half of it from which the other one follows. Collective.
@@ -126,12 +111,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along(a, "rfft", n, axis, norm)
 
 
-@overload
-def irfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def irfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def irfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the inverse of :func:`rfft`, of real elements. Collective.
@@ -142,12 +122,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     return _along(a, "irfft", n, axis, norm)
 
 
-@overload
-def hfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def hfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def hfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the real transform of what a half of it says that is Hermitian. Collective.
@@ -157,12 +132,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along(a, "hfft", n, axis, norm)
 
 
-@overload
-def ihfft(a: OneDimensional, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def ihfft(a: DistributedTensor, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def ihfft(a: Any, n: int | None = ..., axis: int = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Return the inverse of :func:`hfft`. Collective.
@@ -172,12 +142,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     return _along(a, "ihfft", n, axis, norm)
 
 
-@overload
-def fftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def fftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def fftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """Return the transform along several dimensions. Collective.
@@ -204,12 +169,7 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
     return _along_several(a, "fftn", s, axes, norm)
 
 
-@overload
-def ifftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def ifftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def ifftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """Return the inverse of :func:`fftn`. Collective.
@@ -219,12 +179,7 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
     return _along_several(a, "ifftn", s, axes, norm)
 
 
-@overload
-def rfftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def rfftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def rfftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """Return the transform along several dimensions of real elements. Collective.
@@ -234,12 +189,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
     return _along_several(a, "rfftn", s, axes, norm)
 
 
-@overload
-def irfftn(a: OneDimensional, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedVector: ...
-@overload
-def irfftn(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def irfftn(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
     """Return the inverse of :func:`rfftn`. Collective.
@@ -250,10 +200,7 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
     return _along_several(a, "irfftn", s, axes, norm)
 
 
-@overload
-def fft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def fft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """Return the transform along two dimensions. Collective.
@@ -263,10 +210,7 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
     return _along_several(a, "fft2", s, axes, norm)
 
 
-@overload
-def ifft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def ifft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """Return the inverse of :func:`fft2`. Collective.
@@ -276,10 +220,7 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
     return _along_several(a, "ifft2", s, axes, norm)
 
 
-@overload
-def rfft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def rfft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """Return the transform along two dimensions of real elements. Collective.
@@ -289,10 +230,7 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
     return _along_several(a, "rfft2", s, axes, norm)
 
 
-@overload
-def irfft2(a: DistributedTensor, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> DistributedTensor: ...
-@overload
-def irfft2(a: Any, s: Any = ..., axes: Any = ..., norm: str | None = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
     """Return the inverse of :func:`rfft2`. Collective.

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
+from ..algorithms.along import as_many_dimensions
 from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
@@ -32,7 +33,7 @@ from .errors import LinAlgError
 from .matrix_arguments import check_matrix, dealt, gathered, inexact, on_root, real
 
 if TYPE_CHECKING:
-    from ..containers.tensor import DistributedTensor
+    pass
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -139,10 +140,7 @@ def _solved_stack(a: Array, b: Array, alone: bool) -> Array:
     return solved[..., 0] if alone else solved
 
 
-@overload
-def inv(a: DistributedTensor) -> DistributedTensor: ...
-@overload
-def inv(a: Any) -> Any: ...
+@as_many_dimensions
 @algorithm
 def inv(a: Any) -> Any:
     """Return the inverse of a square matrix. Collective.
@@ -223,10 +221,7 @@ def _determinant(a: Any, op: str) -> tuple[Any, Any]:
     return sign, logarithm + logarithm.dtype.type(power * len(magnitudes) * math.log(2))
 
 
-@overload
-def cholesky(a: DistributedTensor, *, upper: bool = ...) -> DistributedTensor: ...
-@overload
-def cholesky(a: Any, *, upper: bool = ...) -> Any: ...
+@as_many_dimensions
 @algorithm
 def cholesky(a: Any, *, upper: bool = False) -> Any:
     """Return the lower triangular L of a Hermitian positive-definite matrix a = L Lᴴ. Collective.
