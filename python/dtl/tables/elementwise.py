@@ -17,6 +17,7 @@ from ..runtime.agreement import agree, local_step
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
 from .making import is_scalar, scalar, whole_column
 from .nested_types import is_nested
+from .on_disk import collected, rows_at_a_time, starts
 from .rows import Rows, arrow, arrows_errors
 
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
@@ -115,37 +116,54 @@ def _operand(like: Rows, given: Any, op: str) -> Operand:
     whole = whole_column("the operand", given)
     if len(whole) != like.total:
         raise InvalidArgumentError(f"{op}: the array has {len(whole)} values, and the column {like.total} rows")
-    return Operand(whole.slice(like.first, len(like.local)), whole.type, given, True)
+    return Operand(whole.slice(like.first, like.length), whole.type, given, True)
 
 
 # ---- Numbers ----
 
 
 def _by_numpy(f: Any, operands: list[Operand], like: Rows, op: str) -> Any:
+    columns = [each.values for each in operands if each.is_column]
+    if f.__name__ in ("power", "float_power"):  # whose exponents are looked at on all ranks
+        made = _of_numbers(f, operands, like.length, like, op)
+    else:
+        size = rows_at_a_time(like.context, like.length, sum(column.nbytes for column in columns))
+        ranges = ((start, min(size, like.length - start)) for start in starts(like.length, size))
+        parts = (_of_numbers(f, [_sliced(each, *some) for each in operands], some[1], like, op) for some in ranges)
+        made = collected(like.context, op, parts)
+    results = [_named(like, column) for column in made.columns]
+    return tuple(results) if getattr(f, "nout", 1) > 1 else results[0]
+
+
+def _sliced(operand: Operand, start: int, size: int) -> Operand:
+    """Return some rows of an operand."""
+    return operand._replace(values=operand.values.slice(start, size)) if operand.is_column else operand
+
+
+def _of_numbers(f: Any, operands: list[Operand], rows: int, like: Rows, op: str) -> Any:
+    """Return what a function makes of so many rows, as a table of its results."""
     if f.__name__ in _LOGIC and len(operands) == 2 and all(_is_bool(each) for each in operands):
-        return _named(like, _kleene(_LOGIC[f.__name__], operands))
+        return arrow().table({"0": _kleene(_LOGIC[f.__name__], operands)})
     values, valid = [], None
     for each in operands:
         if not each.is_column:
             null = each.values is not None and not each.values.is_valid
             values.append(0.0 if null else each.given.as_py() if isinstance(each.given, arrow().Scalar) else each.given)
             if null:
-                valid = np.zeros(len(like.local), bool)
+                valid = np.zeros(rows, bool)
             continue
         of_column, where = numpy_of(each.values)
         values.append(of_column)
         if where is not None:
             valid = where if valid is None else valid & where
     if f.__name__ in _DIVISIONS:
-        values, valid = _without_zeros(values, valid, len(like.local))
+        values, valid = _without_zeros(values, valid, rows)
     if f.__name__ in ("power", "float_power") and all(_is_whole(each) for each in values):
         _check_power(values[1], like, op)
     with np.errstate(all="ignore"), arrows_errors(op):
         made = f(*values)
-    parts = [
-        _named(like, column_of(np.asarray(each), valid)) for each in (made if isinstance(made, tuple) else (made,))
-    ]
-    return tuple(parts) if isinstance(made, tuple) else parts[0]
+    found = made if isinstance(made, tuple) else (made,)
+    return arrow().table({str(number): column_of(np.asarray(each), valid) for number, each in enumerate(found)})
 
 
 def bounded(farther: Any, rows: Rows, bound: Any, op: str) -> Rows:
@@ -238,7 +256,7 @@ def _of_null(name: str, left: Operand, right: Operand, like: Rows) -> Rows:
     pa = arrow()
     other = right if pa.types.is_null(left.kind) else left
     kind = pa.bool_() if name in COMPARISONS else plain_type(other.kind)
-    rows = len(like.local)
+    rows = like.length
     return _named(like, pa.chunked_array([pa.nulls(rows, kind)], kind))
 
 

@@ -440,7 +440,7 @@ def _computed(
             distinct, mine = local.keys, parts.made(local.groups, local.column, local.present)
         else:
             local = None
-            distinct, mine = aggregated_in_pieces(rows, keys, dropna, parts, size)
+            distinct, mine = aggregated_in_pieces(rows, op, keys, dropna, parts, size)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
     values = [each.column for each in wanted.values() if not each.of_parts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import weakref
@@ -18,7 +19,7 @@ from .rows import Rows, arrow
 _BATCH = 1 << 17
 
 #: A call has rows in memory of at most the limit divided by this: what it makes of them takes as much again, or more.
-_SHARE = 8
+_SHARE = 16
 
 #: The mappings that there are, whose pages ``release`` gives back.
 _mappings: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
@@ -44,6 +45,7 @@ class Spool:
         self._file.flush()
         mapped = mmap.mmap(self._file.fileno(), self._file.tell() - start, access=mmap.ACCESS_READ, offset=start)
         _mappings.add(mapped)
+        release()
         return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()
 
 
@@ -119,36 +121,51 @@ def has_order(schema: Any) -> bool:
     return any(arrow().types.is_dictionary(kind) and kind.ordered for kind in schema.types)
 
 
+def share_of_memory(ctx: Context) -> int | None:
+    """Return how many bytes of rows a call has in memory at a time; None for all."""
+    limit = memory_limit(ctx)
+    return None if limit is None else max(1, limit // _SHARE)
+
+
+def rows_at_a_time(ctx: Context, rows: int, nbytes: int) -> int:
+    """Return how many of so many rows, of so many bytes, a call has in memory at a time; at least 1."""
+    share = share_of_memory(ctx)
+    return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes)))
+
+
 def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
-    limit = memory_limit(rows.context)
-    if limit is None:
+    if share_of_memory(rows.context) is None:
         return max(1, rows.length)
     local = rows.local
     # The first counts a dictionary for each of its chunks, and the second all of what some rows are a slice of.
-    nbytes: int = min(local.nbytes, local.get_total_buffer_size())
-    return max(1, min(rows.length, rows.length * limit // max(1, _SHARE * nbytes)))
+    return rows_at_a_time(rows.context, rows.length, min(local.nbytes, local.get_total_buffer_size()))
+
+
+def starts(rows: int, size: int) -> Iterator[int]:
+    """Yield the numbers of the first of so many rows, then the next, once at least.
+
+    What is on disk of the rows before does not stay in memory.
+    """
+    yield 0
+    for start in range(size, rows, size):
+        release()
+        yield start
 
 
 def pieces(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
-    """Yield this rank's rows, so many at a time, and the number of the first; once at least. Not collective.
-
-    What is on disk of them does not stay in memory.
-    """
+    """Yield this rank's rows, so many at a time, and the number of the first; once at least. Not collective."""
     local = rows.local
-    yield 0, local.slice(0, size)
-    for start in range(size, rows.length, size):
-        release()
-        yield start, local.slice(start, size)
+    return ((start, local.slice(start, size)) for start in starts(rows.length, size))
 
 
 def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
     """Return the rows of one or several tables, one after the other: on disk, if they are more than the limit."""
-    limit, found, nbytes = memory_limit(ctx), [next(tables)], 0
+    share, found, nbytes = share_of_memory(ctx), [next(tables)], 0
     spool: Spool | None = None
     for table in tables:
         nbytes += table.nbytes
-        if spool is None and limit is not None and nbytes * _SHARE > limit:
+        if spool is None and share is not None and nbytes > share:
             spool = Spool(ctx, op)
             found = [spool.held(each) for each in found]
         found.append(table if spool is None else spool.held(table))
@@ -156,6 +173,15 @@ def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
 
 
 def release() -> None:
-    """Give back the pages of tables on disk that are in memory: they are read again where they are used."""
+    """Give back the pages of tables on disk that are in memory, and memory that Arrow and NumPy have done with.
+
+    The pages are read again where they are used.
+    """
+    if not _mappings:
+        return
+    arrow().default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+    if trim is not None:
+        trim(0)
     for mapped in list(_mappings):
         mapped.madvise(mmap.MADV_DONTNEED)

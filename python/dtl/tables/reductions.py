@@ -18,6 +18,7 @@ from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
 from .elementwise import combined, decoded, numpy_of
 from .exchange import by_rank
 from .hashes import hashed, ranks_of
+from .on_disk import piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
 from .time_quantiles import quantiles_of_times
 
@@ -43,18 +44,23 @@ def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any =
     mine = {}
     for name, (start, _) in ways.items():
         with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
-            column = rows.local.column(name)
-            if not (op in ("min", "max") and arrow().types.is_dictionary(column.type) and column.type.ordered):
-                column = decoded(column)
-            mine[name] = column.null_count, len(column) - column.null_count, start(column)
+            one = rows.chosen([name])
+            mine[name] = [_part(op, piece.column(0), start) for _, piece in pieces(one, piece_rows(one))]
     found = allgather_object(ctx, mine)
     made: dict[str, Any] = {}
     for name, (_, finish) in ways.items():
-        parts = [of_rank[name] for of_rank in found]
+        parts = [part for of_rank in found for part in of_rank[name]]
         counts = sum(count for _, count, _ in parts)
         unknown = not skips and any(nulls for nulls, _, _ in parts)
         made[name] = None if unknown else finish([part for _, count, part in parts if count], counts, freedom)
     return made
+
+
+def _part(op: str, column: Any, start: Callable[[Any], Any]) -> tuple[int, int, Any]:
+    """Return how many values are null, how many are not, and what these are reduced to."""
+    if not (op in ("min", "max") and arrow().types.is_dictionary(column.type) and column.type.ordered):
+        column = decoded(column)
+    return column.null_count, len(column) - column.null_count, start(column)
 
 
 #: How a part is reduced, and how results of parts with values, their number and ddof become the result.

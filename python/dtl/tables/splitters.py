@@ -93,22 +93,41 @@ def cuts(
     """
     directions = [True] * table.num_columns if ascending is None else ascending
     with local_step(ctx, op):
-        most = _SAMPLE * ctx.size
-        places = np.arange(len(table))
-        if len(table) > most:
-            places = ((np.arange(most) + 0.5) * (len(table) / most)).astype(np.int64)
-        sample = table.take(arrow().array(places))
-        weight = np.full(len(sample), len(table) / max(len(sample), 1))
-        sample = sample.append_column("", arrow().array(weight))
+        sample = _sampled(table, _SAMPLE * ctx.size)
     gathered = gathered_to(ctx, op, sample, _ROOT)
     with local_step(ctx, op):
         chosen = sample.slice(0, 0) if gathered is None else _splitters(gathered, directions, nulls_first, ctx.size)
     chosen = gathered_everywhere(ctx, op, chosen)
     with local_step(ctx, op):
-        splitters = _Keys(chosen.select(range(table.num_columns)), directions, nulls_first)
-        mine = _Keys(table, directions, nulls_first)
-        found = [bisect.bisect_left(mine, splitter) for splitter in splitters]
-    return [0, *found, *[len(table)] * (ctx.size - len(found))]
+        return _bounds(table, chosen.select(range(table.num_columns)), directions, nulls_first, ctx.size)
+
+
+def cuts_of_runs(runs: Sequence[Any], ranges: int) -> list[list[int]]:
+    """Return where each of so many ranges of keys begins in sorted tables of one rank, and their numbers of rows.
+
+    Rows with equal keys are in one range, and the ranges have about as many rows. Not collective.
+    """
+    directions = [True] * runs[0].num_columns
+    sample = arrow().concat_tables([_sampled(run, _SAMPLE * ranges) for run in runs])
+    chosen = _splitters(sample, directions, False, ranges).select(range(runs[0].num_columns))
+    return [_bounds(run, chosen, directions, False, ranges) for run in runs]
+
+
+def _sampled(table: Any, most: int) -> Any:
+    """Return at most so many rows of a table, and in one more column how many each stands for."""
+    places = np.arange(len(table))
+    if len(table) > most:
+        places = ((np.arange(most) + 0.5) * (len(table) / most)).astype(np.int64)
+    sample = table.take(arrow().array(places))
+    weight = np.full(len(sample), len(table) / max(len(sample), 1))
+    return sample.append_column("", arrow().array(weight))
+
+
+def _bounds(table: Any, chosen: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> list[int]:
+    """Return where ranges that begin at chosen keys begin in a sorted table, and its number of rows."""
+    mine, splitters = (_Keys(each, directions, nulls_first) for each in (table, chosen))
+    found = [bisect.bisect_left(mine, splitter) for splitter in splitters]
+    return [0, *found, *[len(table)] * (ranges - len(found))]
 
 
 def _splitters(sample: Any, directions: Sequence[bool], nulls_first: bool, ranks: int) -> Any:

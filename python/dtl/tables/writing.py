@@ -22,6 +22,7 @@ from ..runtime.agreement import agree, local_step
 from .categories import coded_alike, unified
 from .exchange import gathered_to
 from .nested_types import is_nested
+from .on_disk import starts
 from .rows import Rows, arrow
 
 #: The bytes of rows that are written at a time; of Parquet, those of a group of rows.
@@ -114,7 +115,7 @@ def _pieces(rows: Rows, op: str, most: int) -> Iterator[Any]:
     """Yield the rows of all ranks on rank 0, at most so many at a time, and none on the others. Collective."""
     ctx, local = rows.context, rows.local
     for rank, count in enumerate(rows.counts):
-        for lo in range(0, count, most):
+        for lo in starts(count, most) if count else ():
             mine = local.slice(lo, min(most, count - lo)) if ctx.rank == rank else local.slice(0, 0)
             if rank == 0:
                 yield mine
@@ -125,7 +126,7 @@ def _pieces(rows: Rows, op: str, most: int) -> Iterator[Any]:
 
 def _own_pieces(rows: Rows, most: int) -> Iterator[Any]:
     """Yield this rank's rows, at most so many at a time."""
-    for lo in range(0, rows.length, most):
+    for lo in starts(rows.length, most) if rows.length else ():
         yield rows.local.slice(lo, most)
 
 

@@ -190,3 +190,15 @@ def test_joins_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.Monke
     assert os.listdir(scratch) == []
     limited.undo()
     assert same(found, everywhere(table.merge(other, how=how, on="k")))
+
+
+def test_numbers_of_more_rows_than_memory(ctx: dtl.Context, limited: pytest.MonkeyPatch) -> None:
+    table = dtl.from_arrow(ctx, random_rows(ctx.rank))
+    reductions = ("sum", "mean", "var", "min", "max", "count", "any")
+    found = [getattr(table["v"], name)() for name in reductions]
+    made = [table["v"] * 2 + table["w"], (table["v"] > 0) & (table["w"] > 3), table["k"] // table["w"]]
+    limited.undo()
+    np.testing.assert_allclose(found, [getattr(table["v"], name)() for name in reductions], rtol=1e-12)
+    again = [table["v"] * 2 + table["w"], (table["v"] > 0) & (table["w"] > 3), table["k"] // table["w"]]
+    for one, other in zip(made, again):
+        assert same(everywhere(dtl.Table(ctx, {"x": one})), everywhere(dtl.Table(ctx, {"x": other})))
