@@ -16,7 +16,8 @@ import dtl
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 pd = pytest.importorskip("pandas", "3", reason="the guide was made with pandas 3")
 
-GUIDE = Path(__file__).parents[3] / "docs/guide/tables.md"
+GUIDE = (Path(__file__).parents[3] / "docs/guide/tables.md").read_text(encoding="utf-8")
+ALIKE, DIFFERENT = GUIDE.split("## From pandas")[1].split("## From Dask")[0].split("### Where results differ")
 
 ROWS = 12
 
@@ -33,10 +34,9 @@ WHOLE = pa.table(
 
 def rows() -> list[tuple[str, str]]:
     """Return the calls of the guide."""
-    text = GUIDE.read_text(encoding="utf-8").split("## From pandas")[1].split("## From Dask")[0]
     return [
         (one.replace("\\|", "|"), other.replace("\\|", "|"))
-        for one, other in re.findall(r"^\| `(.+)` \| `(.+)` \|$", text, re.M)
+        for one, other in re.findall(r"^\| `(.+)` \| `(.+)` \|$", ALIKE, re.M)
     ]
 
 
@@ -81,3 +81,16 @@ def test_call(ctx: dtl.Context, number: int) -> None:
         assert found == pytest.approx(wanted)
     else:
         assert found == wanted
+
+
+def test_what_differs(ctx: dtl.Context) -> None:
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", DIFFERENT, re.S)[0], names)
+    table = dtl.Table(ctx, names["t"])
+    calls = re.findall(r"^\| `(.+)` \| `(.+)` \| `(.+)` \| .*\|$", DIFFERENT, re.M)
+    assert len(calls) > 10
+    for call, of_pandas, of_dtl in calls:
+        made = eval(call, names), eval(call, {**names, "t": table})
+        found = [plain(ctx, each.tolist() if isinstance(each, (np.generic, pd.Series)) else each) for each in made]
+        wanted = [eval(each, {"nan": np.nan}) for each in (of_pandas, of_dtl)]
+        assert [repr(each) for each in found] == [repr(each) for each in wanted], call
