@@ -8,6 +8,7 @@ package numpybridge
 #include "bridge.h"
 #include "blocks.h"
 #include "reserve.h"
+#include "sigbus.h"
 */
 import "C"
 
@@ -34,6 +35,12 @@ import (
 var calls = sync.Pool{New: func() any { return new(Call) }}
 
 func init() {
+	memory.SetGuard(memory.Guard{
+		Watch:   func(at, size uintptr) int { return int(C.sigbus_watch(C.uintptr_t(at), C.uintptr_t(size))) },
+		Unwatch: func(number int) { C.sigbus_unwatch(C.int(number)) },
+		Broken:  func(number int) bool { return C.sigbus_broken(C.int(number)) != 0 },
+		Count:   (*int32)(C.sigbus_count()),
+	})
 	keep := func() bool { return C.reserve_keep() != 0 }
 	if keep() {
 		memory.SetReserve(memory.Reserve{Bytes: C.RESERVE_BYTES, State: (*int32)(C.reserve_state()), Keep: keep})

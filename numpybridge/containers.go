@@ -165,6 +165,22 @@ func create(c *Call) error {
 	})
 }
 
+// createMapped makes the container that the list says of the elements of an open file, whose descriptor is args[0], from byte args[1] on. It
+// returns the handle.
+func createMapped(c *Call) error {
+	spec, _, err := c.spec(c.in())
+	if err != nil {
+		return err
+	}
+	return c.onContext(func(on *runtime.Context) error {
+		a, err := container.NewMapped(on, spec, int(c.Args[0]), c.Args[1])
+		if err != nil {
+			return err
+		}
+		return c.answer(nil, int64(container.Containers.Put(a)))
+	})
+}
+
 // view returns a container's local part as a result: its own memory, with one more use; for work on its device where args[0]
 // is 1.
 func view(c *Call) error {

@@ -31,6 +31,7 @@ const (
 	RecvPart
 	View
 	Create
+	CreateMapped
 	Indices
 	Owner
 	Span
@@ -198,6 +199,7 @@ var operations = [...]operation{
 	RecvPart:       {"RECV_PART", "recv_object", recvPart, 0, "owner out:part source ticket"},
 	View:           {"VIEW", "local_view", view, local, "owner on_device"},
 	Create:         {"CREATE", "create", create, 0, "owner in:spec blank list:extents"},
+	CreateMapped:   {"CREATE_MAPPED", "create_mapped", createMapped, 0, "owner in:spec descriptor offset list:extents"},
 	Indices:        {"INDICES", "local_indices", localIndices, local, "owner axis"},
 	Owner:          {"OWNER", "owner", owner, wantsInput | local, "owner in:index"},
 	Span:           {"SPAN", "subspan", span, local, "owner offset count"},

@@ -22,11 +22,14 @@ var _ memory.Pager = (*resident)(nil)
 
 type resident struct {
 	mu     sync.Mutex
-	all    map[unsafe.Pointer]int // bytes of each mapping
-	looks  bool                   // somebody looks
+	all    map[unsafe.Pointer]mapping
+	looks  bool // somebody looks
 	statm  *os.File
 	buffer [128]byte
 }
+
+// mapping is a range of addresses, and how its pages are given back.
+type mapping struct{ size, advice int }
 
 const (
 	// fault is how fast a process makes pages of files resident at most, in bytes a second.
@@ -36,12 +39,19 @@ const (
 )
 
 func (r *resident) add(p unsafe.Pointer, size int) {
+	r.put(p, mapping{size, unix.MADV_DONTNEED}) // of a shared mapping nothing is lost
+}
+
+// addPrivate is add of a mapping whose pages that were written are this process's alone, and stay.
+func (r *resident) addPrivate(p unsafe.Pointer, size int) { r.put(p, mapping{size, unix.MADV_PAGEOUT}) }
+
+func (r *resident) put(p unsafe.Pointer, m mapping) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
-		r.all = map[unsafe.Pointer]int{}
+		r.all = map[unsafe.Pointer]mapping{}
 	}
-	r.all[p] = size
+	r.all[p] = m
 	r.look()
 }
 
@@ -103,8 +113,8 @@ func (r *resident) Ease() {
 // ease is Ease for who holds the lock.
 func (r *resident) ease() {
 	if len(r.all) > 0 && r.bytes() >= threshold() {
-		for p, size := range r.all {
-			_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED) // of a shared mapping nothing is lost
+		for p, m := range r.all {
+			_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
 		}
 	}
 }

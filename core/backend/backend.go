@@ -296,6 +296,16 @@ type FileSpace interface {
 type FileProvider interface {
 	Backend
 	Files(folder string) FileSpace
+	// MapRange returns memory with size bytes of an open file from an offset on, and who takes it back. What is written to it stays in this
+	// process. The descriptor stays the caller's.
+	MapRange(descriptor int, offset int64, size int) (memory.Block, CheckedAllocator, error)
+}
+
+// CheckedAllocator is an Allocator whose blocks may lose what they have, as when somebody truncates a mapped file.
+type CheckedAllocator interface {
+	memory.Allocator
+	// Check says whether a block still has all that it had.
+	Check(b memory.Block) error
 }
 
 // Executor runs work.

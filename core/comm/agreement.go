@@ -38,6 +38,9 @@ func (c *Comm) AgreeSharing(call Call, mine error, share Shared, all []Shared) e
 }
 
 func (c *Comm) agree(call Call, mine error, share Shared, all []Shared) error {
+	if mine == nil {
+		mine = memory.CheckFiles()
+	}
 	if c.size == 1 {
 		if all != nil {
 			all[0] = share

@@ -284,6 +284,12 @@ func (a *Array) Look() (Part, error) {
 		a.mu.RUnlock()
 		return Part{}, closed()
 	}
+	if a.now.storage != nil {
+		if err := a.now.storage.Check(); err != nil {
+			a.mu.RUnlock()
+			return Part{}, err
+		}
+	}
 	return Part{state: a.now, lock: &a.mu, parallel: a.parallel.Load()}, nil
 }
 

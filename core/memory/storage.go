@@ -52,6 +52,7 @@ type Storage struct {
 	users   atomic.Int64
 	exposed atomic.Int64
 	shared  atomic.Bool
+	checked interface{ Check(Block) error } // nil: nothing can happen to the memory
 }
 
 // Alignment divides the address of memory for elements and for messages: a cache line, and the widest vector register.
@@ -89,8 +90,17 @@ func own(from Allocator, block Block, err error) (*Storage, error) {
 // the allocator, which may be another than it is from.
 func Adopt(from Allocator, block Block) *Storage {
 	s := &Storage{block: block, from: from}
+	s.checked, _ = from.(interface{ Check(Block) error })
 	s.users.Store(1)
 	return s
+}
+
+// Check is an error if the memory has lost what it had, as that of a file which somebody truncates.
+func (s *Storage) Check() error {
+	if s.checked == nil {
+		return nil
+	}
+	return s.checked.Check(s.block)
 }
 
 // withAvailable adds to the error of an allocator that has no room how much there is.

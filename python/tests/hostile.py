@@ -356,6 +356,7 @@ def collective(s: Stage) -> dict[str, Call]:
             {
                 "path": s.file,
                 **dict.fromkeys(("format", "name", "dtype", "shape", "grid", "rows", "progress")),
+                "mapped": False,
                 "offset": 0,
                 **division,
             },

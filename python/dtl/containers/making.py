@@ -44,6 +44,26 @@ def adopt(made: Any, handle: int, *facts: Any) -> None:
     made._adopt(handle, *facts)
 
 
+def mapped_of(
+    kind: type[Made],
+    ctx: Context,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    divided: Division,
+    place: tuple[int, int],
+) -> Made:
+    """Return a container of the elements that a file has, of which each rank maps its own. Collective.
+
+    The place is a descriptor, which stays the caller's, and the byte at which the elements begin.
+    """
+    made: Any = kind.__new__(kind)
+    spec = (made._family, stored_number(dtype), len(shape), *shape, *divided.numbers(), _DISK)
+    handle = bridge.create_mapped(ctx, b"load", *place, spec)
+    made._adopt(handle, ctx, dtype, len(shape), divided, _DISK)
+    new: Made = made
+    return new
+
+
 def result_placement(of: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Placement:
     """Return where a container is that is computed of another one: of few elements on disk, the result is in memory."""
     where: Placement = of.placement_policy

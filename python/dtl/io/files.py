@@ -25,7 +25,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers, division_of
 from ..containers.layout import BLOCK, Division, division, integers
-from ..containers.making import created
+from ..containers.making import created, mapped_of
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
@@ -38,6 +38,7 @@ from .blocks import blocks_of, fill, fill_from_all, may_read_all, pieces, runs_o
 from .checksums import whole
 from .columns import Columns
 from .csv_lines import Csv
+from .flat import FlatSource
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
 from .hdf5 import Hdf5
 from .locks import held_by_root
@@ -76,6 +77,7 @@ def load(
     placement: PlacementLike = Placement.HOST,
     rows: slice | None = None,
     progress: bool | None = None,
+    mapped: bool = False,
 ) -> Any:
     """Return a container with the elements of a file, or a table, of which each rank reads its part. Collective.
 
@@ -113,6 +115,10 @@ def load(
     progress
         Show a progress bar of tqdm on rank 0 if the call takes more than 2 seconds. None shows it if standard error is
         a terminal and tqdm is installed.
+    mapped
+        Have the file be the container's memory, without reading it: of ``.npy`` and raw files, and of datasets of HDF5
+        that are contiguous, in C order, with the byte order of this machine. The placement is PLACEMENT_DISK. What is
+        written to the container stays in memory, and does not reach the file.
 
     Returns
     -------
@@ -146,6 +152,10 @@ def load(
     -----
     Every error is raised on every rank, even if it occurs on one rank only. So is its ``errno``.
 
+    A mapped file has to stay as it is. If another program makes it shorter, calls that use its elements raise
+    FileError, on every rank if they are collective; what ``local_view()`` returns reads as zero where the file ends.
+    If another program writes to it, the elements may change.
+
     Each rank uses memory for its part, and a few MiB. An array in Fortran order takes longer, because it is reordered
     while it is read. If an array is compressed, every rank decompresses it up to the end of its part. The checksums of
     an ``.npz`` file are verified, but not if the path is a pattern of several files.
@@ -174,13 +184,25 @@ def load(
     if options.offset < 0 or any(extent < 0 for extent in extents or ()):
         raise InvalidArgumentError(f"offset {options.offset} or shape {extents} is negative")
     _check_rows(rows, of, name, divided, where)
-    agree(ctx, "load", f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}, rows {rows}")
+    if mapped:
+        where = _mapped_placement(of, text, where)
+    said = f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}, rows {rows}"
+    agree(ctx, "load", f"{said}, mapped" if mapped else said)
     with shown(ctx, "load", progress):
         if of.tabular and name is None:
             return _tables["load"](ctx, of.name, text, rows)
         if of.tabular:
             return _numbers(of.read_columns(ctx, "load", text, (name,), divided, Columns()), text, name, where)
-        return read_file(ctx, "load", text, of, divided, options, where)
+        return read_file(ctx, "load", text, of, divided, options, where, bool(mapped))
+
+
+def _mapped_placement(of: Format, path: str, placement: Placement) -> Placement:
+    """Return the placement of what is mapped, of files that can be."""
+    if of.tabular or of.name == "npz" or is_remote(path):
+        raise InvalidArgumentError(f"{path!r}: .npy, raw and contiguous HDF5 files of this machine are mapped")
+    if placement not in (Placement.HOST, Placement.DISK):
+        raise InvalidArgumentError(f"what is mapped is on the host, and not on {placement.name}")
+    return Placement.DISK
 
 
 def _check_rows(rows: Any, of: Format, name: str | None, divided: Division, placement: Placement) -> None:
@@ -252,6 +274,7 @@ def read_file(
     divided: Division,
     options: Options,
     placement: Placement = Placement.HOST,
+    mapped: bool = False,
 ) -> Any:
     """Return what is in a file, after the ranks have agreed on the call. Collective."""
     opened: dict[str, Source] = {}
@@ -269,7 +292,10 @@ def read_file(
         agree(ctx, op, _described(path, sources))
         check_same_files(ctx, op, path, [state for source in sources.values() for state in source.states])
         for name, source in sources.items():
-            made[name] = _read(ctx, op, path, name, source, divided, targets[name], placement)
+            if mapped:
+                made[name] = _mapped(ctx, path, name, source, divided, targets[name])
+            else:
+                made[name] = _read(ctx, op, path, name, source, divided, targets[name], placement)
     except BaseException:
         for c in made.values():
             c.close()
@@ -329,6 +355,20 @@ def _described(path: str, sources: dict[str, Source]) -> str:
     """Return what a rank has found in a file, for the error of ranks that found something else."""
     arrays = ", ".join(f"{name} {source.dtype} {source.shape} {source.crc}" for name, source in sources.items())
     return f"found in {path!r}: {arrays[:200]} ({zlib.crc32(arrays.encode()):08x})"
+
+
+def _mapped(ctx: Context, path: str, name: str, source: Source, divided: Division, dtype: np.dtype[Any]) -> Any:
+    """Return a container whose memory is that of an array in a file. Collective."""
+    with file_step(ctx, "load", "map", path):
+        if not isinstance(source, FlatSource) or source.dtype != dtype or source.crc is not None:
+            of = f"{_what(name)} of {source.dtype}"
+            raise InvalidArgumentError(
+                f"{of} is mapped if its elements lie side by side in C order, in the byte order of this machine and as "
+                f"{dtype}"
+            )
+        place = source.place()
+    kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
+    return mapped_of(kind, ctx, source.shape, dtype, divided, place)
 
 
 def _read(

@@ -128,6 +128,10 @@ class FlatSource(Source):
         check_unchanged(self._path, self._file)
         return True
 
+    def place(self) -> tuple[int, int]:
+        """Return the descriptor of the file, and the byte of it at which the elements begin."""
+        return self._file.descriptor, self._offset
+
     def close(self) -> None:
         """Let the file go."""
         self._file.close()

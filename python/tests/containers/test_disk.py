@@ -127,3 +127,64 @@ def test_a_limit_that_cannot_be_held_is_refused():
     with pytest.raises(dtl.InvalidTypeError):
         dtl.set_memory_limit("1GiB")
     assert dtl.get_memory_limit() is None
+
+
+@pytest.fixture
+def stored(ctx, tmp_path_factory):
+    """A file of NumPy's, and its elements."""
+    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("stored")) if ctx.is_root else None)
+    path, elements = os.path.join(folder, "x.npy"), np.arange(SIZE, dtype=np.float64).reshape(-1, 64)
+    if ctx.is_root:
+        np.save(path, elements)
+    ctx.barrier()
+    return path, elements
+
+
+def test_a_file_is_the_memory(ctx, stored):
+    path, elements = stored
+    x = dtl.load(ctx, path, mapped=True)
+    assert x.placement_policy is dtl.PLACEMENT_DISK
+    assert x.sum() == elements.sum()
+    np.testing.assert_array_equal(x.local_view(), elements[x.local_offset :][: len(x.local_view())])
+    x += 1
+    x[3, 4] = -5
+    assert (x[3, 4], x[3, 5]) == (-5, elements[3, 5] + 1)
+    ctx.barrier()
+    np.testing.assert_array_equal(np.load(path), elements)  # which is not written to
+
+
+def test_raw_elements_are_mapped_from_a_byte_on(ctx, stored):
+    path, elements = stored
+    offset = os.path.getsize(path) - elements.nbytes + 8
+    x = dtl.load(ctx, path, format="raw", dtype=np.float64, offset=offset, mapped=True)
+    assert x.sum() == elements.ravel()[1:].sum()
+    with pytest.raises(dtl.InvalidArgumentError, match="from byte"):
+        dtl.load(ctx, path, format="raw", dtype=np.float64, offset=offset + 1, shape=(5,), mapped=True)
+
+
+def test_what_is_not_mapped_is_refused_on_every_rank(ctx, stored):
+    path, elements = stored
+    apart = {"partition": "cyclic"} if ctx.size > 1 else {"dtype": np.complex64}
+    for how in ({"dtype": np.float32}, {"placement": "device"}, apart):
+        with pytest.raises(dtl.InvalidArgumentError):
+            dtl.load(ctx, path, mapped=True, **how)
+    if ctx.is_root:
+        np.save(path, elements.T.copy(order="C").T)
+    ctx.barrier()
+    with pytest.raises(dtl.InvalidArgumentError, match="C order"):
+        dtl.load(ctx, path, mapped=True)
+
+
+def test_a_file_that_shrinks_is_an_error_on_every_rank(ctx, stored):
+    path, elements = stored
+    x, other = (dtl.load(ctx, path, mapped=True) for _ in range(2))
+    view = x.local_view()
+    queued = other + 1
+    ctx.barrier()
+    if ctx.is_root:
+        os.truncate(path, os.path.getsize(path) - elements.nbytes)
+    ctx.barrier()
+    for call in (queued.sum, x.sum, lambda: x[0, 0], lambda: np.sort(x, axis=None)):
+        with pytest.raises(dtl.FileError, match="shorter"):
+            call()
+    assert view.sum() == 0  # no signal ends the process

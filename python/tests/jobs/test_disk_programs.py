@@ -1,5 +1,7 @@
 """Programs with containers on disk: what they keep in memory, and what they leave behind."""
 
+import signal
+
 import pytest
 from programs import alone, ranks, succeeded
 
@@ -65,3 +67,28 @@ def test_resident_memory_is_below_the_limit(tmp_path, count):
     assert [line for line in lines if "holds" not in line and " of " in line] == []
     assert sum("holds" in line for line in lines) == 5 * count
     assert list(scratch.iterdir()) == []
+
+
+def test_a_rank_that_is_killed_leaves_nothing(tmp_path):
+    program = """
+import os, signal, dtl
+ctx = dtl.Context()
+x = dtl.DistributedVector(ctx, 1 << 20, placement="disk", fill=1.0)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert alone(program, DTL_SCRATCH=str(tmp_path)).code == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bus_error_of_others_is_theirs(tmp_path):
+    program = f"""
+import mmap, os, numpy as np, dtl
+path = os.path.join({str(tmp_path)!r}, "x.npy")
+np.save(path, np.ones(1 << 16))
+with dtl.Context() as ctx:
+    x = dtl.load(ctx, path, mapped=True)
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as others:
+        os.truncate(path, 100)
+        others[1 << 17]
+"""
+    assert alone(program).code == -signal.SIGBUS

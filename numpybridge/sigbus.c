@@ -1,0 +1,87 @@
+//go:build cpython
+
+/*
+ * A file that shrinks while it is mapped ends the process by SIGBUS at the next access of a page that it has no more, or that
+ * the disk cannot read. The handler puts a page of zeros in its place and counts that, so that the access goes on, and the call
+ * that made it raises an error when it is over. Every other SIGBUS goes to the handler that was there before, which is the Go
+ * runtime's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sigbus.h"
+
+enum { MOST = 4096 };
+
+static struct {
+    _Atomic(uintptr_t) from, bytes; /* of no bytes: free */
+    _Atomic int broken;
+} watched[MOST];
+
+static _Atomic(int32_t) count;
+static _Atomic int highest; /* number of mappings that are looked at */
+static struct sigaction before;
+static uintptr_t page;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* pass_on does with a signal what would be done without this handler. */
+static void pass_on(int signal, siginfo_t *info, void *context) {
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
+        sigaction(signal, &before, NULL); /* and the access is made again */
+    else
+        before.sa_handler(signal);
+}
+
+static void handle(int signal, siginfo_t *info, void *context) {
+    uintptr_t at = (uintptr_t)info->si_addr;
+    int error = errno, n = atomic_load(&highest);
+    for (int i = 0; i < n; i++) {
+        if (at - atomic_load(&watched[i].from) >= atomic_load(&watched[i].bytes))
+            continue;
+        /* The call itself, since the library's is wrapped. Of the kernel's calls, it is one that handlers may make. */
+        if (syscall(SYS_mmap, at & ~(page - 1), page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == -1)
+            break;
+        atomic_store(&watched[i].broken, 1);
+        atomic_fetch_add(&count, 1);
+        errno = error;
+        return;
+    }
+    pass_on(signal, info, context);
+}
+
+int sigbus_watch(uintptr_t from, uintptr_t bytes) {
+    int number = -1;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST && number < 0; i++)
+        if (atomic_load(&watched[i].bytes) == 0)
+            number = i;
+    if (number >= 0) {
+        if (page == 0) {
+            struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+            sigemptyset(&ours.sa_mask);
+            page = (uintptr_t)sysconf(_SC_PAGESIZE);
+            sigaction(SIGBUS, &ours, &before);
+        }
+        atomic_store(&watched[number].broken, 0);
+        atomic_store(&watched[number].from, from);
+        atomic_store(&watched[number].bytes, bytes);
+        if (number >= atomic_load(&highest))
+            atomic_store(&highest, number + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+void sigbus_unwatch(int number) { atomic_store(&watched[number].bytes, 0); }
+
+int sigbus_broken(int number) { return atomic_load(&watched[number].broken); }
+
+int32_t *sigbus_count(void) { return (int32_t *)&count; }
