@@ -229,24 +229,6 @@ def test_calls_and_roots_that_differ(ctx: dtl.Context) -> None:
         call(ctx, np.zeros(2))
 
 
-def test_no_context() -> None:
-    calls: list[Callable[[Any], Any]] = [
-        lambda ctx: dtl.allgatherv(ctx, 1),
-        lambda ctx: dtl.gatherv(ctx, 1),
-        lambda ctx: dtl.scatterv(ctx, [1], [1]),
-        lambda ctx: dtl.alltoall(ctx, [1]),
-        lambda ctx: dtl.alltoallv(ctx, [1], [1]),
-    ]
-    closed = dtl.Environment().make_cpu_context()
-    closed.close()
-    for call in calls:
-        for wrong in (None, 5, "ctx"):
-            with pytest.raises(TYPE):
-                call(wrong)
-        with pytest.raises(dtl.InvalidHandleError):
-            call(closed)
-
-
 def test_outputs_where_counts_are_known(alone: dtl.Context) -> None:
     for out, error, text in (
         (np.zeros(99), ARGUMENT, "out has 99 elements where the result has"),

@@ -12,11 +12,10 @@ import dtl
 
 pytestmark = pytest.mark.few("looks at one rank's objects")
 
-#: What needs a context, beside the functions: test_hostile_arguments.py has those.
+#: Ways of calls through C, beside the public calls, which test_hostile_arguments.py has.
 ON_CONTEXT: dict[str, Callable[[Any], Any]] = {
     "a scalar": lambda ctx: dtl.allreduce(ctx, 1.5),
     "into out": lambda ctx: dtl.allreduce(ctx, np.ones(3), out=np.ones(3)),
-    "DistributedVector": lambda ctx: dtl.DistributedVector(ctx, 3),
 }
 
 METHODS: dict[str, Callable[[dtl.Context], Any]] = {
@@ -102,12 +101,6 @@ def test_environment_where_a_context_is_wanted() -> None:
             dtl.allreduce(env, 1.5)
         with pytest.raises(dtl.InvalidTypeError, match=r"ctx must be a dtl\.Context, not Environment"):
             dtl.DistributedVector(env, 3)
-
-
-def test_vector_of_a_vector(alone: dtl.Context) -> None:
-    vec = dtl.DistributedVector(alone, 3)
-    with pytest.raises(dtl.InvalidTypeError, match=r"ctx must be a dtl\.Context, not DistributedVector"):
-        dtl.DistributedVector(vec, 3)
 
 
 @pytest.mark.parametrize("comm", [42, "x", object(), 1.5, [], dtl], ids=repr)

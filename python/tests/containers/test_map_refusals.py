@@ -128,10 +128,6 @@ def test_records_that_are_too_long(ctx: dtl.Context) -> None:
     refused(lambda: dtl.DistributedMap(ctx, [("a", "S2000000")], "f8"), ARGUMENT, 100, text)
 
 
-def test_no_context() -> None:
-    refused(lambda: dtl.DistributedMap(None, "i8", "i8"), TYPE, 101, "ctx must be a dtl.Context, not NoneType")
-
-
 @pytest.mark.mpi(min_size=2)
 def test_ranks_that_differ(ctx: dtl.Context) -> None:
     first = ctx.rank == 0

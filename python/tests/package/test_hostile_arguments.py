@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import sys
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import hostile
 import numpy as np
@@ -147,14 +147,34 @@ def test_every_rank_passes_what_has_no_ranks(stage: Stage, unraisable: list[str]
     assert unraisable == []
 
 
-#: Functions by their first argument, a context or container. Other arguments of two do not fit the one that is closed.
+#: Functions by their first argument, a context, container or the like. Other arguments of two do not fit a closed one.
 _FIRST_ARGUMENTS = {
     name: first
     for name in NAMES
     if "." not in name and name not in ("array_api", "moveaxis", "swapaxes")
     for first in list(inspect.signature(getattr(dtl, name)).parameters)[:1]
-    if first in ("ctx", "a", "a1", "ar1", "c", "element", "src")
+    if first in ("ctx", "a", "a1", "ar1", "c", "element", "src", "halo", "mgr")
 }
+
+_KINDS = [
+    kind for kind in (getattr(dtl, name) for name in dir(dtl)) if inspect.isclass(kind) and kind is not dtl.RoleManager
+]
+
+#: Classes whose objects are made of a context.
+_OF_A_CONTEXT = [
+    kind
+    for kind in _KINDS
+    if kind.__init__ is not object.__init__ and [*inspect.signature(kind.__init__).parameters][1:2] == ["ctx"]
+]
+
+
+def _told_of_contexts(stage: Stage, of: Callable[[Any], Callable[[], Any]]) -> None:
+    """Check that a call with a closed context as its first argument, or with what is none, says so in one way."""
+    error = refused(of(stage.gone), dtl.InvalidHandleError, 102, "the context is closed")
+    assert isinstance(error, ValueError)
+    for thing in (None, 5, 0, "ctx", object(), np.zeros(3), dtl.Context):
+        error = refused(of(thing), dtl.InvalidTypeError, 101, f"not {type(thing).__name__}")
+        assert isinstance(error, TypeError)
 
 
 @pytest.mark.alone("is the same on every rank")
@@ -162,31 +182,35 @@ _FIRST_ARGUMENTS = {
 def test_what_is_said_of_a_first_argument(stage: Stage, name: str) -> None:
     """A closed context, what is none, and a closed container, are each told by one text."""
     call = hostile.collective(stage).get(name) or hostile.local(stage)[name]
-    f = getattr(dtl, name)
-    first = _FIRST_ARGUMENTS[name]
+    f, first = getattr(dtl, name), _FIRST_ARGUMENTS[name]
     if first in call.arguments:
         pytest.skip("has its first argument in its row; runs in the other tests")
     f = hostile.got(f) if name.startswith("async_") else f
 
-    def of(thing: Any) -> functools.partial[Any]:
+    def of(thing: Any) -> Callable[[], Any]:
         return functools.partial(f, thing, **call.arguments)
 
-    if first != "ctx":
+    if first == "ctx":
+        _told_of_contexts(stage, of)
+        if name != "reduce":  # which takes a container, too
+            with pytest.raises(dtl.InvalidArgumentError, match=r"where a context is wanted|not DistributedVector"):
+                of(stage.v)()
+        return
+    if first in ("halo", "mgr"):
+        refused(of(stage.closed), dtl.InvalidTypeError, 101, f"{first} must be a dtl.")
+    else:
         refused(of(stage.closed), dtl.InvalidHandleError, 102, "the container is closed")
-        return
-    error = refused(of(stage.gone), dtl.InvalidHandleError, 102, "the context is closed")
-    assert isinstance(error, ValueError)
-    for thing in (None, 5, 0, "ctx", object(), np.zeros(3), dtl.Context):
-        error = refused(of(thing), dtl.InvalidTypeError, 101, f"not {type(thing).__name__}")
-        assert isinstance(error, TypeError)
-    if name == "reduce":  # which takes a container, too
-        return
-    with pytest.raises((dtl.InvalidHandleError, dtl.InvalidTypeError)) as caught:
-        of(stage.v)()
-    assert any(
-        text in str(caught.value)
-        for text in ("a container handle where a context is wanted", "must be a dtl.Context, not DistributedVector")
-    )
+    for thing in (None, object()) if name in hostile.BESIDE else (None, object(), 3, "text", np.ones(3), []):
+        refused(of(thing), dtl.InvalidTypeError, 101, type(thing).__name__)
+
+
+@pytest.mark.alone("is the same on every rank")
+@pytest.mark.parametrize("kind", _OF_A_CONTEXT)
+def test_what_is_made_of_a_context(stage: Stage, kind: Any) -> None:
+    rows = {**hostile.local(stage), **hostile.collective(stage)}
+    row = next(rows[name] for name in (f"{cls.__name__}.__init__" for cls in kind.__mro__) if name in rows)
+    _told_of_contexts(stage, lambda thing: functools.partial(kind, thing, **row.arguments))
+    refused(functools.partial(kind, stage.v, **row.arguments), dtl.InvalidTypeError, 101, "not DistributedVector")
 
 
 @pytest.mark.alone("waits for messages of other ranks, where there are any")
