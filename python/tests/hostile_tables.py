@@ -50,7 +50,8 @@ def _group_methods(groups: Any) -> Rows:
     options: dict[str, dict[str, Any]] = {
         **{name: {**skipping, **least} for name in ("sum", "prod", "min", "max", "first", "last")},
         **{name: skipping for name in ("mean", "median")},
-        **{name: {**skipping, "ddof": 0} for name in ("var", "std")},
+        **{name: skipping for name in ("skew", "kurt", "idxmax", "idxmin")},
+        **{name: {**skipping, "ddof": 0} for name in ("var", "std", "sem")},
         **{name: {"skipna": True} for name in ("any", "all")},
         "quantile": {"q": 0.5, "interpolation": "lower", "numeric_only": True},
     }
@@ -86,12 +87,14 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Column.__getitem__": (v._filter, {"mask": [True, False, True]}),
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("sum", "prod", "mean", "min", "max", "median")},
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("any", "all")},
-        **{f"Column.{name}": (getattr(v, name), {"ddof": 1, **skips}) for name in ("var", "std")},
+        **{f"Column.{name}": (getattr(v, name), skips) for name in ("skew", "kurt")},
+        **{f"Column.{name}": (getattr(v, name), {"ddof": 1, **skips}) for name in ("var", "std", "sem")},
         **{
             f"ColumnWise.{name}": (getattr(numbers, name), {"axis": 0, **of_all})
             for name in ("sum", "prod", "mean", "min", "max", "any", "all")
         },
-        **{f"ColumnWise.{name}": (getattr(numbers, name), {"ddof": 1, **of_all}) for name in ("var", "std")},
+        **{f"ColumnWise.{name}": (getattr(numbers, name), {"ddof": 1, **of_all}) for name in ("var", "std", "sem")},
+        **{f"ColumnWise.{name}": (getattr(numbers, name), of_all) for name in ("skew", "kurt")},
         "ColumnWise.count": (numbers.count, {"axis": 0, "numeric_only": True}),
         "ColumnWise.median": (numbers.median, of_all),
         "ColumnWise.quantile": (numbers.quantile, {"q": 0.5, **of_all}),

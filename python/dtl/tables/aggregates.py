@@ -9,16 +9,17 @@ from typing import Any, Callable, NamedTuple, Tuple
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
-from . import folds, group_pairs, threaded
+from . import folds, group_extremes, group_pairs, shapes, threaded
 from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
+from .local_groups import ROW_NUMBERS
 from .nested_types import is_nested
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Those of which each rank makes a part, and those for which a group's values come together on one rank.
-OF_COLUMN = ("sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "any", "all", "prod")
-OF_PARTS = (*OF_COLUMN, *group_pairs.NAMES)
+OF_COLUMN = ("sum", "mean", "min", "max", "count", "size", "var", "std", "sem", "first", "last", "any", "all", "prod")
+OF_PARTS = (*OF_COLUMN, *shapes.NAMES, *group_extremes.PLACES, *group_pairs.NAMES)
 OF_VALUES = ("median", "quantile", "nunique", "list")
 NAMES = (*OF_PARTS, *OF_VALUES)
 
@@ -119,8 +120,10 @@ def _check_type(wanted: Aggregate, column: str, kind: Any) -> None:
         known = number or exact or types.is_duration(kind)
     elif name in ("mean", "median", "quantile", "std"):
         known = number or exact or types.is_temporal(kind)
-    elif name == "var" or name in group_pairs.NAMES:
+    elif name in ("var", "sem", *shapes.NAMES, *group_pairs.NAMES):
         known = number or exact
+    elif name in group_extremes.PLACES:
+        known = group_extremes.has_extremes(kind)
     else:
         known = number
     if not (known or types.is_null(kind)):
@@ -141,20 +144,23 @@ def _states_of(wanted: Aggregate, kind: Any) -> list[str]:
     return [*states, "count"] if wanted.min_count > 0 else states
 
 
+#: The folds that aggregates need of values that are not null, where it is not the one of the same name.
+_STATES = {
+    **dict.fromkeys(("var", "std", "sem"), ("moments",)),
+    **dict.fromkeys(shapes.NAMES, ("shapes",)),
+    **dict.fromkeys(group_pairs.NAMES, ("pairs",)),
+    **dict.fromkeys(("any", "all"), ("trues", "count")),
+}
+
+
 def _states_of_values(name: str, kind: Any) -> list[str]:
     """Return the folds that an aggregate needs of the values that are not null."""
     types = arrow().types
-    if name in ("var", "std"):
-        return ["moments"]
-    if name in group_pairs.NAMES:
-        return ["pairs"]
     if name in ("sum", "mean") and types.is_decimal(kind):
         return ["limbs", "count"]
     if name == "mean":
         return ["halves" if types.is_temporal(kind) else "total", "count"]
-    if name in ("any", "all"):
-        return ["trues", "count"]
-    return [name]
+    return list(_STATES.get(name, (name,)))
 
 
 #: The columns that a fold is made of, and its name.
@@ -163,6 +169,8 @@ Needed = Tuple[Tuple[str, ...], str]
 
 def _of(wanted: Aggregate, state: str) -> tuple[str, ...]:
     """Return the columns that a fold for an aggregate is made of: none for how many rows there are."""
+    if state in group_extremes.PLACES:
+        return (wanted.column, ROW_NUMBERS)
     return () if state == "size" else wanted.columns
 
 
@@ -198,6 +206,10 @@ class Parts:
         with np.errstate(all="ignore"):
             if state == "pairs":
                 return group_pairs.pairs(groups, *values)
+            if state == "shapes":
+                return shapes.shapes(groups, *values)
+            if state in group_extremes.PLACES:
+                return group_extremes.placed(state, groups, *values)
             if state in folds.OF_SEVERAL:
                 return folds.OF_SEVERAL[state](groups, *values)
             return [folds.fold(state, groups, *values)]
@@ -213,6 +225,10 @@ class Parts:
                 found[needed] = [_whole(each) for each in columns]
             elif state == "moments":
                 found[needed] = folds.merged_moments(groups, columns)
+            elif state == "shapes":
+                found[needed] = shapes.merged_shapes(groups, columns)
+            elif state in group_extremes.PLACES:
+                found[needed] = group_extremes.placed(state, groups, *columns)
             elif state == "pairs":
                 found[needed] = group_pairs.merged_pairs(groups, columns)
             else:
@@ -255,10 +271,11 @@ def with_null(values: Any, none: Array) -> Any:
 def _finished(wanted: Aggregate, kind: Any, states: dict[str, list[Any]]) -> Any:
     """Return what becomes of the folds of the values that are not null."""
     pa, name = arrow(), wanted.name
-    if name in group_pairs.NAMES:
-        return group_pairs.finished(name, states["pairs"])
-    if name in ("var", "std"):
-        return _deviation(wanted, states["moments"], kind)
+    for state, finished in _FINISHED.items():
+        if state in states:
+            return finished(wanted, states[state], kind)
+    if name in group_extremes.PLACES:
+        return states[name][1]
     if name == "mean":
         return _mean(states, np.asarray(states["count"][0]), kind)
     if name == "sum" and pa.types.is_decimal(kind):
@@ -271,11 +288,21 @@ def _finished(wanted: Aggregate, kind: Any, states: dict[str, list[Any]]) -> Any
 
 
 def _deviation(wanted: Aggregate, moments: list[Any], kind: Any) -> Any:
-    """Return the variance of each group, or its root."""
+    """Return the variance of each group, its root, or the error of the mean."""
     counts, _, squares = (np.asarray(each) for each in moments)
     found = squares / np.maximum(counts - wanted.ddof, 1)
+    if wanted.name == "sem":
+        found = found / np.maximum(counts, 1)
     made = arrow().array(found if wanted.name == "var" else np.sqrt(found), mask=counts <= wanted.ddof)
     return _span(made, kind) if arrow().types.is_temporal(kind) else made
+
+
+#: What becomes of folds that make several numbers of each group.
+_FINISHED: dict[str, Callable[[Aggregate, list[Any], Any], Any]] = {
+    "moments": _deviation,
+    "shapes": lambda wanted, parts, kind: shapes.finished(wanted.name, parts),
+    "pairs": lambda wanted, parts, kind: group_pairs.finished(wanted.name, parts),
+}
 
 
 def _span(values: Any, kind: Any) -> Any:

@@ -312,6 +312,21 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         return reductions.reduced(self._rows, "std", skipna, ddof)
 
     @collective
+    def sem(self, *, ddof: int = 1, skipna: bool = True) -> Any:
+        """Return the standard error of the mean: ``std`` by the root of ``count``. Collective. As :meth:`var`."""
+        return reductions.reduced(self._rows, "sem", skipna, ddof)
+
+    @collective
+    def skew(self, *, skipna: bool = True) -> Any:
+        """Return the skewness, unbiased; None of fewer than three values, or equal ones. Collective. As :meth:`sum`."""
+        return reductions.reduced(self._rows, "skew", skipna)
+
+    @collective
+    def kurt(self, *, skipna: bool = True) -> Any:
+        """Return the excess kurtosis, unbiased; None of fewer than four, or equal ones. Collective. As :meth:`sum`."""
+        return reductions.reduced(self._rows, "kurt", skipna)
+
+    @collective
     def count(self) -> Any:
         """Return how many values are not null. Collective."""
         return reductions.reduced(self._rows, "count", True)

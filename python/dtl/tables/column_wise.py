@@ -102,6 +102,21 @@ class ColumnWise(HasRows):
         return reductions.reduced_each(self.rows, "std", self._names("std", numeric_only), skipna, ddof)
 
     @collective
+    def sem(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+        """Return the standard error of the mean of each column. Collective. See :meth:`Column.sem`."""
+        return reductions.reduced_each(self.rows, "sem", self._names("sem", numeric_only), skipna, ddof)
+
+    @collective
+    def skew(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+        """Return the skewness of each column. Collective. See :meth:`Column.skew`."""
+        return reductions.reduced_each(self.rows, "skew", self._names("skew", numeric_only), skipna)
+
+    @collective
+    def kurt(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+        """Return the excess kurtosis of each column. Collective. See :meth:`Column.kurt`."""
+        return reductions.reduced_each(self.rows, "kurt", self._names("kurt", numeric_only), skipna)
+
+    @collective
     def median(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
         """Return the median of each column. Collective. As :meth:`sum`."""
         names = self._names("median", numeric_only)

@@ -7,11 +7,39 @@ from typing import Any
 import numpy as np
 
 from . import loops
-from .folds import Groups, valid
+from .codes import integers_of
+from .folds import Groups, fold, held_numbers, valid
 from .rows import arrow
 from .within_groups import in_order_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+#: The aggregates that say which row has the least or greatest value.
+PLACES = ("idxmin", "idxmax")
+
+
+def placed(name: str, groups: Groups, column: Any, numbers: Any) -> list[Any]:
+    """Return the least or greatest value of each group, and the first of the numbers beside it; null of none and NaN.
+
+    What is made of parts of groups is made of these again.
+    """
+    pa = arrow()
+    found = fold(name[3:], groups, column)
+    values, extremes = (_as_numbers(each) for each in (column, found))
+    there = values == extremes[groups.of_row]
+    if column.null_count:
+        there &= column.is_valid().to_numpy()
+    rows, made = numbers.to_numpy(), np.full(groups.width, -1, np.int64)
+    made[groups.of_row[there][::-1]] = rows[there][::-1]
+    return [found, pa.array(made, mask=made < 0)]
+
+
+def _as_numbers(column: Any) -> Any:
+    """Return values of which equal ones are equal numbers of NumPy's; decimals are Python's."""
+    if arrow().types.is_decimal(column.type):
+        return np.array(column.to_pylist(), object)
+    return integers_of(held_numbers(column))
 
 
 def has_extremes(kind: Any) -> bool:

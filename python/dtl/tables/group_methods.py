@@ -90,6 +90,37 @@ class GroupMethods:
         return self._aggregate("std", numeric_only, **_options(skipna), ddof=_freedom(ddof))
 
     @collective
+    def sem(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the standard error of each group's mean: its standard deviation by the root of its size. Collective.
+
+        As :meth:`var`.
+        """
+        return self._aggregate("sem", numeric_only, **_options(skipna), ddof=_freedom(ddof))
+
+    @collective
+    def skew(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the skewness of each group, unbiased; null of fewer than three values, or equal ones. Collective."""
+        return self._aggregate("skew", numeric_only, **_options(skipna))
+
+    @collective
+    def kurt(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the excess kurtosis of each group, unbiased; null of fewer than four, or equal ones. Collective."""
+        return self._aggregate("kurt", numeric_only, **_options(skipna))
+
+    @collective
+    def idxmax(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the number of the first row with each group's largest value, as of :meth:`Column.idxmax`. Collective.
+
+        Rows are counted from 0 over all ranks. It is null of a group of nulls and NaN alone.
+        """
+        return self._aggregate("idxmax", numeric_only, **_options(skipna))
+
+    @collective
+    def idxmin(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Return the number of the first row with each group's smallest value. Collective. See :meth:`idxmax`."""
+        return self._aggregate("idxmin", numeric_only, **_options(skipna))
+
+    @collective
     def count(self) -> Any:
         """Return how many values of each group are not null. Collective."""
         return self._aggregate("count")

@@ -93,10 +93,11 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         Notes
         -----
         The aggregates are ``sum``, ``mean``, ``min``, ``max``, ``count``, ``size``, ``var``, ``std``, ``first``,
-        ``last``, ``any``, ``all``, ``prod``, ``median``, ``quantile(q)``, ``nunique`` and ``list``, and functions. A
-        function gets the group's values that are not null, as an array of NumPy, and returns one value. Of two columns
-        of numbers, ``corr`` is Pearson's correlation and ``cov`` the covariance, of the rows where neither is null:
-        null of fewer than two such rows, and ``corr`` where a column has one value only.
+        ``last``, ``any``, ``all``, ``prod``, ``sem``, ``skew``, ``kurt``, ``idxmax``, ``idxmin``, ``median``,
+        ``quantile(q)``, ``nunique`` and ``list``, and functions. A function gets the group's values that are not null,
+        as an array of NumPy, and returns one value. Of two columns of numbers, ``corr`` is Pearson's correlation and
+        ``cov`` the covariance, of the rows where neither is null: null of fewer than two such rows, and ``corr`` where
+        a column has one value only.
 
         Null is left out of every aggregate but ``size`` and ``list``; the methods, such as :meth:`sum`, have
         ``skipna=False`` and other options. Where a group has no value, ``sum`` and ``count`` are 0, ``prod`` is 1,

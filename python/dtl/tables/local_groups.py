@@ -14,6 +14,9 @@ from .nested_types import is_nested
 from .owners import VALUES, Keys
 from .rows import Rows, arrow
 
+#: The name of a column of the rows' numbers among those of all ranks, which no table has by itself.
+ROW_NUMBERS = "\0row"
+
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
@@ -39,7 +42,7 @@ class LocalGroups:
     """
 
     def __init__(self, rows: Rows, keys: list[str], dropna: bool) -> None:
-        self._local = rows.local
+        self._local, self._first = rows.local, rows.first
         #: Which rows belong to a group, as an array of pyarrow; None for all.
         self.kept: Any = None
         if dropna:
@@ -54,7 +57,11 @@ class LocalGroups:
 
     def column(self, name: str) -> Any:
         """Return the values of the rows that belong to a group."""
-        column = self._local.column(name)
+        if name == ROW_NUMBERS:
+            numbers = np.arange(self._first, self._first + len(self._local))
+            column = arrow().chunked_array([numbers])
+        else:
+            column = self._local.column(name)
         return column if self.kept is None else column.filter(self.kept)
 
     def places(self) -> Array:

@@ -14,9 +14,11 @@ from ..comm.objects import allgather_object
 from ..containers.sequences import DistributedVector
 from ..exceptions import BoundsError, InvalidTypeError, OverflowError
 from ..runtime.agreement import agree, local_step
+from . import shapes
 from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
 from .elementwise import combined, decoded, numpy_of
 from .exchange import by_rank
+from .folds import Groups
 from .hashes import hashed, ranks_of
 from .on_disk import piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
@@ -78,7 +80,7 @@ def _way(op: str, name: str, kind: Any, held: Any) -> Any:
         return _extreme(op, name, kind, held)
     if is_number(kind):
         return _NUMBERS[op](kind)
-    if is_decimal(kind) and op in ("sum", "mean", "var", "std"):
+    if is_decimal(kind) and op in ("sum", "mean", "var", "std", "sem", "skew", "kurt"):
         return _sum_of_decimals(op, kind) if op in ("sum", "mean") else _NUMBERS[op](kind)
     if (pa.types.is_duration(kind) and op in ("sum", "mean")) or (pa.types.is_timestamp(kind) and op == "mean"):
         return _of_times(op, kind)
@@ -150,7 +152,7 @@ def _moments(column: Any) -> tuple[int, float, float]:
         return len(chosen), float(chosen.mean()), pa.compute.variance(pa.array(chosen)).as_py() * len(chosen)
 
 
-def _var(kind: Any, root: bool = False) -> Any:
+def _var(kind: Any, root: bool = False, of_mean: bool = False) -> Any:
     def finish(parts: list[Any], count: int, ddof: int) -> Any:
         if count <= ddof:
             return None
@@ -159,10 +161,26 @@ def _var(kind: Any, root: bool = False) -> Any:
             delta, both = other - mean, n + more
             squares += theirs + delta * delta * n * more / both
             mean, n = mean + delta * more / both, both
-        var = np.float64(squares / (count - ddof))
+        var = np.float64(squares / (count - ddof) / (count if of_mean else 1))
         return np.sqrt(var) if root else var
 
     return _moments, finish
+
+
+def _shape(kind: Any, name: str) -> Any:
+    """Return how the skewness or kurtosis is made: the column is one group."""
+
+    def start(column: Any) -> list[float]:
+        one = column.cast(arrow().float64(), safe=False)
+        return [float(each[0].as_py()) for each in shapes.shapes(Groups(np.zeros(len(one), np.int64), 1), one)]
+
+    def finish(parts: list[Any], count: int, ddof: int) -> Any:
+        columns = [np.array(each, np.float64) for each in zip(*parts)]
+        whole = shapes.merged_shapes(Groups(np.zeros(len(parts), np.int64), 1), columns) if parts else [[0.0]] * 5
+        made = shapes.finished(name, whole)[0].as_py()
+        return None if made is None else np.float64(made)
+
+    return start, finish
 
 
 def _smallest_number(op: str, kind: Any) -> Any:
@@ -282,6 +300,9 @@ _NUMBERS: dict[str, Callable[[Any], Any]] = {
     "mean": _mean,
     "var": _var,
     "std": lambda kind: _var(kind, True),
+    "sem": lambda kind: _var(kind, True, True),
+    "skew": functools.partial(_shape, name="skew"),
+    "kurt": functools.partial(_shape, name="kurt"),
     "any": _any,
     "all": _all,
 }

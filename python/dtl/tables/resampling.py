@@ -11,6 +11,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from .aggregates import Aggregate, check
+from .group_extremes import PLACES
 from .group_methods import GroupMethods
 from .grouping import aggregated, aggregates_of, is_numeric
 from .rows import Rows, arrow, arrows_errors, as_table, block_counts, column_names, unknown_column
@@ -112,6 +113,8 @@ class Resampler(GroupMethods):
         for name, each in wanted.items():
             if each.function is None and each.name == "list":
                 raise InvalidArgumentError("spans of time have no list")
+            if each.function is None and each.name in PLACES:
+                raise InvalidArgumentError(f"spans of time have no {each.name}: group_by of dt.floor(span) has it")
             if not each.skipna:
                 raise InvalidArgumentError("spans of time have no skipna=False: fillna says what stands for null")
             if each.function is None and each.name == "size":
