@@ -18,7 +18,7 @@ WITHOUT = {
     "Table.describe", "Table.explain",
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "ChoosingMethods.copy", "ColumnsMethods.close",
-    "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnWise.nunique",
+    "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnRowMethods.explode",
     "ColumnWise.cumsum", "ColumnWise.cumprod", "ColumnWise.cummin", "ColumnWise.cummax",
     "ValueMethods.copy", "ValueMethods.idxmax", "ValueMethods.idxmin",
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
@@ -56,7 +56,8 @@ def _group_methods(groups: Any) -> Rows:
         "quantile": {"q": 0.5, "interpolation": "lower", "numeric_only": True},
     }
     of_rows: dict[str, dict[str, Any]] = {
-        **{name: {"n": 1} for name in ("head", "tail", "nth")},
+        **{name: {"n": 1} for name in ("head", "tail")},
+        "nth": {"n": 1, "dropna": "any"},
         **{name: {"ascending": True} for name in ("cumcount", "ngroup")},
         **{name: {"periods": 1} for name in ("diff", "pct_change")},
         **{name: {"limit": 1} for name in ("ffill", "bfill")},
@@ -65,6 +66,11 @@ def _group_methods(groups: Any) -> Rows:
         **{f"GroupMethods.{name}": (getattr(groups, name), each) for name, each in options.items()},
         **{f"GroupRowMethods.{name}": (getattr(groups, name), each) for name, each in of_rows.items()},
     }
+
+
+def _listed(table: Any) -> Any:
+    """Return the small table with a column of lists."""
+    return table.assign(l=[[1, 2], [], [3]])
 
 
 def _timed(table: Any) -> Any:
@@ -83,6 +89,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     skips = {"skipna": True}
     numbers = t[["v", "n"]] if isinstance(t, dtl.Table) else t
     of_all = {"numeric_only": True, **skips}
+    counting = {"normalize": False, "sort": True, "ascending": False, "dropna": True}
     return {
         "Column.__getitem__": (v._filter, {"mask": [True, False, True]}),
         **{f"Column.{name}": (getattr(v, name), skips) for name in ("sum", "prod", "mean", "min", "max", "median")},
@@ -107,7 +114,10 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnWise.map": (numbers.map, {"f": {1: 2}}),
         "ColumnWise.apply": (numbers.apply, {"f": len, "axis": 1}),
         **{f"ColumnWise.{name}": (getattr(numbers, name), {"limit": 1}) for name in ("ffill", "bfill")},
-        **{f"ColumnWise.{name}": (getattr(numbers, name), {"periods": 1}) for name in ("shift", "diff", "pct_change")},
+        **{f"ColumnWise.{name}": (getattr(numbers, name), {"periods": 1}) for name in ("diff", "pct_change")},
+        "ColumnWise.shift": (numbers.shift, {"periods": 1, "fill_value": 2}),
+        "ColumnWise.rank": (numbers.rank, {"method": "dense", "ascending": False}),
+        "ColumnWise.nunique": (numbers.nunique, {"dropna": True}),
         "ChoosingMethods.query": (t.query, {"expr": "n > @least", "local_dict": {"least": 1}}),
         "ChoosingMethods.eval": (t.eval, {"expr": "n * @factor", "local_dict": {"factor": 2}}),
         "ChoosingMethods.insert": (t.copy().insert, {"loc": 0, "column": "m", "value": 1}),
@@ -205,7 +215,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Table.to_polars": (t.to_polars, {"root": 0}),
         "Table.to_pandas": (t.to_pandas, {"root": 0}),
         "ColumnRowMethods.sort_values": (v.sort_values, {"ascending": True, "na_position": "last"}),
-        "ColumnRowMethods.value_counts": (v.value_counts, {"dropna": True}),
+        "ColumnRowMethods.value_counts": (v.value_counts, counting),
+        "ColumnRowMethods.rank": (v.rank, {"method": "min", "ascending": True}),
         "RowMethods.sort_values": (t.sort_values, {"by": ["n"], "ascending": [True], "na_position": "last"}),
         "RowMethods.nlargest": (t.nlargest, {"n": 2, "by": "n"}),
         "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
@@ -250,13 +261,18 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.crosstab": (t.crosstab, {"index": ["n"], "columns": "text"}),
         "ColumnRowMethods.cut": (v.cut, {"bins": [0.0, 1.5, 3.0], "labels": ["low", "high"], "right": True}),
         "ColumnRowMethods.qcut": (v.qcut, {"q": [0.0, 0.5, 1.0], "labels": ["low", "high"]}),
-        "ColumnRowMethods.shift": (v.shift, {"periods": 1}),
+        "ColumnRowMethods.shift": (v.shift, {"periods": 1, "fill_value": 0.5}),
         "ColumnRowMethods.diff": (v.diff, {"periods": 1}),
-        "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], "dropna": True}),
+        "RowMethods.value_counts": (t.value_counts, {"subset": ["n"], **counting}),
+        "RowMethods.melt": (
+            t.melt,
+            {"id_vars": ["text"], "value_vars": ["v", "n"], "var_name": "of", "value_name": "number"},
+        ),
+        "RowMethods.explode": (_listed(t).explode, {"column": ["l"]}),
         **_group_methods(t.group_by("n")["v"]),
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),
         "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
-        "GroupRowMethods.shift": (t.group_by("n")["v"].shift, {"periods": 1}),
+        "GroupRowMethods.shift": (t.group_by("n")["v"].shift, {"periods": 1, "fill_value": 0.5}),
         "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
         "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
         "GroupRowMethods.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),

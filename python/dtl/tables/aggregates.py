@@ -84,8 +84,8 @@ def aggregate(column: Any, how: Any) -> Aggregate:
 
 def fraction_of(text: Any) -> float:
     """Return the fraction of a quantile."""
-    if isinstance(text, (list, tuple, np.ndarray)):
-        raise InvalidTypeError(f"q must be one fraction, not {text!r}; agg takes a list of 'quantile(q)' of a column")
+    if not isinstance(text, (str, int, float, np.number)):
+        raise InvalidTypeError(f"q must be a fraction or a list of fractions, not {text!r:.60}")
     try:
         fraction = float(text)
     except (TypeError, ValueError):

@@ -129,9 +129,9 @@ class ColumnWise(HasRows):
         return {name: reductions.quantile(self._one(name), "quantile", q, skipna) for name in names}
 
     @collective
-    def nunique(self) -> dict[str, int]:
-        """Return how many different values each column has beside null. Collective."""
-        return {name: reductions.distinct(self._one(name), "nunique") for name in self.rows.names}
+    def nunique(self, *, dropna: bool = True) -> dict[str, int]:
+        """Return how many different values each column has, null left out or not. Collective."""
+        return {name: as_column(self._one(name)).nunique(dropna=dropna) for name in self.rows.names}
 
     @collective
     def idxmax(self, *, numeric_only: bool = False) -> dict[str, int | None]:
@@ -313,6 +313,11 @@ class ColumnWise(HasRows):
         return self._each(lambda column: column.map(f))
 
     @collective
+    def rank(self: T, *, method: str = "average", ascending: bool = True) -> T:
+        """Return the place of each value among those of its column. Collective. See :meth:`Column.rank`."""
+        return self._each(lambda column: column.rank(method=method, ascending=ascending))
+
+    @collective
     def ffill(self: T, limit: int | None = None) -> T:
         """Return the table with nulls as the last values before them. Collective. See :meth:`Column.ffill`."""
         return self._each(lambda column: column.ffill(limit))
@@ -323,9 +328,9 @@ class ColumnWise(HasRows):
         return self._each(lambda column: column.bfill(limit))
 
     @collective
-    def shift(self: T, periods: int = 1) -> T:
+    def shift(self: T, periods: int = 1, *, fill_value: Any = None) -> T:
         """Return for each row the one that is some rows before it. Collective. See :meth:`Column.shift`."""
-        return self._each(lambda column: column.shift(periods))
+        return self._each(lambda column: column.shift(periods, fill_value=fill_value))
 
     @collective
     def diff(self: T, periods: int = 1) -> T:

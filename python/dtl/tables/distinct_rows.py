@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._native.arguments import flag
+from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
@@ -17,6 +19,9 @@ from .nested_types import is_nested
 from .ordering import Order, sorted_rows
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors, column_names
+
+#: A column of the numbers of rows, beside those that are counted.
+_ROW = "\0row"
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -75,13 +80,31 @@ def unrepeated(rows: Rows, op: str, subset: Any, keep: Any) -> Rows:
     return Rows.made(rows.context, made)
 
 
-def value_counts(rows: Rows, op: str, subset: Any, dropna: Any) -> Rows:
-    """Return the distinct rows of some columns and how many there are of each, most first. Collective."""
-    with local_step(rows.context, op):
+def value_counts(
+    rows: Rows, op: str, subset: Any, dropna: Any, normalize: Any = False, sort: Any = True, ascending: Any = False
+) -> Rows:
+    """Return the distinct rows of some columns and how many there are of each, or their share of all. Collective."""
+    ctx, pa = rows.context, arrow()
+    with local_step(ctx, op):
         names = rows.names if subset is None else column_names(rows, "subset", subset)
-        if "count" in names:
-            raise InvalidArgumentError("two columns of the result would be called 'count'")
+        shares, sorts, up = flag("normalize", normalize), flag("sort", sort), bool(flag("ascending", ascending))
+        number = "proportion" if shares else "count"
+        if number in names:
+            raise InvalidArgumentError(f"two columns of the result would be called {number!r}")
         check_keys(rows, names, dropna)
+        local = rows.local.select(names)
+        wanted = {number: Aggregate(names[0], "size")}
+        if not sorts:
+            local = local.append_column(_ROW, pa.array(np.arange(rows.first, rows.first + len(local))))
+            wanted[_ROW] = Aggregate(_ROW, "min")
     expect("these in order", None)
-    counts = aggregated(rows, op, names, dropna, {"count": Aggregate(names[0], "size")})
-    return sorted_rows(counts, op, Order(["count", *names], [False] + [True] * len(names), nulls_first=False))
+    counts = aggregated(rows.like(local), op, names, dropna, wanted, f"normalize {shares}, ascending {up}")
+    order = Order([number, *names], [up] + [True] * len(names), nulls_first=False)
+    made = sorted_rows(counts, op, order if sorts else Order([_ROW], [True], nulls_first=False))
+    made = made.chosen([*names, number])
+    if not shares:
+        return made
+    with local_step(ctx, op):
+        mine = made.local.column(number).to_numpy()
+    total = sum(allgather_object(ctx, int(mine.sum())))
+    return made.like(made.local.set_column(len(names), number, pa.chunked_array([mine / max(total, 1)])))

@@ -482,7 +482,7 @@ def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
             if not fits(values.type, given.type) and not (is_time(values.type) and is_text(given.type)):
                 raise InvalidTypeError(f"{op}: the column {rows.names[0]!r} of {values.type} has no value {other!r}")
             given = given.cast(values.type)
-        truths = asked.values if op == "where" else pa.compute.invert(asked.values)
+        truths = asked.values if op != "mask" else pa.compute.invert(asked.values)
         made = _named(rows, by_truth(truths.fill_null(False), values, given))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import collective
 from .aggregates import fraction_of, interpolation_of
+from .gather import taken
+from .rows import Rows, arrow, as_table
+
+#: The most quantiles of each group that a call makes.
+_MOST = 1000
 
 
 class GroupMethods:
@@ -46,13 +53,13 @@ class GroupMethods:
         return self._aggregate("median", numeric_only, **_options(skipna))
 
     @collective
-    def quantile(self, q: float = 0.5, *, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+    def quantile(self, q: Any = 0.5, *, interpolation: str = "linear", numeric_only: bool = False) -> Any:
         """Return a quantile of each group. Collective.
 
         Parameters
         ----------
         q
-            Which, in [0, 1].
+            Which, in [0, 1]; or a list of such, for a row of each of them in each group, with q as ``quantile``.
         interpolation
             What is between two values: ``"linear"``, in proportion; ``"lower"`` or ``"higher"``, one of them;
             ``"midpoint"``, their mean; ``"nearest"``, the one that is nearer.
@@ -63,11 +70,37 @@ class GroupMethods:
         ------
         InvalidArgumentError
             If q is outside [0, 1], or interpolation is unknown.
-        InvalidTypeError
-            If q is a list.
         """
         how = interpolation_of(interpolation)
-        return self._aggregate("quantile", numeric_only, quantile=fraction_of(q), interpolation=how)
+        if not isinstance(q, (list, tuple)) and not (isinstance(q, np.ndarray) and q.ndim):
+            return self._aggregate("quantile", numeric_only, quantile=fraction_of(q), interpolation=how)
+        if not 0 < len(q) <= _MOST:
+            raise InvalidArgumentError(f"q has {len(q)} fractions, which is outside [1, {_MOST}]")
+        fractions = [fraction_of(each) for each in q]
+        made = [self._aggregate("quantile", numeric_only, quantile=each, interpolation=how) for each in fractions]
+        return self._in_turn("quantile", fractions, [each.rows for each in made])
+
+    def _in_turn(self, name: str, values: list[float], tables: list[Rows]) -> Any:
+        """Return the rows of tables with one row for each group, each group's together, beside a value for each table.
+
+        Not collective.
+        """
+        pa, keys, first = arrow(), self._names_of_groups, tables[0]
+        if name in first.names:
+            raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+        count = len(first.local)
+        parts = [
+            rows.local.add_column(len(keys), name, pa.array(np.full(count, value)))
+            for rows, value in zip(tables, values)
+        ]
+        order = np.arange(count * len(tables)).reshape(len(tables), count).T.ravel()
+        local = taken(pa.concat_tables(parts).unify_dictionaries(), order)
+        return as_table(Rows(first.context, local, tuple(each * len(tables) for each in first.counts)))
+
+    @property
+    def _names_of_groups(self) -> list[str]:
+        """The columns that say which group a row of the result is of."""
+        raise NotImplementedError
 
     @collective
     def min(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:

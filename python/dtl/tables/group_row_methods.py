@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from . import group_frames, group_rows, within_groups
+from . import elementwise, group_frames, group_rows, selection, within_groups
 from .folds import Groups
 from .nested_types import is_nested
 from .rows import Rows, arrow, as_column, as_table
@@ -42,6 +42,10 @@ class GroupRowMethods:
     def _of_one(self) -> bool:
         """Whether these are groups of one column's values."""
         return False
+
+    def _of_rows(self, rows: Rows) -> Any:
+        """Return the groups of other rows with the same columns."""
+        raise NotImplementedError
 
     def _shaped(self, rows: Rows) -> Any:
         """Return rows as what the methods return."""
@@ -138,15 +142,20 @@ class GroupRowMethods:
         return self._chosen("tail", count, lambda place, size: place >= (size - count if count >= 0 else -count))
 
     @collective
-    def nth(self, n: Any) -> Any:
+    def nth(self, n: Any, *, dropna: str | None = None) -> Any:
         """Return the row of a number, from 0, of each group, in their order, on their ranks. Collective.
 
         Parameters
         ----------
         n
             The number, negative from the last row, or a list of numbers. Groups of fewer rows have none.
+        dropna
+            ``"any"`` or ``"all"`` to count only rows of which no value is null, or not all values are.
         """
         many = isinstance(n, (list, tuple))
+        if dropna is not None:
+            names = self._columns if self._of_one else None
+            return self._of_rows(selection.without_null(self._rows, "nth", names, dropna)).nth(n)
         wanted = [integer("n", each) for each in (n if many else [n])]
         return self._chosen("nth", wanted, lambda place, size: np.isin(place, wanted) | np.isin(place - size, wanted))
 
@@ -161,18 +170,21 @@ class GroupRowMethods:
         return self._of_chosen(group_rows.kept_where(self._rows, op, found.column(0)))
 
     @collective
-    def shift(self, periods: int = 1) -> Any:
+    def shift(self, periods: int = 1, *, fill_value: Any = None) -> Any:
         """Return for each row the value that is some rows before it in its group, null if there is none. Collective.
 
         Parameters
         ----------
         periods
             How many rows; negative for values of rows behind it.
+        fill_value
+            What stands where the group has no such row, and where a row belongs to no group, of the type of the
+            columns; None for null.
 
         Raises
         ------
         InvalidTypeError
-            If periods is not an integer.
+            If periods is not an integer, or a column cannot have the value. On every rank.
 
         Examples
         --------
@@ -183,7 +195,22 @@ class GroupRowMethods:
         [None, None, 5]
         """
         by = integer("periods", periods)
-        return self._of_values("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
+        moved = self._of_values("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
+        if fill_value is None:
+            return moved
+        rows = moved.rows
+
+        def there(groups: Groups, _: Any) -> dict[str, Any]:
+            place = within_groups.places(groups) - by
+            return {"": arrow().array((place >= 0) & (place < groups.sizes()[groups.of_row]))}
+
+        found = group_rows.at_owners(self._rows, "shift", self._keys, self._dropna, [], f"by {by}", there, bits=1)
+        known = rows.like(arrow().table([found.column(0)], names=[""]))
+        filled = {
+            name: elementwise.chosen(rows.chosen([name]), "shift", known, fill_value).local.column(0)
+            for name in self._columns
+        }
+        return self._shaped(rows.like(arrow().table(filled)))
 
     @collective
     def rank(self, *, method: str = "average", ascending: bool = True) -> Any:

@@ -160,6 +160,13 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     def _columns(self) -> list[str]:
         return [name for name in self._rows.names if name not in self._keys]
 
+    def _of_rows(self, rows: Rows) -> TableGroupBy:
+        return TableGroupBy(rows, self._keys, self._dropna, self._listed)
+
+    @property
+    def _names_of_groups(self) -> list[str]:
+        return self._keys
+
     def _shaped(self, rows: Rows) -> Any:
         return as_table(rows)
 
@@ -334,6 +341,13 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
     @property
     def _of_one(self) -> bool:
         return True
+
+    def _of_rows(self, rows: Rows) -> ColumnGroupBy:
+        return ColumnGroupBy(rows, self._keys, self._dropna, self._name)
+
+    @property
+    def _names_of_groups(self) -> list[str]:
+        return self._keys
 
     def _shaped(self, rows: Rows) -> Any:
         return as_column(rows.chosen([self._name]))

@@ -109,17 +109,14 @@ _TABLE = {
     "isetitem": "use table[name] = values",
     "set_axis": "use rename(columns)",
     "select": "use table[[names]]",
-    "melt": _TO_PANDAS,
     "stack": _TO_PANDAS,
     "unstack": "use pivot_table(values, index=, columns=)",
     "pivot": "use pivot_table(values, index=, columns=)",
-    "explode": _TO_PANDAS,
     "dot": "use table.to_tensor()",
     "corrwith": "use corr()",
     "from_dict": "use dtl.Table(ctx, columns)",
     "from_records": "use dtl.Table(ctx, columns)",
     "applymap": "use map(function)",
-    "rank": "use sort_values(by), or rank of a group_by(...)[name]",
 }
 
 _COLUMN = {
@@ -137,7 +134,6 @@ _COLUMN = {
     "hasnans": "use column.isna().any()",
     "case_when": "use where(condition, other) or mask(condition, other)",
     "repeat": _TO_PANDAS,
-    "explode": _TO_PANDAS,
     "searchsorted": "use cut(bins)",
     "autocorr": "use corr of a table with the column and its shift()",
     "corr": "use table.corr([one, other])",
@@ -165,7 +161,6 @@ _COLUMN = {
     "get": "use slices, column[3:4]",
     "info": "use table.info()",
     "pop": "use del table[name]",
-    "rank": "use rank of table.group_by(keys)[name], or argsort()",
     "set_axis": "a column has no index",
     "struct": "lists and structs are carried, and computed by pyarrow: column.to_arrow(local=True)",
     "from_arrow": "use dtl.from_arrow(ctx, table)",

@@ -13,6 +13,7 @@ from ..runtime.context import Context
 from .codes import in_order, numbered, plain, table_of
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
+from .gather import taken
 from .moves import expect, words_of
 from .rows import arrow, block_counts, counted
 from .splitters import cuts
@@ -171,9 +172,9 @@ class Owners:
         if self._mine is not None:
             whole = gathered_everywhere(ctx, self._op, owned, BACK)
             with local_step(ctx, self._op):
-                return whole.take(arrow().array(self._mine))
+                return taken(whole, self._mine)
         with local_step(ctx, self._op):
-            answers = owned.take(arrow().array(self.groups.of_row))
+            answers = taken(owned, self.groups.of_row)
             ends = np.cumsum(self._lengths).tolist()
         parts = [answers.slice(end - count, count) for end, count in zip(ends, self._lengths.tolist())]
         return sent(ctx, self._op, parts, BACK)
@@ -224,7 +225,7 @@ class Route:
         if self._order is None:
             return table
         with local_step(self.context, self._op):
-            parts = self._slices(table.take(arrow().array(self._order)), self._counts)
+            parts = self._slices(taken(table, self._order), self._counts)
         started = slow_paths.clock() if slow_paths.listeners else 0
         arrived = sent(self.context, self._op, parts, VALUES)
         if started and self._is_uneven and arrived.nbytes > _MUCH:
@@ -239,7 +240,7 @@ class Route:
         with local_step(self.context, self._op):
             places = np.empty(len(self._order), np.int64)
             places[self._order] = np.arange(len(self._order))
-            return arrived.take(arrow().array(places))
+            return taken(arrived, places)
 
 
 def beside(keys: Any, parts: Any) -> Any:

@@ -96,6 +96,10 @@ class Resampler(GroupMethods):
             raise InvalidArgumentError("two columns of the result would be called 'size'")
         return self._made({"size": Aggregate(self._on, "size")}, "size")
 
+    @property
+    def _names_of_groups(self) -> list[str]:
+        return [self._on]
+
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
         fields = [each for each in self._rows.schema if each.name != self._on]
         if flag("numeric_only", numeric_only):

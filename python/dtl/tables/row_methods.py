@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from .._native.arguments import integer
+from .._native.arguments import flag, integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
-from . import distinct_rows, matrices, ordering, pivoting, sequences
+from . import distinct_rows, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
 from .resampling import Resampler
 from .rolling import Rolling
 from .rows import HasRows, arrow, as_column, as_table
@@ -149,20 +149,35 @@ class RowMethods(HasRows):
         return made
 
     @collective
-    def value_counts(self: T, subset: Any = None, *, dropna: bool = True) -> T:
+    def value_counts(
+        self: T,
+        subset: Any = None,
+        *,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> T:
         """Return the distinct rows of some columns, and how many there are of each as ``count``. Collective.
 
         Parameters
         ----------
         subset
             The name of a column, or a list of names; None for all.
+        normalize
+            Whether there is the share of all rows that are counted, as ``proportion``, in the place of ``count``.
+        sort
+            Whether rows are in the order of their numbers, and of the columns where these are equal. Otherwise, they
+            are in the order in which they first come.
+        ascending
+            Whether the least frequent rows come first; otherwise, the most frequent ones do.
         dropna
             Whether rows with null are left out.
 
         Returns
         -------
         Table
-            The most frequent rows first; those that are as frequent, in ascending order.
+            A row for each of the distinct ones.
 
         Raises
         ------
@@ -177,7 +192,78 @@ class RowMethods(HasRows):
         ...     print(table.value_counts("shop").to_arrow().to_pydict())
         {'shop': ['b', 'a'], 'count': [2, 1]}
         """
-        made: T = as_table(distinct_rows.value_counts(self.rows, "value_counts", subset, dropna))
+        made: T = as_table(
+            distinct_rows.value_counts(self.rows, "value_counts", subset, dropna, normalize, sort, ascending)
+        )
+        return made
+
+    @collective
+    def melt(
+        self: T, id_vars: Any = None, value_vars: Any = None, var_name: str = "variable", value_name: str = "value"
+    ) -> T:
+        """Return the rows with some columns as one, below each other, beside the names of these. Collective.
+
+        Parameters
+        ----------
+        id_vars
+            The columns that stay beside each value: a name or a list of names.
+        value_vars
+            The columns that become one, whose types have a common one; None for all others.
+        var_name, value_name
+            What the columns of their names and values are called.
+
+        Returns
+        -------
+        Table
+            All rows for the first of the columns, then all for the second, and so on, in equal parts.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If two columns of the result would have the same name.
+        InvalidTypeError
+            If the types of two columns have no common one, such as text and numbers.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["a", "b"], "figs": [1, 2], "plums": [3, 4]})
+        ...     print(table.melt("shop", value_name="sold").to_arrow().to_pydict())
+        {'shop': ['a', 'b', 'a', 'b'], 'variable': ['figs', 'figs', 'plums', 'plums'], 'sold': [1, 2, 3, 4]}
+        """
+        made: T = as_table(reshaping.melted(self.rows, "melt", id_vars, value_vars, var_name, value_name))
+        return made
+
+    @collective
+    def explode(self: T, column: Any) -> T:
+        """Return a row for each value of the lists of a column, in their order, on the ranks of theirs. Collective.
+
+        Parameters
+        ----------
+        column
+            A column of lists, or several with as many values in each row. A list of none, or null, is one null.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidTypeError
+            If a column is not of lists.
+        InvalidArgumentError
+            If two columns have lists of other lengths in a row. On every rank.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["a", "b"], "sold": [[3, 1], []]})
+        ...     print(table.explode("sold").to_arrow().to_pydict())
+        {'shop': ['a', 'a', 'b'], 'sold': [3, 1, None]}
+        """
+        made: T = as_table(reshaping.exploded(self.rows, "explode", column))
         return made
 
     def resample(self, rule: str, *, on: str) -> Resampler:
@@ -379,13 +465,15 @@ class ColumnRowMethods(HasRows):
         return made
 
     @collective
-    def shift(self: C, periods: int = 1) -> C:
+    def shift(self: C, periods: int = 1, *, fill_value: Any = None) -> C:
         """Return for each row the value that is some rows before it, null if there is none. Collective.
 
         Parameters
         ----------
         periods
             How many rows; negative for values of rows behind it.
+        fill_value
+            What stands where there is no such row, of the type of the column; None for null.
 
         Raises
         ------
@@ -399,8 +487,12 @@ class ColumnRowMethods(HasRows):
         ...     print(dtl.Table(ctx, {"x": [1, 4, 9]})["x"].shift().to_arrow().to_pylist())
         [None, 1, 4]
         """
-        made: C = as_column(sequences.shifted(self.rows, "shift", integer("periods", periods)))
-        return made
+        by = integer("periods", periods)
+        made = sequences.shifted(self.rows, "shift", by)
+        if fill_value is not None:
+            made = elementwise.chosen(made, "shift", sequences.there(self.rows, by), fill_value)
+        column: C = as_column(made)
+        return column
 
     @collective
     def diff(self: C, periods: int = 1) -> C:
@@ -544,6 +636,42 @@ class ColumnRowMethods(HasRows):
         return Rolling(self.rows, window, min_periods)
 
     @collective
-    def value_counts(self, *, dropna: bool = True) -> Any:
+    def value_counts(
+        self, *, normalize: bool = False, sort: bool = True, ascending: bool = False, dropna: bool = True
+    ) -> Any:
         """Return a table of the distinct values and their numbers. Collective. See :meth:`Table.value_counts`."""
-        return as_table(distinct_rows.value_counts(self.rows, "value_counts", None, dropna))
+        made = distinct_rows.value_counts(self.rows, "value_counts", None, dropna, normalize, sort, ascending)
+        return as_table(made)
+
+    @collective
+    def rank(self: C, *, method: str = "average", ascending: bool = True) -> C:
+        """Return the place of each value among all, from 1, as float64; null of null. Collective.
+
+        Parameters
+        ----------
+        method, ascending
+            As of the ``rank`` of groups, ``table.group_by(keys)[name].rank()``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If method is unknown.
+        InvalidTypeError
+            If the column is of lists or structs.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     price = dtl.Table(ctx, {"price": [5, 3, None, 3]})["price"]
+        ...     print(price.rank().to_list(), price.rank(method="dense", ascending=False).to_list())
+        [3.0, 1.5, None, 1.5] [1.0, 2.0, None, 2.0]
+        """
+        made: C = as_column(ranking.ranked(self.rows, "rank", method, bool(flag("ascending", ascending))))
+        return made
+
+    @collective
+    def explode(self: C) -> C:
+        """Return the values of the column's lists, null for an empty one. Collective. See :meth:`Table.explode`."""
+        made: C = as_column(reshaping.exploded(self.rows, "explode", self.rows.names))
+        return made

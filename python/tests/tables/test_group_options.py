@@ -155,8 +155,8 @@ def test_what_is_refused(ctx: dtl.Context) -> None:
     groups = dtl.Table(ctx, {"k": [1, 2], "x": [1, 2]}).group_by("k")
     with pytest.raises(dtl.InvalidArgumentError, match="interpolation must be one of linear, lower"):
         groups.quantile(0.5, interpolation="middle")
-    with pytest.raises(dtl.InvalidTypeError, match="q must be one fraction"):
-        groups.quantile([0.5, 0.7])
+    with pytest.raises(dtl.InvalidArgumentError, match="q has 0 fractions"):
+        groups.quantile([])
     table = dtl.Table(ctx, {"k": periods, "x": [1, 2]})
     with pytest.raises(dtl.InvalidTypeError, match=r"'k' is of extension.*, which is no key"):
         table.group_by("k")
