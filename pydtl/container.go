@@ -174,18 +174,18 @@ func onBoth[T any](h, ctx int64, f func(container.Container, *runtime.Context) (
 	})
 }
 
-// ContainerParallel says whether a container's algorithms may use several threads.
-func ContainerParallel(h int64, is bool) (ok bool, err error) {
+// ContainerSequential says whether a container's algorithms use one thread only.
+func ContainerSequential(h int64, is bool) (ok bool, err error) {
 	defer guard(&err)
 	return using(container.Containers, h, func(c container.Container) (bool, error) {
 		if a, ok := c.(*container.Array); ok {
-			a.SetParallel(is)
+			a.SetSequential(is)
 		}
 		return is, nil
 	})
 }
 
-// SetThreads says on how many threads this process computes of containers that are parallel.
+// SetThreads says on how many threads this process computes, but for containers that are sequential.
 func SetThreads(n int64) (ok bool, err error) {
 	defer guard(&err)
 	algorithm.SetThreads(n)

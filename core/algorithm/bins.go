@@ -10,6 +10,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/histogram"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/status"
 )
@@ -39,7 +40,7 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 			return p.Bins(bins.Counts, bins.Edges())
 		}
 		if all := pieces(p); all != nil && weights == nil && edges.Count <= pieceSize {
-			return binPieces(all, bins)
+			return binPieces(all, bins, workersFor(p))
 		}
 		return weighted(p, weights, bins.Add)
 	}
@@ -142,9 +143,9 @@ func table(over *comm.Comm, p container.Part, counts []int64, sums []float64, ou
 }
 
 // byWorkers calls f with each piece, and with the number of the one of n workers that has it.
-func byWorkers(all []piece, n int, f func(worker int, run memory.Span) error) error {
+func byWorkers(by radix.Workers, all []piece, n int, f func(worker int, run memory.Span) error) error {
 	failed := make([]error, n)
-	workers(threads.Load()).Each(n, func(worker int) {
+	by.Each(n, func(worker int) {
 		for i := worker; i < len(all) && failed[worker] == nil; i += n {
 			failed[worker] = f(worker, all[i].Span)
 		}
@@ -158,12 +159,12 @@ func byWorkers(all []piece, n int, f func(worker int, run memory.Span) error) er
 }
 
 // binPieces adds the pieces of a part to bins: each worker has bins of its own.
-func binPieces(all []piece, bins *histogram.Bins) error {
-	own := make([]*histogram.Bins, max(1, workers(threads.Load()).Size))
+func binPieces(all []piece, bins *histogram.Bins, by radix.Workers) error {
+	own := make([]*histogram.Bins, max(1, by.Size))
 	for i := range own {
 		own[i] = bins.Empty()
 	}
-	err := byWorkers(all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
+	err := byWorkers(by, all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
 	for _, b := range own {
 		for i, n := range b.Counts {
 			bins.Counts[i] += n
@@ -172,7 +173,7 @@ func binPieces(all []piece, bins *histogram.Bins) error {
 	return err
 }
 
-// tallyPart counts the elements of a part; of a parallel one, each worker has a table of its own.
+// tallyPart counts the elements of a part. Each worker has a table of its own.
 func tallyPart(p container.Part, weights container.Container, tally *histogram.Tally) error {
 	if p.Placement() == container.OnDevice {
 		return tallyOnDevice(p, tally)
@@ -181,11 +182,12 @@ func tallyPart(p container.Part, weights container.Container, tally *histogram.T
 	if all == nil || weights != nil {
 		return weighted(p, weights, tally.Add)
 	}
-	own := make([]*histogram.Tally, max(1, workers(threads.Load()).Size))
+	by := workersFor(p)
+	own := make([]*histogram.Tally, max(1, by.Size))
 	for i := range own {
 		own[i] = tally.Empty()
 	}
-	err := byWorkers(all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
+	err := byWorkers(by, all, len(own), func(worker int, run memory.Span) error { return own[worker].Add(run, memory.Span{}) })
 	for _, t := range own {
 		tally.Merge(t)
 	}

@@ -44,7 +44,7 @@ func Dot(a, b container.Container, conjugate bool) (fold.Number, error) {
 	return n, status.In(op, err)
 }
 
-// dotParts adds the products of two parts, piece by piece where the first is parallel.
+// dotParts adds the products of two parts, piece by piece.
 func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, conjugate bool, host memory.Allocator) error {
 	if p.Placement() == container.OnDevice {
 		return dotOnDevice(mine, p, q, conjugate, host)
@@ -54,7 +54,7 @@ func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, co
 		return pairs(p, q, func(x, y memory.Span) error { return fold.Dot(mine, x, y, conjugate) })
 	}
 	partials, failed := make([]fold.Partial, len(x)), make([]error, len(x))
-	workers(threads.Load()).Each(len(x), func(i int) { failed[i] = fold.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
+	workersFor(p).Each(len(x), func(i int) { failed[i] = fold.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
 	for i := range partials {
 		folding.Merge(mine, &partials[i])
 		if failed[i] != nil {

@@ -5,6 +5,7 @@ import (
 	"dtl/core/container"
 	"dtl/core/dtype"
 	"dtl/core/kernel/fold"
+	"dtl/core/kernel/radix"
 	"dtl/core/memory"
 	"dtl/core/partition"
 	"dtl/core/status"
@@ -117,7 +118,7 @@ func whereOf(p container.Part, f fold.Kind, mine fold.Partial) fold.Partial {
 // foldRuns folds a part that the host reaches.
 func foldRuns(p container.Part, folding *fold.Folding) (mine fold.Partial) {
 	if all := pieces(p); all != nil {
-		return foldPieces(all, folding)
+		return foldPieces(all, folding, workersFor(p))
 	}
 	n := int64(0)
 	p.Runs(func(run memory.Span) bool {
@@ -129,11 +130,34 @@ func foldRuns(p container.Part, folding *fold.Folding) (mine fold.Partial) {
 }
 
 // foldPieces folds the pieces of a part side by side, and merges them in their order.
-func foldPieces(all []piece, folding *fold.Folding) fold.Partial {
+func foldPieces(all []piece, folding *fold.Folding, by radix.Workers) fold.Partial {
 	partials := make([]fold.Partial, len(all))
-	workers(threads.Load()).Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
+	by.Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
 	for i := range partials[1:] {
 		folding.Merge(&partials[0], &partials[i+1])
 	}
 	return partials[0]
+}
+
+// FoldRun adds elements of a part of so many, the first of which is its first-th, to what those before them are folded to, which
+// is none at first. It is for who has the part's elements one run after the other: words[0] is in the end what foldRuns returns of a part that
+// has them side by side, to the bit.
+func FoldRun(words *[2]fold.Partial, folding *fold.Folding, run memory.Span, first, of int64) {
+	if of < 2*pieceSize {
+		folding.Run(&words[0], run, first)
+		return
+	}
+	for at := 0; at < run.Count; {
+		begin := first + int64(at)
+		end := min(run.Count, at+int(pieceSize-begin%pieceSize))
+		folding.Run(&words[1], run.Slice(at, end), begin)
+		if at = end; first+int64(at) == of || (first+int64(at))%pieceSize == 0 {
+			if begin < pieceSize {
+				words[0] = words[1]
+			} else {
+				folding.Merge(&words[0], &words[1])
+			}
+			words[1] = fold.Partial{}
+		}
+	}
 }

@@ -9,11 +9,17 @@ import (
 	"dtl/core/memory"
 )
 
-// threads is on how many this process computes of parts that are parallel.
+// threads is on how many this process computes of parts that are not sequential; 0 is 1.
 var threads atomic.Int64
 
-// SetThreads says on how many threads this process computes where containers are parallel; less than 1 is 1.
+// SetThreads says on how many threads this process computes where containers are not sequential; less than 1 is 1.
 func SetThreads(n int64) { threads.Store(n) }
+
+// Threads returns on how many threads Parallel calls a function at most.
+func Threads() int64 { return int64(max(1, workers(threads.Load()).Size)) }
+
+// Parallel calls do for each of [0, tasks), on the threads that this process computes on, and returns when all have ended.
+func Parallel(tasks int, do func(task int)) { workers(threads.Load()).Each(tasks, do) }
 
 // SuggestedThreads returns on how many threads this process had best compute where nobody says.
 func SuggestedThreads() (int64, error) {
@@ -24,8 +30,8 @@ func SuggestedThreads() (int64, error) {
 	return int64(p.Executor().SuggestedParallelism()), nil
 }
 
-// pieceSize is how many elements of a parallel part are one task. It does not depend on the number of threads, so that
-// results do not, either.
+// pieceSize is how many elements of a part are one task. It does not depend on the number of threads, so that results
+// do not, either.
 const pieceSize = 1 << 17
 
 // piece is some elements of a part: the first of them is its n-th.
@@ -34,9 +40,10 @@ type piece struct {
 	first int64
 }
 
-// pieces divides a parallel part. It returns none where that is not worth it: that depends on nothing but the part.
+// pieces divides a part. It returns none where that is not worth it: that depends on nothing but the part's elements,
+// so that one thread and several, and so that sequential parts and others, have the same results.
 func pieces(p container.Part) (all []piece) {
-	if !p.Parallel() || held(p) < 2*pieceSize*int64(p.Type().Size()) {
+	if held(p) < 2*pieceSize*int64(p.Type().Size()) {
 		return nil
 	}
 	runs, n := 0, int64(0)
@@ -52,6 +59,14 @@ func pieces(p container.Part) (all []piece) {
 		return nil // of many short runs
 	}
 	return all
+}
+
+// workersFor returns the workers that compute of a part.
+func workersFor(p container.Part) radix.Workers {
+	if !p.Parallel() {
+		return radix.Workers{}
+	}
+	return workers(threads.Load())
 }
 
 // grain is the number of indices for which an executor surely starts one more goroutine.

@@ -7,6 +7,7 @@ import (
 	"dtl/core/dtype"
 	"dtl/core/kernel"
 	"dtl/core/kernel/fold"
+	"dtl/core/kernel/radix"
 	"dtl/core/kernel/scan"
 	"dtl/core/memory"
 	"dtl/core/partition"
@@ -99,7 +100,8 @@ type scanning struct {
 	made      *container.Array
 	alone     bool // each rank has all elements
 	onDevice  bool
-	totals    []fold.Partial  // of a parallel part: what each of its pieces comes to
+	totals    []fold.Partial // of a part in pieces: what each comes to
+	by        radix.Workers
 	there     backend.Scanned // of a part that a device alone reaches
 }
 
@@ -128,6 +130,7 @@ func (s *scanning) run(c container.Container) (*container.Array, error) {
 		if s.onDevice {
 			err = s.totalOnDevice(&total, p)
 		} else if all := pieces(p); all != nil {
+			s.by = workersFor(p)
 			s.total(&total, all)
 		} else if !s.alone {
 			p.Runs(func(run memory.Span) bool { s.loop.Total(&total, run); return true })
@@ -245,7 +248,10 @@ func (s *scanning) write(c container.Container, carry *fold.Partial) error {
 // total combines the elements of each piece, side by side, and those of all.
 func (s *scanning) total(all *fold.Partial, of []piece) {
 	s.totals = make([]fold.Partial, len(of))
-	workers(threads.Load()).Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
+	if s.alone && s.by.Size < 2 {
+		return // each is added up before it is scanned, and stays in the cache between
+	}
+	s.by.Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
 	for i := range s.totals {
 		s.loop.Merge(all, &s.totals[i])
 	}
@@ -254,13 +260,20 @@ func (s *scanning) total(all *fold.Partial, of []piece) {
 // writePieces is write of pieces, each from what those before it come to. It reports whether that is what all of them one after the
 // other make, and sets carry to where the last has ended.
 func (s *scanning) writePieces(from, to []piece, carry *fold.Partial) bool {
-	begins := make([]fold.Partial, len(from))
+	begins, ends := make([]fold.Partial, len(from)), make([]fold.Partial, len(from))
+	scan := func(i int) { s.loop.Scan(&ends[i], to[i].Span, from[i].Span, s.exclusive) }
+	added := !s.alone || s.by.Size > 1
 	for i := range begins {
-		begins[i] = *carry
+		begins[i], ends[i] = *carry, *carry
+		if !added {
+			s.loop.Total(&s.totals[i], from[i].Span)
+			scan(i)
+		}
 		s.loop.Merge(carry, &s.totals[i])
 	}
-	ends := append([]fold.Partial(nil), begins...)
-	workers(threads.Load()).Each(len(from), func(i int) { s.loop.Scan(&ends[i], to[i].Span, from[i].Span, s.exclusive) })
+	if added {
+		s.by.Each(len(from), scan)
+	}
 	*carry = ends[len(ends)-1]
 	if s.loop.Doubtful == nil || !s.loop.Doubtful(append(begins[:1:1], s.totals...)) {
 		return true

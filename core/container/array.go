@@ -17,15 +17,15 @@ type Array struct {
 	mu      readersWriterLock
 	now     *state // nil once closed
 
-	parallel atomic.Bool
-	inner    bool // see Template
+	sequential atomic.Bool
+	inner      bool // see Template
 }
 
 // Inner reports whether programs know nothing of the array.
 func (a *Array) Inner() bool { return a.inner }
 
-// SetParallel says whether the array's algorithms may use several threads.
-func (a *Array) SetParallel(is bool) { a.parallel.Store(is) }
+// SetSequential says whether the array's algorithms use one thread only.
+func (a *Array) SetSequential(is bool) { a.sequential.Store(is) }
 
 var _ Container = (*Array)(nil)
 
@@ -95,7 +95,7 @@ func fits(at home, ranks int, size int64, t dtype.Type) error {
 	return err
 }
 
-// Alike makes an array of another element type that is laid out as a container is, and as parallel. It communicates nothing.
+// Alike makes an array of another element type that is laid out as a container is, and as sequential. It communicates nothing.
 func Alike(c Container, t dtype.Type) (*Array, error) {
 	return alike(c, t, home.zeros)
 }
@@ -201,7 +201,7 @@ func BlankBeside(c Container, t dtype.Type, other Container) (*Array, error) {
 	a, err := newArray(c.Context(), at, t, p.layout, home.blank)
 	if err == nil {
 		a.now.id = p.id
-		a.SetParallel(p.parallel)
+		a.SetSequential(p.sequential)
 	}
 	return a, err
 }
@@ -232,7 +232,7 @@ func alike(c Container, t dtype.Type, room allocate) (*Array, error) {
 	defer p.Done()
 	a, err := newArray(c.Context(), p.home.forResult(c.Context(), p.layout, t), t, p.layout, room)
 	if err == nil {
-		a.SetParallel(p.parallel)
+		a.SetSequential(p.sequential)
 	}
 	return a, err
 }
@@ -290,7 +290,7 @@ func (a *Array) Look() (Part, error) {
 			return Part{}, err
 		}
 	}
-	return Part{state: a.now, lock: &a.mu, parallel: a.parallel.Load()}, nil
+	return Part{state: a.now, lock: &a.mu, sequential: a.sequential.Load()}, nil
 }
 
 func closed() error { return status.New(status.InvalidHandle, "the container is closed") }

@@ -43,9 +43,9 @@ type Container interface {
 // Part is one rank's part of a container as it is now.
 type Part struct {
 	*state
-	lock     *readersWriterLock
-	parallel bool
-	copied   *memory.Storage // of a copy that stands for the part; nil where it is the part itself
+	lock       *readersWriterLock
+	sequential bool
+	copied     *memory.Storage // of a copy that stands for the part; nil where it is the part itself
 }
 
 // lookBoth is Look of two containers. The caller calls Done on both parts, unless there is an error.
@@ -59,8 +59,8 @@ func lookBoth(to, from Container) (p, q Part, err error) {
 	return p, q, err
 }
 
-// Parallel reports whether what is computed of the part may use several threads, in pieces that do not depend on how many.
-func (p Part) Parallel() bool { return p.parallel }
+// Parallel reports whether what is computed of the part may use several threads, as it may unless somebody says otherwise.
+func (p Part) Parallel() bool { return !p.sequential }
 
 // Done lets the container change again. What is queued on elements that other ranks reach by themselves is done then: they cannot wait
 // for this rank's device. If it fails, the device says so to whoever uses it next.

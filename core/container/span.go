@@ -77,7 +77,7 @@ func (s *Span) Look() (Part, error) {
 		return Part{}, status.New(status.InvalidHandle,
 			"the span is stale: its container was resized, redistributed or given a halo since")
 	}
-	return Part{state: &s.now, lock: p.lock, parallel: p.parallel}, nil
+	return Part{state: &s.now, lock: p.lock, sequential: p.sequential}, nil
 }
 
 // View returns the part with one more use of the array's memory.

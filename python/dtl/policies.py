@@ -34,7 +34,7 @@ class Placement(enum.IntEnum):
 
 
 class Execution(enum.IntEnum):
-    """How algorithms run on the local part: on one thread, on several, or in the background."""
+    """How algorithms run on the local part: on one thread, on those that the rank has, or in the background."""
 
     SEQ = 0
     PAR = 1

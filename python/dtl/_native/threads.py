@@ -1,6 +1,8 @@
-"""How many threads a rank computes on where a container's execution policy is EXEC_PAR."""
+"""How many threads a rank computes on."""
 
 from __future__ import annotations
+
+import os
 
 from ..exceptions import InvalidArgumentError
 from ..policies import Execution
@@ -12,7 +14,7 @@ _stated = False  # by the program, not found out
 
 
 def set_num_threads(n: int) -> None:
-    """Set the number of threads that this rank uses if the execution policy is EXEC_PAR. Not collective.
+    """Set the number of threads that this rank computes on. Not collective.
 
     Parameters
     ----------
@@ -28,10 +30,14 @@ def set_num_threads(n: int) -> None:
 
     Notes
     -----
-    The environment variable DTL_NUM_THREADS sets the number for a whole program. Without either, it is the number of
-    processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the rank is not bound, it is the
-    number of processors of the machine, divided by the number of ranks on it. If a control group grants less time, as
-    for a container with ``--cpus=4``, that is divided by the number of ranks in place of the processors.
+    Large parts of containers are computed on several threads, unless their execution policy is EXEC_SEQ. Results do not
+    depend on the number of threads, to the bit.
+
+    The environment variable DTL_NUM_THREADS sets the number for a whole program, or else OMP_NUM_THREADS. Without
+    either, it is the number of processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the
+    rank is not bound, it is the number of processors of the machine, divided by the number of ranks on it. If a control
+    group grants less time, as for a container with ``--cpus=4``, that is divided by the number of ranks in place of the
+    processors.
 
     Examples
     --------
@@ -49,7 +55,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that this rank uses if the execution policy is EXEC_PAR. Not collective.
+    """Return the number of threads that this rank computes on. Not collective.
 
     Raises
     ------
@@ -57,8 +63,14 @@ def get_num_threads() -> int:
         If DTL_NUM_THREADS is not a number of threads.
     """
     if _chosen is None:
-        _choose(variables.value("DTL_NUM_THREADS") or library.suggested_threads())
+        _choose(variables.value("DTL_NUM_THREADS") or _of_openmp() or library.suggested_threads())
     return _chosen or 1
+
+
+def _of_openmp() -> int:
+    """Return how many threads OMP_NUM_THREADS says, for the outermost of its levels; 0 where it says nothing."""
+    words = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(words) if words.isdecimal() and len(words) < 10 else 0
 
 
 def _choose(number: int) -> None:
@@ -76,4 +88,4 @@ def rebound() -> None:
 
 def threads(execution: Execution) -> int:
     """Return on how many threads an algorithm computes under a policy."""
-    return get_num_threads() if execution is Execution.PAR else 1
+    return 1 if execution is Execution.SEQ else get_num_threads()

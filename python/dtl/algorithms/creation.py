@@ -54,7 +54,7 @@ def zeros(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> Any:
     """Return a container of zeros: a vector if it has one dimension, otherwise a tensor. Collective.
@@ -106,7 +106,7 @@ def ones(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> Any:
     """Return a container of ones. Collective. Parameters and errors are those of :func:`zeros`."""
@@ -132,7 +132,7 @@ def empty(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> Any:
     """Return a container to write to. Its memory is zero, and not touched. Collective. Otherwise as :func:`zeros`."""
@@ -160,7 +160,7 @@ def full(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> Any:
     """Return a container whose elements have the same value. Collective.
@@ -210,7 +210,7 @@ def arange(
     partition: PartitionLike = Partition.BLOCK,
     block_size: int | None = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> DistributedVector:
     """Return a vector of start, start + step, ... up to but without stop, as ``np.arange`` does. Collective.
@@ -302,7 +302,7 @@ def linspace(
     partition: PartitionLike = Partition.BLOCK,
     block_size: int | None = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> DistributedVector:
     """Return a vector of evenly spaced numbers from start to stop, as ``np.linspace`` does. Collective.
@@ -378,7 +378,7 @@ def eye(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> DistributedTensor:
     """Return a tensor of N rows and M columns with ones on a diagonal, and zeros elsewhere. Collective.
@@ -436,7 +436,7 @@ def asarray(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
     like: Any = None,
 ) -> Any:
     """Return a container with the elements of an array that every rank has whole. Collective.
@@ -511,7 +511,7 @@ def from_numpy(
     block_size: int | None = None,
     grid: Any = None,
     placement: PlacementLike = Placement.HOST,
-    execution: ExecutionLike = Execution.SEQ,
+    execution: ExecutionLike = Execution.PAR,
 ) -> DistributedTensor:
     """Divide an array of one rank among all ranks. Collective. As :meth:`DistributedTensor.from_numpy`.
 

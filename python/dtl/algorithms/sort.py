@@ -66,10 +66,10 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
 
     Notes
     -----
-    Each rank sorts its own elements first, with NumPy's vectorised sorts or by radix, on several threads if the
-    execution policy of the container is EXEC_PAR. The ranks then find out exactly which elements belong on which rank,
-    exchange each element once, and merge. Each rank needs temporary memory as large as its part, or twice that if the
-    partition does not give it one range of indices.
+    Each rank sorts its own elements first, with NumPy's vectorised sorts or by radix, on several threads unless
+    the execution policy of the container is EXEC_SEQ. The ranks then find out exactly which elements belong on which
+    rank, exchange each element once, and merge. Each rank needs temporary memory as large as its part, or twice that if
+    the partition does not give it one range of indices.
 
     Examples
     --------

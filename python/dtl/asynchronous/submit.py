@@ -124,7 +124,7 @@ def _stream_alias(c: DistributedContainer, stream: Context) -> DistributedContai
     alias = c.__class__.__new__(c.__class__)
     alias.__dict__.update(c.__dict__, _calls=AsyncCalls())
     adopt_native(alias, library.container_on(handle_of(c), handle_of(stream)), stream, c.dtype, c.ndim, division_of(c))
-    run_as(alias, Execution.SEQ if c.execution_policy is Execution.ASYNC else c.execution_policy)
+    run_as(alias, Execution.PAR if c.execution_policy is Execution.ASYNC else c.execution_policy)
     return alias
 
 

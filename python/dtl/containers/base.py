@@ -77,7 +77,7 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
         ndim: int,
         division: Division,
         placement: Placement = Placement.HOST,
-        execution: Execution = Execution.SEQ,
+        execution: Execution = Execution.PAR,
     ) -> None:
         self._handle = handle
         self._context = ctx

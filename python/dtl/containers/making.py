@@ -99,7 +99,7 @@ def of_handle(c: Any, handle: int, dtype: Any) -> Any:
     ctx, ndim, divided, plain, placement, execution, layout, placed_as_divided = _facts(c)
     if placement is _DISK:  # of few elements, there are no files
         placement = Placement(library.container_placement(handle))
-    if plain and placement is not _DISK and execution is Execution.SEQ and computed_number(given):
+    if plain and placement is not _DISK and execution is Execution.PAR and computed_number(given):
         adopt_native(made, handle, ctx, given, ndim, divided)
     else:
         adopt(made, handle, ctx, given, ndim, divided, placement, execution)
@@ -118,7 +118,7 @@ def created(
     placement: Placement = Placement.HOST,
     blank: bool = False,
     words: str = "",
-    execution: Execution = Execution.SEQ,
+    execution: Execution = Execution.PAR,
     pieces: Sequence[int] = (),
 ) -> Made:
     """Return a container of a class, of zeros. Collective: the ranks agree on shape, dtype, division and placement.

@@ -36,7 +36,7 @@ _note_scratch = late(".runtime.scratch", "note_use")
 Owning = TypeVar("Owning", bound="OwningContainer")
 
 #: Looked up once: members of enumerations are slow to get at.
-_HOST, _SEQ = Placement.HOST, Execution.SEQ
+_HOST, _PAR = Placement.HOST, Execution.PAR
 
 _OF_BLOCK = BLOCK.numbers()
 
@@ -72,7 +72,7 @@ class OwningContainer(DistributedContainer):
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         divided: Division,
-        execution: Execution = Execution.SEQ,
+        execution: Execution = Execution.PAR,
         placement: Placement = Placement.HOST,
         blank: bool = False,
         words: str = "",
@@ -90,13 +90,13 @@ class OwningContainer(DistributedContainer):
         if not computed:
             number = stored_number(dtype)
             agree(ctx, self._op, f"dtype {dtype}")  # the core sees what carries them
-        elif divided is BLOCK and placement is _HOST and execution is _SEQ:  # noqa: SIM102 - nothing is called in vain
+        elif divided is BLOCK and placement is _HOST and execution is _PAR:  # noqa: SIM102 - nothing is called in vain
             if not pieces and self._adopt_whole(ctx, dtype, divided, shape, blank):
                 return
         spec = spec_of(self._family, number, shape, divided, placement)
         said = words.encode() if words else None
         handle = bridge.join(ctx, said, spec, pieces) if pieces else bridge.create(ctx, said, blank, spec)
-        if placement is _HOST and execution is _SEQ and computed:
+        if placement is _HOST and execution is _PAR and computed:
             self._adopt_native(handle, ctx, dtype, len(shape), divided)
             return
         if placement is not _HOST:
@@ -196,7 +196,7 @@ class OwningContainer(DistributedContainer):
         resolved = np.dtype(dtype)
         divided = division(*division_of)
         placement = _HOST if placement is _HOST else placement_of(placement)
-        execution = _SEQ if execution is _SEQ else execution_policy(execution)
+        execution = _PAR if execution is _PAR else execution_policy(execution)
         value = None if fill is None else filling(fill, resolved)
         shape = extents()
         if value is not None and divided.partition is Partition.REPLICATED:

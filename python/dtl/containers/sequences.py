@@ -17,7 +17,7 @@ from .layout import BLOCK
 from .owning import OwningContainer
 
 #: Looked up once: members of enumerations are slow to get at.
-_BLOCK, _HOST, _SEQ = Partition.BLOCK, Placement.HOST, Execution.SEQ
+_BLOCK, _HOST, _PAR = Partition.BLOCK, Placement.HOST, Execution.PAR
 
 Line = TypeVar("Line", bound="OneDimensional")
 
@@ -36,10 +36,10 @@ class OneDimensional(OwningContainer):
         partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
         placement: PlacementLike = Placement.HOST,
-        execution: ExecutionLike = Execution.SEQ,
+        execution: ExecutionLike = Execution.PAR,
     ) -> None:
         # A fast path: the bridge makes a small one of zeros on one rank by itself.
-        usual = partition is _BLOCK and placement is _HOST and execution is _SEQ and block_size is None and fill is None
+        usual = partition is _BLOCK and placement is _HOST and execution is _PAR and block_size is None and fill is None
         if usual and size.__class__ is int and not cached_windows.kept:  # noqa: SIM102 - nothing is called in vain
             if self._adopt_whole(ctx, dtype, BLOCK, (size,), False):
                 return
@@ -57,7 +57,7 @@ class OneDimensional(OwningContainer):
         partition: PartitionLike = Partition.BLOCK,
         block_size: int | None = None,
         placement: PlacementLike = Placement.HOST,
-        execution: ExecutionLike = Execution.SEQ,
+        execution: ExecutionLike = Execution.PAR,
     ) -> Line:
         """Divide an array of one rank among all ranks. Collective.
 
@@ -130,8 +130,8 @@ class DistributedVector(OneDimensional):
         Where the elements are: PLACEMENT_HOST, PLACEMENT_DEVICE (in the memory of a GPU), PLACEMENT_UNIFIED (in memory
         that both reach), or PLACEMENT_DEVICE_PREFERRED (on a GPU if the context has one, otherwise on the host).
     execution
-        How algorithms run on the local part: EXEC_SEQ on one thread, EXEC_PAR on several, EXEC_ASYNC in the background.
-        With EXEC_ASYNC, they return futures.
+        How algorithms run on the local part: EXEC_PAR on the threads that the rank has (`set_num_threads`), EXEC_SEQ on
+        one, EXEC_ASYNC in the background. With EXEC_ASYNC, they return futures.
 
     Raises
     ------

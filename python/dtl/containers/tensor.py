@@ -90,7 +90,7 @@ class DistributedTensor(OwningContainer):
         block_size: int | None = None,
         grid: Any = None,
         placement: PlacementLike = Placement.HOST,
-        execution: ExecutionLike = Execution.SEQ,
+        execution: ExecutionLike = Execution.PAR,
     ) -> None:
         divided = (partition, block_size, grid)
         self._construct(ctx, lambda: integers("shape", shape), dtype, fill, divided, placement, execution)
@@ -107,7 +107,7 @@ class DistributedTensor(OwningContainer):
         block_size: int | None = None,
         grid: Any = None,
         placement: PlacementLike = Placement.HOST,
-        execution: ExecutionLike = Execution.SEQ,
+        execution: ExecutionLike = Execution.PAR,
     ) -> Self:
         """Divide an array of one rank among all ranks. Collective.
 

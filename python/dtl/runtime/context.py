@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
 from .._lazy import late, public
-from .._native import library, log, process, slow_paths, variables
+from .._native import library, log, process, slow_paths, threads, variables
 from .._native.arguments import integer, text
 from .._native.callsite import raised, warn
 from .._native.library import bridge
@@ -180,6 +180,7 @@ class Context(DeviceRanks):
         self._handle = handle
         self._kept = Kept()
         bridge.attach(self)
+        threads.get_num_threads()  # which tells the core how many
         self._device = library.context_device(handle)
         self._backend = library.context_backend(handle)
         if self._size > 1:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Callable, ClassVar, Iterator, TypeVar, cast
 
 from .._lazy import extend
-from .._native import library, threads
+from .._native import library
 from .._native.callsite import frame_at, own
 from .._native.library import bridge, state
 from .._native.objects import Owner, size_of
@@ -26,7 +26,7 @@ from .agreement import keywords_in_order, name_call, tell
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Looked up once: members of enumerations are slow to get at.
-_ASYNC, _PAR = Execution.ASYNC, Execution.PAR
+_ASYNC, _SEQ = Execution.ASYNC, Execution.SEQ
 
 #: The future that each thread waits for. The hang monitor tells other ranks of it.
 waiting: dict[int, Any] = {}
@@ -258,7 +258,7 @@ def calls_of(c: Any) -> AsyncCalls:
 class Deferrable(bridge.Container, Owner):
     """What asynchronous calls need of a container: its stream, its last call, and how many are under way."""
 
-    _execution = Execution.SEQ
+    _execution = Execution.PAR
 
     #: Returns the future of a call f(*args, **kwargs) that users know as op, from (op, f, *args, **kwargs). What is
     #: asynchronous, and what computes, is in packages above this one: ``protocol`` gives this method, and the next.
@@ -276,12 +276,10 @@ class Deferrable(bridge.Container, Owner):
 
     def _run_as(self, execution: Execution) -> None:
         """Set the execution policy."""
-        parallel = execution is _PAR
-        if parallel is not (self._execution is _PAR):
-            if parallel:
-                threads.get_num_threads()  # which tells the core how many
-            library.container_parallel(self._handle, parallel)
-            self._is_quick = self._is_quick and not parallel  # what is made of it is parallel, too
+        sequential = execution is _SEQ
+        if sequential is not (self._execution is _SEQ):
+            library.container_sequential(self._handle, sequential)
+            self._is_quick = self._is_quick and not sequential  # what is made of it is sequential, too
         self._execution = execution
         self._deferred = execution is _ASYNC or self._carrier is not None
 

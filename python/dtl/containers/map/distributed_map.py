@@ -97,7 +97,7 @@ class DistributedMap(Owner):
         *,
         partition: PartitionLike = Partition.HASH,
         placement: PlacementLike = Placement.HOST,
-        execution: ExecutionLike = Execution.SEQ,
+        execution: ExecutionLike = Execution.PAR,
     ) -> None:
         check_context(ctx)
         if division(partition).partition is not Partition.HASH:
