@@ -135,7 +135,17 @@ def attach_window(window: Exposed, /) -> None: ...
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...
 def clock() -> int: ...
 def compute(
-    block: int, runs: tuple[tuple[int, tuple[Any, ...]], ...], how: bytes, steps: tuple[Any, ...], done: list[bool], /
+    block: int,
+    runs: tuple[tuple[int, tuple[Any, ...]], ...],
+    how: bytes,
+    steps: tuple[tuple[Any, ...], ...],
+    done: list[bool],
+    threads: int,
+    fold: int,
+    array: int,
+    of: int,
+    words: Any,
+    /,
 ) -> bytes: ...
 def device_lend(
     address: int, type: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, owner: Any, /

@@ -7,8 +7,8 @@
  * computed in place must not be computed again.
  */
 #include "expressions.h"
-
-enum { MOST_ARRAYS = 96, MOST_STEPS = 64, MOST_OPERANDS = 8 };
+#include "loop_steps.h"
+#include "numpy.h"
 
 /* What happened in the steps of the expression that is computed: bits of KINDS, by step. Who computes has Python's lock of expressions. */
 static const char KINDS[] = "doui"; /* the first letters of NumPy's names: divide by zero, overflow, underflow, invalid value */
@@ -90,11 +90,29 @@ static int fits(PyObject *runs, Py_ssize_t letters, PyObject *steps, Py_ssize_t 
     return fit;
 }
 
+/* fold_block folds what a block's steps have made, which is an array of the rows from from to to. */
+static int fold_block(PyObject *arrays, const char *how, Py_ssize_t from, Py_ssize_t to, block_fold *fold) {
+    dtl_array made;
+    Py_ssize_t first = how[fold->array] == 'r' ? from : 0;
+    PyObject *part = PySequence_GetSlice(PyTuple_GET_ITEM(arrays, fold->array), first, first + to - from);
+    if (part == NULL)
+        return -1;
+    int taken = ndarray_take(part, &made, NULL, 0);
+    if (taken) {
+        dtl_fold_run(fold->kind, made.type, made.data, made.count, fold->first, fold->of, fold->words);
+        fold->first += made.count;
+    } else {
+        PyErr_SetString(PyExc_ValueError, "no array that is folded");
+    }
+    Py_DECREF(part);
+    return taken ? 0 : -1;
+}
+
 /* compute_run computes the rows of a run, a block after the other. */
-static int compute_run(PyObject *run, const char *how, PyObject *steps, Py_ssize_t block) {
-    Py_ssize_t rows = PyLong_AsSsize_t(PyTuple_GET_ITEM(run, 0));
+static int compute_run(PyObject *arrays, Py_ssize_t rows, const char *how, PyObject *steps, Py_ssize_t block, block_fold *fold) {
     for (Py_ssize_t from = 0; from < rows; from += block) {
-        if (compute_block(PyTuple_GET_ITEM(run, 1), how, steps, from, rows - from < block ? rows : from + block) < 0)
+        Py_ssize_t to = rows - from < block ? rows : from + block;
+        if (compute_block(arrays, how, steps, from, to) < 0 || (fold->kind >= 0 && fold_block(arrays, how, from, to, fold) < 0))
             return -1;
         dtl_ease();
     }
@@ -102,26 +120,40 @@ static int compute_run(PyObject *run, const char *how, PyObject *steps, Py_ssize
 }
 
 const char compute_doc[] = PyDoc_STR(
-"compute($module, block, runs, how, steps, done, /)\n--\n\n"
+"compute($module, block, runs, how, steps, done, threads, fold, array, of, words, /)\n--\n\n"
 "Compute an expression of ufuncs, block rows after block rows, and set done[0] to True once it is over.\n\n"
 "A run is a number of rows and the arrays for them. A step is a ufunc and the numbers of the arrays that it takes, the\n"
 "last for its result. For each array, how has a letter: r for one that has all rows of the run, b for one that has\n"
-"those of a block, c for one that is taken as it is. Returns bytes: for each step the errors that np.errstate has told\n"
-"to fault, as bits.");
+"those of a block, t for one that has as many and is only read, c for one that is taken as it is. At most so many threads compute; 0 is all. With a fold of 0 or more,\n"
+"the elements of an array, which are so many, are folded to the first of eight words. Returns bytes: for each step the\n"
+"errors of floats, as bits; those of steps that NumPy computes are what np.errstate has told to fault.");
 
 PyObject *bridge_compute(PyObject *module, PyObject *args) {
     Py_ssize_t block, letters;
     PyObject *runs, *steps, *done;
     const char *how;
-    if (!PyArg_ParseTuple(args, "nO!y#O!O!:compute", &block, &PyTuple_Type, &runs, &how, &letters, &PyTuple_Type, &steps,
-                          &PyList_Type, &done) ||
-        !fits(runs, letters, steps, block) || (names == NULL && (names = Py_BuildValue("(s)", "out")) == NULL))
+    int threads;
+    block_fold fold = {.first = 0};
+    Py_buffer words;
+    if (!PyArg_ParseTuple(args, "nO!y#O!O!iinnw*:compute", &block, &PyTuple_Type, &runs, &how, &letters, &PyTuple_Type, &steps,
+                          &PyList_Type, &done, &threads, &fold.kind, &fold.array, &fold.of, &words))
         return NULL;
+    int rc = -1;
+    fold.words = words.buf;
+    if (fold.kind >= 0 && (words.len != 8 * (Py_ssize_t)sizeof(int64_t) || fold.array < 0 || fold.array >= letters))
+        PyErr_SetString(PyExc_ValueError, "no fold that compute takes");
+    else if (fits(runs, letters, steps, block) && (names != NULL || (names = Py_BuildValue("(s)", "out")) != NULL))
+        rc = 0;
     memset(faults, 0, sizeof faults);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(runs); i++)
-        if (compute_run(PyTuple_GET_ITEM(runs, i), how, steps, block) < 0)
-            return NULL;
-    if (PyList_SetItem(done, 0, Py_NewRef(Py_True)) < 0)
+    for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_GET_SIZE(runs); i++) {
+        PyObject *run = PyTuple_GET_ITEM(runs, i), *arrays = PyTuple_GET_ITEM(run, 1);
+        Py_ssize_t rows = PyLong_AsSsize_t(PyTuple_GET_ITEM(run, 0));
+        int is_whole = fold.kind < 0 || rows == fold.of; /* the pieces that are folded are those of all elements */
+        if (rows > 0 && (!is_whole || !loop_steps_run(arrays, how, steps, rows, block, threads, &fold, faults)))
+            rc = PyErr_Occurred() ? -1 : compute_run(arrays, rows, how, steps, block, &fold);
+    }
+    PyBuffer_Release(&words);
+    if (rc < 0 || PyList_SetItem(done, 0, Py_NewRef(Py_True)) < 0)
         return NULL;
     return PyBytes_FromStringAndSize((char *)faults, PyTuple_GET_SIZE(steps));
 }

@@ -16,6 +16,10 @@ typedef int (*dtl_sort_loop)(void *first, ptrdiff_t n, void *array);
 typedef void (*dtl_loop)(char **arguments, const ptrdiff_t *n, const ptrdiff_t *steps, void *data);
 typedef void (*dtl_dot_loop)(void *a, ptrdiff_t a_step, void *b, ptrdiff_t b_step, void *product, ptrdiff_t n, void *array);
 
+typedef void (*dtl_task)(long long task, void *context);
+
+static inline void dtl_do(dtl_task task, long long n, void *context) { task(n, context); }
+
 static inline void dtl_sort(dtl_sort_loop loop, void *first, ptrdiff_t n) { loop(first, n, NULL); }
 
 /* dtl_extreme has *found become the extreme of itself and n elements, as ufunc.reduce does. */

@@ -14,7 +14,7 @@ import (
 
 // foldElements makes one number of a container's elements by the fold args[0] % foldCalls, for the call args[0] / foldCalls; args[1] must be alike on all ranks,
 // and with args[2], the sum is exact. With args[3], the result is a NumPy scalar of the type that NumPy gives it. The input, if there is one,
-// is what foldRun has made of this rank's elements; its last word is 1 afterwards where the sum has to be exact.
+// is what bridge.compute has folded this rank's elements to; its last word is 1 afterwards where the sum has to be exact.
 func foldElements(c *Call) error {
 	f, err := fold.Parse(c.Args[0] % foldCalls)
 	if err != nil {
@@ -42,26 +42,6 @@ func foldElements(c *Call) error {
 			}
 		default:
 			c.Number, err = algorithm.Fold(op, of, f, c.Args[1])
-		}
-		return err
-	})
-}
-
-// foldRun adds elements of a container, which have not been written to it, to what others are folded to by the fold args[0]. The input has
-// the elements, the first of which is this rank's element args[1], and the output is the fold, in words that start at zero.
-func foldRun(c *Call) error {
-	return c.container(func(container.Container) error {
-		f, err := fold.Parse(c.Args[0])
-		if err != nil {
-			return err
-		}
-		folding, err := f.Folding(c.In.Type)
-		if err != nil {
-			return err
-		}
-		mine, err := partialOf(c.Out.Span)
-		if err == nil {
-			folding.Run(mine, c.In.Span, c.Args[1])
 		}
 		return err
 	})

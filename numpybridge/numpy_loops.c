@@ -12,6 +12,7 @@
 #include "numpy_loops.h"
 #include "state.h"
 #include <dlfcn.h>
+#include <math.h>
 
 enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };
 
@@ -151,6 +152,93 @@ static void each_loop(PyTypeObject *kind, const char *name, const char *formats,
     PyErr_Clear();
 }
 
+/* The type of ufuncs; NULL until their layout is known. */
+static PyTypeObject *ufuncs;
+
+/* is_laid_out says whether a ufunc of NumPy's has the fields that are declared above. */
+static int is_laid_out(PyTypeObject *kind, const char *name, int inputs) {
+    PyObject *object = PyObject_GetAttrString(numpy_module(), name);
+    const ufunc *of = (const ufunc *)object;
+    int is = object != NULL && Py_TYPE(object) == kind && of->inputs == inputs && of->outputs == 1 && of->arguments == inputs + 1 &&
+             has_number(object, "ntypes", of->count) && strcmp(of->name, name) == 0;
+    Py_XDECREF(object);
+    PyErr_Clear();
+    return is;
+}
+
+int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *found) {
+    const ufunc *of = (const ufunc *)object;
+    if (ufuncs == NULL || Py_TYPE(object) != ufuncs || of->arguments != operands || of->outputs != 1 || operands > MOST_LOOP_TYPES)
+        return 0;
+    for (int row = 0; row < of->count; row++) {
+        const char *has = of->types + row * operands;
+        int fits = 1, alike = 1, numbers = 0;
+        for (int i = 0; i < operands; i++) {
+            fits &= types[i] < 0 || types[i] == (unsigned char)has[i];
+            numbers += types[i] < 0;
+            alike &= i == operands - 1 || has[i] == has[0];
+        }
+        if (!fits || (numbers > 0 && !alike))
+            continue;
+        for (int i = 0; i < operands; i++) {
+            found->types[i] = (unsigned char)has[i];
+            if (found->types[i] >= NDARRAY_TYPES || array_types[found->types[i]].number == 0)
+                return 0;
+        }
+        found->call = (dtl_loop)of->loops[row];
+        found->data = (void *)of->data[row];
+        return is_numpys((void *)found->call);
+    }
+    return 0;
+}
+
+/* put_integer writes an integer of Python's that a type has exactly. */
+static int put_integer(PyObject *value, const array_type *type, void *element) {
+    int over = 0;
+    long long signed_value = PyLong_AsLongLongAndOverflow(value, &over);
+    char format = type->format[0];
+    if (format == 'd' || format == 'f') {
+        long long most = format == 'd' ? 1LL << 53 : 1LL << 24;
+        if (over != 0 || signed_value > most || signed_value < -most)
+            return 0;
+        if (format == 'd')
+            *(double *)element = (double)signed_value;
+        else
+            *(float *)element = (float)signed_value;
+        return 1;
+    }
+    int bits = 8 * type->size;
+    if (over != 0 || strchr("bhilq", format) == NULL) { /* unsigned numbers of 64 bits have all that are not negative */
+        if (over != 0 || strchr("BHILQ", format) == NULL || signed_value < 0 || (bits < 64 && signed_value >> bits != 0))
+            return 0;
+    } else if (bits < 64 && (signed_value < -(1LL << (bits - 1)) || signed_value >= 1LL << (bits - 1)))
+        return 0;
+    memcpy(element, &signed_value, (size_t)type->size); /* the low bytes come first */
+    return 1;
+}
+
+int numpy_number(PyObject *value, int number, void *element) {
+    const array_type *type = &array_types[number], *own;
+    dtl_array a;
+    scalar s;
+    if (PyFloat_CheckExact(value)) {
+        double real = PyFloat_AS_DOUBLE(value);
+        if (type->format[0] == 'd')
+            *(double *)element = real;
+        else if (type->format[0] == 'f' && (isinf((float)real) == isinf(real)))
+            *(float *)element = (float)real;
+        else
+            return 0;
+        return 1;
+    }
+    if (PyLong_CheckExact(value))
+        return put_integer(value, type, element);
+    if ((own = generic_take(value, &a, &s)) != type)
+        return 0;
+    memcpy(element, a.data, (size_t)type->size);
+    return 1;
+}
+
 static void learn_extreme(const array_type *type, void *loop, int greatest) {
     if (finds((dtl_loop)loop, type->size, greatest)) {
         dtl_extremes(type->number, greatest, loop);
@@ -195,6 +283,8 @@ void numpy_loops_learn(void) {
         each_loop((PyTypeObject *)kind, "maximum", "bBhHiIlLqQfd", learn_extreme, 1);
         each_loop((PyTypeObject *)kind, "add", "bBhHiIlLqQfd", learn_sum, 0);
         learn_dot();
+        if (is_laid_out((PyTypeObject *)kind, "sqrt", 1) && is_laid_out((PyTypeObject *)kind, "multiply", 2))
+            ufuncs = (PyTypeObject *)kind; /* which NumPy keeps */
     }
     Py_XDECREF(kind);
     Py_XDECREF(module);

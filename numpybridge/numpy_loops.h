@@ -3,11 +3,28 @@
 #define DTL_NUMPY_LOOPS_H
 
 #include "interpreter.h"
+#include "loops.h"
 
 #pragma GCC visibility push(hidden)
 
 /* numpy_loops_learn gives the core those of NumPy's loops that are faster than its own. */
 void numpy_loops_learn(void);
+
+enum { MOST_LOOP_TYPES = 8 };
+
+/* A loop of a ufunc, which needs no lock of the interpreter: what to call it with, and NumPy's number of each operand's type. */
+typedef struct {
+    dtl_loop call;
+    void *data;
+    int types[MOST_LOOP_TYPES];
+} numpy_loop;
+
+/* numpy_loop_of finds the loop of a ufunc of one result that takes operands, the last of which is the result, as they are: of these types,
+ * or, where a type is less than 0, of a number of the type that all have. It returns 0 where there is none, or ufuncs are not known. */
+int numpy_loop_of(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
+
+/* numpy_number writes a number as an element of one of NumPy's types. It returns 0 where NumPy might compute in another type because of it. */
+int numpy_number(PyObject *value, int type, void *element);
 
 #pragma GCC visibility pop
 

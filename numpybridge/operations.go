@@ -135,7 +135,6 @@ const (
 	Draw
 	DrawInto
 	DrawStart
-	FoldRun
 	WholePart
 	FieldPart
 	Slice
@@ -303,7 +302,6 @@ var operations = [...]operation{
 	Draw:           {"DRAW", "draw", draw, 0, "owner in:spec kind least width list:extents"},
 	DrawInto:       {"DRAW_INTO", "draw", drawInto, local, "owner out:out kind least width start list:stream"},
 	DrawStart:      {"DRAW_START", "draw", drawStart, local, "owner out:state block list:stream"},
-	FoldRun:        {"FOLD_RUN", "fold", foldRun, wantsInput | local, "owner in:elements out:begun fold first"},
 	WholePart:      {"WHOLE_PART", "ufunc", wholePart, wantsInput | local | moving, "owner in:elements list:shape"},
 	FieldPart:      {"FIELD_PART", "copy", fieldPart, local, "owner source to start width"},
 	Slice:          {"SLICE", "slice", slice, 0, "owner source list:spec list:axes"},

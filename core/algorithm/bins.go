@@ -148,6 +148,7 @@ func byWorkers(by radix.Workers, all []piece, n int, f func(worker int, run memo
 	by.Each(n, func(worker int) {
 		for i := worker; i < len(all) && failed[worker] == nil; i += n {
 			failed[worker] = f(worker, all[i].Span)
+			memory.Ease()
 		}
 	})
 	for _, err := range failed {

@@ -54,7 +54,10 @@ func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, co
 		return pairs(p, q, func(x, y memory.Span) error { return fold.Dot(mine, x, y, conjugate) })
 	}
 	partials, failed := make([]fold.Partial, len(x)), make([]error, len(x))
-	workersFor(p).Each(len(x), func(i int) { failed[i] = fold.Dot(&partials[i], x[i].Span, y[i].Span, conjugate) })
+	workersFor(p).Each(len(x), func(i int) {
+		failed[i] = fold.Dot(&partials[i], x[i].Span, y[i].Span, conjugate)
+		memory.Ease()
+	})
 	for i := range partials {
 		folding.Merge(mine, &partials[i])
 		if failed[i] != nil {

@@ -132,7 +132,10 @@ func foldRuns(p container.Part, folding *fold.Folding) (mine fold.Partial) {
 // foldPieces folds the pieces of a part side by side, and merges them in their order.
 func foldPieces(all []piece, folding *fold.Folding, by radix.Workers) fold.Partial {
 	partials := make([]fold.Partial, len(all))
-	by.Each(len(all), func(i int) { folding.Run(&partials[i], all[i].Span, all[i].first) })
+	by.Each(len(all), func(i int) {
+		folding.Run(&partials[i], all[i].Span, all[i].first)
+		memory.Ease()
+	})
 	for i := range partials[1:] {
 		folding.Merge(&partials[0], &partials[i+1])
 	}

@@ -251,7 +251,10 @@ func (s *scanning) total(all *fold.Partial, of []piece) {
 	if s.alone && s.by.Size < 2 {
 		return // each is added up before it is scanned, and stays in the cache between
 	}
-	s.by.Each(len(of), func(i int) { s.loop.Total(&s.totals[i], of[i].Span) })
+	s.by.Each(len(of), func(i int) {
+		s.loop.Total(&s.totals[i], of[i].Span)
+		memory.Ease()
+	})
 	for i := range s.totals {
 		s.loop.Merge(all, &s.totals[i])
 	}
@@ -261,7 +264,10 @@ func (s *scanning) total(all *fold.Partial, of []piece) {
 // other make, and sets carry to where the last has ended.
 func (s *scanning) writePieces(from, to []piece, carry *fold.Partial) bool {
 	begins, ends := make([]fold.Partial, len(from)), make([]fold.Partial, len(from))
-	scan := func(i int) { s.loop.Scan(&ends[i], to[i].Span, from[i].Span, s.exclusive) }
+	scan := func(i int) {
+		s.loop.Scan(&ends[i], to[i].Span, from[i].Span, s.exclusive)
+		memory.Ease()
+	}
 	added := !s.alone || s.by.Size > 1
 	for i := range begins {
 		begins[i], ends[i] = *carry, *carry

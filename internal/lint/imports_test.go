@@ -70,7 +70,7 @@ var cgoFiles = []string{
 	"backends/shmem/library/library.go", "backends/shmem/internal/exporttest/export.go",
 	"core/board/cma/cma.go", "core/kernel/scan/overflow/overflow.go", "core/comm/agreement/nodes/nodes.go", "core/comm/agreement/nodes/tree.go",
 	"numpybridge/bridge.go", "numpybridge/devices.go", "numpybridge/held.go", "numpybridge/fastpath.go", "numpybridge/interrupts.go",
-	"numpybridge/numpy_loops.go", "numpybridge/protocol.go",
+	"numpybridge/numpy_loops.go", "numpybridge/parallel.go", "numpybridge/protocol.go",
 	"numpybridge/embedtest/embedtest.go",
 }
 

@@ -30,7 +30,7 @@ from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import owner_of, raw_handle_of
 from ..exceptions import BackendError, InvalidHandleError
-from ..policies import Partition
+from ..policies import Execution, Partition
 from . import fused_loops
 from .fused_loops import Pieces, Spread
 from .interior import is_plain
@@ -133,12 +133,17 @@ class Call(Queued):
         What np.geterr said.
     site
         The code and the names of the line that warnings are to name; None where there is none.
+    threads
+        On how many threads it is computed at most; 0 is all that the rank has.
     """
 
-    __slots__ = ("errors", "site", "ufunc")
+    __slots__ = ("errors", "site", "threads", "ufunc")
 
-    def __init__(self, ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype[Any], errors: Any, site: Any) -> None:
+    def __init__(
+        self, ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype[Any], errors: Any, site: Any, threads: int
+    ) -> None:
         super().__init__(dtype, inputs)
+        self.threads = threads
         self.ufunc = ufunc
         self.errors = errors
         self.site = site
@@ -155,7 +160,7 @@ class Call(Queued):
         """Write the value to the container's part, and return what there is to warn of."""
         if self.part is None:
             self.part = _allocated(self.handle)
-        return fused_loops.compute(self, self.part)
+        return fused_loops.compute(self, self.part, self.threads)
 
 
 class Copy(Queued):
@@ -242,7 +247,8 @@ def call(ufunc: np.ufunc, inputs: tuple[Any, ...], like: Any, out: Any, dtype: n
             given = _operands(inputs)
         frame = caller(frame_at(depth))
         site = None if frame is None else (code_at(ufunc.__name__, frame), frame.f_globals)
-        _give(result, Call(ufunc, given, dtype, errors, site), out is not None)
+        threads = int(result.execution_policy is Execution.SEQ)
+        _give(result, Call(ufunc, given, dtype, errors, site, threads), out is not None)
     return result
 
 
@@ -410,7 +416,7 @@ def folded(c: Any, kind: int) -> Any:
         if _computing.locked() or not _is_temporary(c) or not isinstance(expression, Call) or expression.done[0]:
             return None
         with _computing:
-            words, told = fused_loops.fold(raw(c), expression, c.local_shape, kind)
+            words, told = fused_loops.fold(expression, c.local_shape, kind, expression.threads)
     for one, text in told:
         _warn(one.site, text)
     return words

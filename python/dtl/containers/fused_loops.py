@@ -27,8 +27,12 @@ _TILE = 1 << 18
 #: NumPy's names of errors of floats: in np.geterr, and in warnings. In the order of the bits of bridge.compute.
 _ERRORS = (("divide", "divide by zero"), ("over", "overflow"), ("under", "underflow"), ("invalid", "invalid value"))
 
-#: What the loop takes of an array: the rows of a block, the first of as many, or all of it.
-_ROWS, _BUFFER, _WHOLE = "r", "b", "c"
+#: What the loop takes of an array: the rows of a block, the first of as many (of memory for a block, or of rows that
+#: are all alike), or all of it.
+_ROWS, _BUFFER, _TILED, _WHOLE = "r", "b", "t", "c"
+
+#: For the fold of an expression that is not folded.
+_NO_WORDS: Array = np.zeros(0, np.int64)
 
 #: Memory for the blocks of what is not written to memory, which expressions use one after the other.
 _buffers: list[Array] = []
@@ -55,30 +59,27 @@ class Spread(NamedTuple):
     array: Array
 
 
-def compute(call: Call, target: Array) -> list[tuple[Call, str]]:
-    """Compute an expression, and return what there is to warn of, and of which of its calls."""
+def compute(call: Call, target: Array, threads: int) -> list[tuple[Call, str]]:
+    """Compute an expression, and return what there is to warn of, and of which of its calls.
+
+    At most so many threads compute it; 0 is those that the rank has.
+    """
     if target.size == 0:
         call.done[0] = True
         return []
     program = _Program(call, target.shape, target)
-    return _told(program, program.run(call.done))
+    return _told(program, program.run(call.done, threads))
 
 
-def fold(owner: Any, call: Call, shape: tuple[int, ...], kind: int) -> tuple[Array, list[tuple[Call, str]]]:
-    """Return what the elements of an expression, not written to its owner, are folded to, and what to warn of."""
-    words = np.zeros(4, np.int64)
-    if not math.prod(shape):
-        return words, []
+def fold(call: Call, shape: tuple[int, ...], kind: int, threads: int) -> tuple[Array, list[tuple[Call, str]]]:
+    """Return what the elements of an expression, not written to memory, are folded to, and what to warn of."""
+    size = math.prod(shape)
+    words = np.zeros(8, np.int64)
+    if not size:
+        return words[:4], []
     program = _Program(call, shape)
-    done = 0
-
-    def add(block: Array, out: Array) -> None:
-        nonlocal done
-        bridge.fold_run(owner, block, words, kind, done)
-        done += block.size
-
-    program.steps.append((add, program.result, program.result))
-    return words, _told(program, program.run([False]))
+    told = _told(program, program.run([False], threads, kind, size, words))
+    return words[:4], told
 
 
 def _told(program: _Program, faults: bytes) -> list[tuple[Call, str]]:
@@ -144,12 +145,13 @@ class _Program:
         """Write an array that is spread as often as a block has rows: NumPy is slow where rows are short."""
         rows = self.block // math.prod(row)
         self._arrays[number] = np.broadcast_to(self._arrays[number], (rows, *row)).reshape(-1)
-        self.how = self.how[:number] + _BUFFER + self.how[number + 1 :]
+        self.how = self.how[:number] + _TILED + self.how[number + 1 :]
 
-    def run(self, done: list[bool]) -> bytes:
-        """Do the steps, and set done[0]. Returns the errors of floats in each step, as bits."""
+    def run(self, done: list[bool], threads: int, fold: int = -1, size: int = 0, words: Array = _NO_WORDS) -> bytes:
+        """Do the steps, fold what they make, and set done[0]. Returns the errors of floats in each step, as bits."""
+        how, steps = self.how.encode(), tuple(self.steps)
         with np.errstate(all="call", call=bridge.fault):
-            return bridge.compute(self.block, self._runs(), self.how.encode(), tuple(self.steps), done)
+            return bridge.compute(self.block, self._runs(), how, steps, done, threads, fold, self.result, size, words)
 
     def _runs(self) -> tuple[tuple[int, tuple[Any, ...]], ...]:
         """Return the ranges of rows that each operand has in one array: their numbers, and the arrays."""

@@ -1,0 +1,258 @@
+"""What is computed on the threads of a rank is what one thread computes, to the bit, and what NumPy computes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, Callable, Iterator
+
+import numpy as np
+import pytest
+from divisions import assert_holds
+from programs import run, succeeded
+
+import dtl
+
+pytestmark = pytest.mark.few("looks at the threads of one rank")
+
+#: Every rank has more than two of the pieces in which threads work, and the last is a short one.
+EACH = 300_001
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    before = dtl.get_num_threads()
+    yield dtl.set_num_threads
+    dtl.set_num_threads(before)
+
+
+def arrays(ctx: dtl.Context, dtype: str, count: int = 3) -> list[Any]:
+    rng = np.random.default_rng(7)
+    return [(rng.random(EACH * ctx.size) * 100).astype(dtype) for _ in range(count)]
+
+
+CHAINS: dict[str, Callable[..., Any]] = {
+    "one step": lambda a, b, c: a + b,
+    "a function": lambda a, b, c: np.sqrt(a),
+    "a chain": lambda a, b, c: np.sqrt(a * a + b * b) / (c + 1),
+    "numbers": lambda a, b, c: 2 * a - b * 3 + 1,
+    "comparison": lambda a, b, c: a * 2 > b + c,
+    "comparison with a number": lambda a, b, c: a <= 50,
+    "negated truth": lambda a, b, c: ~(a < b) | (b < c),
+    "casts": lambda a, b, c: a + (b > 50),
+    "a number beyond": lambda a, b, c: (a > 1000) | (b < -1000),
+    "twice": lambda a, b, c: (a + b) * (a + b),
+    "slices": lambda a, b, c: a[1:] - a[:-1] * 2,
+    "backwards": lambda a, b, c: a[::-1] + a[::-1],
+    "floor": lambda a, b, c: (a + 1) // (b + 1) + a % (c + 1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "complex128"])
+def test_chains(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) -> None:
+    given = arrays(ctx, dtype)
+    own = [dtl.DistributedVector.from_numpy(ctx, one) for one in given]
+    for name, chain in CHAINS.items():
+        if np.dtype(dtype).kind == "c" and name in ("floor", "a number beyond", "backwards"):
+            continue
+        with np.errstate(all="ignore"):
+            want, found = chain(*given), set()
+            for n in (1, 2, 4):
+                threads(n)
+                with chain(*own) as made:
+                    part = made.local_view()
+                    assert made.dtype == want.dtype, name
+                    found.add(part.tobytes())
+                    assert_holds(made, want)
+                    del part
+            assert len(found) == 1, name
+
+
+def test_rows_are_spread(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    matrix, row = np.random.default_rng(1).random((EACH * ctx.size // 30, 30)), np.arange(30.0)
+    t = dtl.DistributedTensor.from_numpy(ctx, matrix)
+    for n in (1, 2, 4):
+        threads(n)
+        assert_holds(t - row, matrix - row)
+        assert_holds(t - t.max(axis=0), matrix - matrix.max(axis=0))
+        assert_holds((t * 2 - row) * row, (matrix * 2 - row) * row)
+
+
+def test_in_place(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    given = arrays(ctx, "float64")
+    for n in (1, 2, 4):
+        threads(n)
+        a, b, c = (dtl.DistributedVector.from_numpy(ctx, one) for one in given)
+        a += b + 3 * c
+        a *= a
+        want = given[0] + (given[1] + 3 * given[2])
+        assert_holds(a, want * want)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex128", "bool"])
+def test_what_is_folded_at_once_has_the_bits_of_what_is_stored(
+    ctx: dtl.Context, dtype: str, threads: Callable[[int], None]
+) -> None:
+    given = arrays(ctx, dtype, 2)
+    for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
+        found = set()
+        a, b = (dtl.DistributedVector.from_numpy(ctx, one, execution=policy) for one in given)
+        for n in (1, 2, 4):
+            threads(n)
+            stored = a * b
+            for fold in (dtl.sum, dtl.mean):
+                assert fold(a * b).tobytes() == fold(stored).tobytes()
+            found.add(dtl.sum(stored).tobytes())
+        assert len(found) == 1
+
+
+def test_policies_have_the_same_results(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    whole = arrays(ctx, "float64", 1)[0] - 50
+    found = set()
+    for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
+        for n in (1, 2, 4):
+            threads(n)
+            with dtl.DistributedVector.from_numpy(ctx, whole, execution=policy) as vec:
+                assert vec.execution_policy is policy
+                numbers = [f(vec) for f in (dtl.sum, dtl.mean, dtl.std, dtl.var, dtl.norm, dtl.prod, dtl.min)]
+                with dtl.cumsum(vec) as sums:
+                    assert sums.execution_policy is policy
+                    numbers.append(sums.local_view())
+                    found.add(b"".join([one.tobytes() for one in numbers]))
+                    del numbers
+    assert len(found) == 1
+
+
+def test_default_is_several_threads(ctx: dtl.Context) -> None:
+    made = [dtl.DistributedVector(ctx, 5), dtl.zeros(ctx, 5), dtl.arange(ctx, 5), dtl.asarray(ctx, np.arange(5.0))]
+    made += [made[-1] + 1, made[-1][1:], dtl.DistributedTensor(ctx, (3, 4)), dtl.cumsum(made[0]), dtl.full(ctx, 5, 2.0)]
+    assert {c.execution_policy for c in made} == {dtl.EXEC_PAR}
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_errors_of_floats_are_those_of_one_thread(ctx: dtl.Context, n: int, threads: Callable[[int], None]) -> None:
+    threads(n)
+    zeros = np.ones(EACH * ctx.size)
+    zeros[-1] = 0  # in the last piece of the last rank
+    huge, tiny = np.full(EACH * ctx.size, 1e300), np.full(EACH * ctx.size, 1e-300)
+    vec, big, small = (dtl.DistributedVector.from_numpy(ctx, one) for one in (zeros, huge, tiny))
+    last = ctx.rank == ctx.size - 1
+    for make, text, here in [
+        (lambda: 1 / vec, "divide by zero encountered in divide", last),
+        (lambda: 0 / vec, "invalid value encountered in divide", last),
+        (lambda: big * big, "overflow encountered in multiply", True),
+        (lambda: np.sqrt(-big), "invalid value encountered in sqrt", True),
+        (lambda: vec + vec, "", False),
+        (lambda: small * small, "", False),  # NumPy ignores underflows unless it is told otherwise
+    ]:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            make().local_view()
+        found = [str(one.message).replace("true_divide", "divide") for one in told]
+        assert found == ([text] if here else []), text
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            make().local_view()
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        (big * big).local_view()
+
+
+def test_numbers_that_numpy_computes_with_in_another_type(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    threads(2)
+    for dtype, number in [("float32", np.float64(0.1)), ("int64", 2.5), ("uint8", 3), ("int64", 2**60 + 1)]:
+        (whole,) = arrays(ctx, dtype, 1)
+        vec = dtl.DistributedVector.from_numpy(ctx, whole)
+        for of in (np.multiply, np.greater, np.equal):
+            assert_holds(of(vec, number), of(whole, number))
+
+
+@pytest.mark.jobs("starts processes")
+class TestPrograms:
+    def test_environment(self) -> None:
+        show = "import dtl; print(dtl.get_num_threads())"
+        for environment, want in [
+            ({"OMP_NUM_THREADS": "3"}, 3),
+            ({"OMP_NUM_THREADS": "3,2"}, 3),
+            ({"OMP_NUM_THREADS": "3", "DTL_NUM_THREADS": "5"}, 5),
+        ]:
+            assert succeeded(run([sys.executable, "-c", show], **environment)) == f"{want}\n"
+
+    def test_no_thread_is_made_for_one(self) -> None:
+        """One thread computes alone, however large a part is; with two, one more does."""
+        program = """
+import os, numpy as np, dtl
+ctx = dtl.Context()
+v = dtl.DistributedVector(ctx, 3_000_000, fill=2.0)
+def threads(): return len(os.listdir("/proc/self/task"))
+dtl.set_num_threads(1)
+before = threads()
+np.sqrt(v * v).local_view(); v.sum(); dtl.sort(v)
+print(threads() - before)
+"""
+        assert succeeded(run([sys.executable, "-c", program], DTL_BACKEND="cpu")) == "0\n"
+
+    def test_interrupted(self) -> None:
+        """Ctrl-C raises at the end of a call, and what is computed next is right."""
+        program = """
+import os, signal, threading, numpy as np, dtl
+ctx = dtl.Context()
+v = dtl.DistributedVector(ctx, 600_000, fill=0.5)
+caught = 0
+for turn in range(6):
+    timer = threading.Timer(0.003 * turn, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        for _ in range(10):
+            w = np.sin(v) * v + np.cos(v)
+            w.local_view()
+            v.sum()
+        timer.join()
+    except KeyboardInterrupt:
+        caught += 1
+        timer.join()
+one = np.float64(0.5)
+assert caught
+assert (np.sin(v) * v + np.cos(v)).max() == np.sin(np.full(8, 0.5))[0] * one + np.cos(np.full(8, 0.5))[0]
+print("right")
+"""
+        assert succeeded(run([sys.executable, "-c", program], DTL_NUM_THREADS="2", DTL_BACKEND="cpu")) == "right\n"
+
+    def test_threads_of_a_program_beside(self) -> None:
+        """Python's threads compute at once, each with containers of its own."""
+        program = """
+import threading, numpy as np, dtl
+found = []
+def work(seed):
+    ctx = dtl.Context()
+    whole = np.random.default_rng(seed).random(600_000)
+    v = dtl.DistributedVector.from_numpy(ctx, whole)
+    for _ in range(5):
+        found.append(np.array_equal((np.sqrt(v) + v * v).local_view(), np.sqrt(whole) + whole * whole))
+        with v.copy() as other:
+            dtl.sort(other)
+            found.append(np.array_equal(other.local_view(), np.sort(whole)))
+workers = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+[one.start() for one in workers]; [one.join() for one in workers]
+print(len(found), all(found))
+"""
+        assert succeeded(run([sys.executable, "-c", program], DTL_NUM_THREADS="2", DTL_BACKEND="cpu")) == "40 True\n"
+
+    def test_a_child_of_fork_ends(self) -> None:
+        """A program that has computed on threads and forks goes on; its child ends."""
+        program = """
+import os, numpy as np, dtl
+ctx = dtl.Context()
+v = dtl.DistributedVector(ctx, 1_000_000, fill=2.0)
+assert np.sqrt(v).sum() > 0
+child = os.fork()
+if not child:
+    try:
+        dtl.Context()
+    except dtl.DTLError as error:
+        os._exit(3)
+    os._exit(4)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), (v + v).sum())
+"""
+        assert (
+            succeeded(run([sys.executable, "-c", program], DTL_NUM_THREADS="2", DTL_BACKEND="cpu")) == "3 4000000.0\n"
+        )
