@@ -104,8 +104,8 @@ def chain(
     others = {id(each): made_of(each, random.Random(seeds[1]), keys) for each in (ctx, alone)}
     done: list[str] = [f"{one.to_arrow().to_pydict()} of {one.dtypes}"]
     for _ in range(rng.choice([1, 2, 4, 6])):
-        step = rng.choice(STEPS)(rng, one, others)
-        if step is None:
+        step = next(filter(None, (rng.choice(STEPS)(rng, one, others) for _ in range(5))), None)
+        if step is None:  # none of those that were drawn suits the columns
             continue
         done.append(step.words)
         begins(f"{name}: {done[-1]}")
@@ -345,6 +345,10 @@ def _known(kind: Any, rng: random.Random) -> list[str]:
     if _number(kind) or rng.random() < 0.1:
         return list(AGGREGATES)
     exact = ["sum", "mean", "median", "var", "std"] if pa.types.is_decimal(kind) else []
+    if pa.types.is_boolean(kind):
+        exact = ["sum", "mean", "any", "all"]
+    elif pa.types.is_temporal(kind):
+        exact = ["mean", "median", *(["sum"] if pa.types.is_duration(kind) else [])]
     return [*exact, "min", "max", "count", "size", "nunique", "first", "last", "list"]
 
 
@@ -354,8 +358,8 @@ def _as_polars(kind: Any, how: str) -> bool:
         return not pa.types.is_nested(kind) or how in ("count", "size", "first", "last", "list")
     if pa.types.is_null(kind):
         return False
-    if how == "sum":
-        return not pa.types.is_temporal(kind)
+    if how == "sum" or pa.types.is_boolean(kind):
+        return how in ("sum", "mean", "any", "all")
     # Means and quantiles of times and of decimals are rounded in other ways.
     return _number(kind)
 
