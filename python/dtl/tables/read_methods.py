@@ -300,8 +300,9 @@ class ReadMethods(HasRows):
         twice or not at all.
 
         Tried with SQLite, and with PostgreSQL 15 by the driver of ADBC 1.13, psycopg 3.3, psycopg2 2.9 and pg8000 1.31.
-        PostgreSQL's ``numeric`` becomes decimals. ADBC's driver returns ``money`` as integers of cents, and an array of
-        two dimensions as one list: a cast in the query, to ``numeric`` or ``text``, tells what is meant.
+        PostgreSQL's ``numeric`` becomes decimals. An infinite time is refused; psycopg2 makes it one at the end of the
+        year 9999. ADBC's driver returns ``money`` as integers of cents, and an array of two dimensions as one list: a
+        cast in the query, to ``numeric`` or ``text``, tells what is meant.
 
         Examples
         --------

@@ -14,7 +14,7 @@ from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..io.formats import needs
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import common, converted_to, is_decimal, normalized
+from .arrow_types import NANOSECONDS, common, converted_to, is_decimal, normalized
 from .exchange import balanced
 from .key_types import decimals
 from .making import settled, table_of, whole_column
@@ -26,6 +26,10 @@ _DRIVERS = {
     "postgresql": "adbc-driver-postgresql",
     "postgres": "adbc-driver-postgresql",
 }
+
+
+#: The first day that PostgreSQL has, of the year 4713 before Christ, counted from that of 1970.
+_FIRST_DAY = -2_440_589
 
 
 def read_sql(ctx: Context, op: str, query: Any, connection: Any, partition_on: Any) -> Rows:
@@ -151,13 +155,27 @@ def _fetched(connect: Callable[[], Any], query: str) -> Any:
         cursor.execute(query)
         fetch = getattr(cursor, "fetch_arrow_table", None) or getattr(cursor, "to_arrow_table", None)
         if fetch is not None:
-            return normalized(_with_decimals(table_of(arrow(), fetch())))
+            return normalized(_with_decimals(_finite(table_of(arrow(), fetch()))))
         if not cursor.description:
             raise InvalidArgumentError("the query returns no rows: it is no SELECT")
         columns = list(zip(*cursor.fetchall())) or [()] * len(cursor.description)
         names = [name for name, *_ in cursor.description]
         made = [whole_column(f"the column {name!r}", list(values)) for name, values in zip(names, columns)]
         return normalized(arrow().table(made, names=names))
+
+
+def _finite(table: Any) -> Any:
+    """Return a table, unless it has infinite times of PostgreSQL's, which the driver of ADBC makes times long ago."""
+    pa = arrow()
+    for name, column in zip(table.column_names, table.columns):
+        kind = column.type
+        if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
+            continue
+        first = pa.compute.min(column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())).as_py()
+        per_day = 1 if kind.bit_width == 32 else NANOSECONDS["D"] // NANOSECONDS[kind.unit]
+        if first is not None and first // per_day < _FIRST_DAY:
+            raise InvalidArgumentError(f"the column {name!r} has a time that is infinite, or after the year 294246")
+    return table
 
 
 def _with_decimals(table: Any) -> Any:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Callable
 
+import numpy as np
 import pytest
 from test_table import everywhere
 
@@ -132,13 +133,13 @@ def test_decimals_of_more_digits_on_a_rank(ctx: dtl.Context, folder: str, key: A
     assert by_money["money"].sum() == 6
 
 
-class _Numeric:
-    """A connection and cursor that return PostgreSQL's numeric as the driver of ADBC does."""
+class _Arrow:
+    """A connection and cursor that return a column as the driver of ADBC does."""
 
     description = ()
 
-    def __init__(self, texts: list[Any]) -> None:
-        self._texts = pa.array(texts, pa.string())
+    def __init__(self, column: Any) -> None:
+        self._column = column
 
     def cursor(self) -> Any:
         return self
@@ -147,8 +148,7 @@ class _Numeric:
         pass
 
     def fetch_arrow_table(self) -> Any:
-        numeric = pa.opaque(pa.string(), "numeric", "PostgreSQL")
-        return pa.table({"n": pa.ExtensionArray.from_storage(numeric, self._texts)})
+        return pa.table({"n": self._column})
 
     def close(self) -> None:
         pass
@@ -156,6 +156,10 @@ class _Numeric:
 
 @pytest.mark.skipif(not hasattr(pa, "opaque"), reason="before pyarrow 18 there is no such type; runs with later ones")
 def test_numbers_that_are_text(ctx: dtl.Context) -> None:
+    def numeric(texts: list[Any]) -> _Arrow:
+        kind = pa.opaque(pa.string(), "numeric", "PostgreSQL")
+        return _Arrow(pa.ExtensionArray.from_storage(kind, pa.array(texts, pa.string())))
+
     for texts, kind in (
         (["1.25", None, "-123456.5", "0"], pa.decimal128(8, 2)),
         (["7", "-10"], pa.decimal128(2, 0)),
@@ -163,11 +167,26 @@ def test_numbers_that_are_text(ctx: dtl.Context) -> None:
         ([], pa.decimal128(1, 0)),
         (["9" * 40 + ".5"], pa.decimal256(41, 1)),
     ):
-        table = dtl.read_sql(ctx, "SELECT n", functools.partial(_Numeric, texts))
+        table = dtl.read_sql(ctx, "SELECT n", functools.partial(numeric, texts))
         assert table.dtypes == {"n": kind}
         assert everywhere(table)["n"].to_pylist() == [None if text is None else Decimal(text) for text in texts]
     with pytest.raises(ValueError, match=r"'n' of numeric, which CAST\(\.\.\. AS double precision\) makes.*'nan'"):
-        dtl.read_sql(ctx, "SELECT n", lambda: _Numeric(["1.5", "nan"]))
+        dtl.read_sql(ctx, "SELECT n", lambda: numeric(["1.5", "nan"]))
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.date32()], ids=str)
+def test_times_that_are_infinite(ctx: dtl.Context, kind: Any) -> None:
+    """Which the driver of ADBC counts from 1970, beyond the range of the integers."""
+    width, since = (np.int32, 10957) if kind == pa.date32() else (np.int64, 10957 * 86400 * 10**6)
+    for infinite in (np.iinfo(width).max, np.iinfo(width).min):
+        numbers = np.array([0, infinite], width)
+        with np.errstate(over="ignore"):
+            column = pa.array(numbers + width(since)).cast(kind)
+        with pytest.raises(ValueError, match="'n' has a time that is infinite"):
+            dtl.read_sql(ctx, "SELECT n", functools.partial(_Arrow, column))
+    column = pa.array(np.array([0, -2_440_000 * (since // 10957)], width)).cast(kind)
+    table = dtl.read_sql(ctx, "SELECT n", functools.partial(_Arrow, column))
+    assert everywhere(table)["n"].combine_chunks().equals(column)
 
 
 def test_no_connection(ctx: dtl.Context, folder: str) -> None:
