@@ -537,7 +537,9 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
             import polars
         except ImportError as error:
             raise needs("polars", "to_polars", error) from None
-        return polars.from_arrow(whole)
+        frame: Any = polars.from_arrow(whole.rename_columns([str(place) for place in range(whole.num_columns)]))
+        frame.columns = whole.column_names  # of which from_arrow has another for ""
+        return frame
 
     @collective
     def to_columns(

@@ -266,6 +266,9 @@ def test_to_polars(ctx: dtl.Context) -> None:
     if found is not None:
         assert found["n"].to_list() == WHOLE["n"].to_pylist()
         assert found["kind"].to_list() == WHOLE["kind"].to_pylist()
+    unnamed = dtl.Table(ctx, {"k": [1], "": [2], "column_1": [3]}).to_polars()
+    if unnamed is not None:
+        assert unnamed.to_dict(as_series=False) == {"k": [1], "": [2], "column_1": [3]}
     given = polars.DataFrame({"a": [1, None], "b": ["x", None]})
     again = dtl.Table.from_arrow(ctx, given if ctx.is_root else None)
     assert everywhere(again).to_pydict() == {"a": [1, None], "b": ["x", None]}
