@@ -14,6 +14,8 @@ from .. import __version__
 from .._native import library
 from .._native.callsite import PACKAGE
 from .._native.objects import handle_of
+from .._native.threads import get_num_threads
+from ..exceptions import InvalidArgumentError
 from ..runtime import backends
 from ..runtime import mpi as _mpi
 from ..runtime.context import Context
@@ -38,6 +40,7 @@ def _lines() -> Iterator[tuple[str, str]]:
     yield "dtl", f"{__version__} in {os.path.dirname(PACKAGE)}"
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"
     yield "NumPy", np.__version__
+    yield "threads", _threads()
     usable = backends.available()
     yield "backends", ", ".join(usable)
     name = backends.name()
@@ -64,6 +67,16 @@ def _lines() -> Iterator[tuple[str, str]]:
         if reason is not None:
             yield f"no {name}", reason
     yield from _mpi_lines()
+
+
+def _threads() -> str:
+    """Return on how many threads a program that is started as this one was computes."""
+    try:
+        many = get_num_threads()
+    except InvalidArgumentError as error:
+        return str(error)
+    said = [name for name in ("DTL_NUM_THREADS", "OMP_NUM_THREADS") if os.environ.get(name)]
+    return f"{many} for a rank that is started as this program was, from {said[0] if said else 'its processors'}"
 
 
 #: Prints why MPI reaches no memory of GPUs, if it does not.

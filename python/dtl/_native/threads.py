@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
+import sys
 
 from ..exceptions import InvalidArgumentError
 from ..policies import Execution
@@ -39,6 +42,9 @@ def set_num_threads(n: int) -> None:
     group grants less time, as for a container with ``--cpus=4``, that is divided by the number of ranks in place of the
     processors.
 
+    This function also limits the threads of pyarrow, if it has been imported, and those of BLAS, if the package
+    threadpoolctl is installed: DTL's threads rest while they compute.
+
     Examples
     --------
     >>> import dtl
@@ -52,6 +58,7 @@ def set_num_threads(n: int) -> None:
         raise InvalidArgumentError(f"{number} threads: there must be at least 1")
     _stated = True
     _choose(number)
+    _limit_others(number)
 
 
 def get_num_threads() -> int:
@@ -71,6 +78,14 @@ def _of_openmp() -> int:
     """Return how many threads OMP_NUM_THREADS says, for the outermost of its levels; 0 where it says nothing."""
     words = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     return int(words) if words.isdecimal() and len(words) < 10 else 0
+
+
+def _limit_others(number: int) -> None:
+    """Have other libraries, which compute while the threads here rest, use as many."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].set_cpu_count(number)
+    if importlib.util.find_spec("threadpoolctl") is not None:
+        importlib.import_module("threadpoolctl").threadpool_limits(limits=number, user_api="blas")
 
 
 def _choose(number: int) -> None:

