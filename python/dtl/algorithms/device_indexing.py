@@ -45,7 +45,7 @@ class IndexedElements:
 
     def __init__(self, of: Any, indices: Any, rows: bool = False) -> None:
         row = of.global_size // max(of.shape[0], 1)
-        first = 0 if _whole(of) else of.local_offset * (1 if rows else row)
+        first = 0 if _has_all(of) else of.local_offset * (1 if rows else row)
         self._of = of
         self._row = row if rows else 1
         self._indices = indices
@@ -56,7 +56,7 @@ class IndexedElements:
     def take(self, made: Any, op: str = "take") -> None:
         """Write the elements to a container that is laid out as the indices are, with rows beside them. Collective."""
         device.take_where(made, self._of, self._places, self._here)
-        if not _whole(self._of):
+        if not _has_all(self._of):
             got = elements_at(self._of, self._elsewhere())
             device.put_where(made, self._away, got)
         end_write(made, op)
@@ -67,14 +67,14 @@ class IndexedElements:
         They are the same for all indices, or one of those stays whose indices are alike.
         """
         if not same and self._row * self._of.dtype.itemsize not in _AT_ONCE:
-            self._here = self._last()
+            self._here = self._last_of_alike()
         device.put_at(self._of, values, self._places, self._here)
-        if not _whole(self._indices):  # else each rank has written what it has
+        if not _has_all(self._indices):  # else each rank has written what it has
             given = as_carried(self._of, device.chosen(values, self._away).to_numpy().reshape(-1))
             bridge.put(self._of, self._elsewhere(), given)
         end_write(self._of, op)
 
-    def _last(self) -> Any:
+    def _last_of_alike(self) -> Any:
         """Return where indices of this rank's part are, of several alike one: threads write in no order."""
         of, numbers = self._of, _numbered(self._indices, 0)
         one = Division(division_of(of).partition, division_of(of).block_size, division_of(of).sizes)
@@ -107,14 +107,14 @@ def along(a: Any, indices: Any, dim: int) -> Any:
     """Return the indices in C order of what a container's indices along a dimension choose, line by line."""
     given = from_start(indices, a.shape[dim])
     inner = math.prod(a.shape[dim + 1 :])
-    at = _numbered(indices, _first(indices))  # the index in C order among all
+    at = _numbered(indices, _first_index(indices))  # the index in C order among all
     before = at // max(indices.shape[dim] * inner, 1)
     return (before * a.shape[dim] + given) * inner + at % max(inner, 1)
 
 
 def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
     """Return a container of one extent along some dimensions, spread along these over another one. Collective."""
-    at: Any = _numbered(like, _first(like))
+    at: Any = _numbered(like, _first_index(like))
     place, stride, inner = at * 0, 1, 1
     for d in reversed(range(like.ndim)):
         if d not in dims:
@@ -122,22 +122,22 @@ def spread_lines(of: Any, like: Any, dims: tuple[int, ...]) -> Any:
             stride *= like.shape[d]
         inner *= max(like.shape[d], 1)
     made = new_like(like, of.dtype)
-    IndexedElements(of if _whole(of) else redivided(of, REPLICATED), place).take(made)
+    IndexedElements(of if _has_all(of) else redivided(of, REPLICATED), place).take(made)
     return made
 
 
 def indices_of(like: Any) -> Any:
     """Return a container on the GPU of the index in C order of each element of another one. Not collective."""
-    if _whole(like) or device.is_a_range(like):
-        return _numbered(like, _first(like))
+    if _has_all(like) or device.is_a_range(like):
+        return _numbered(like, _first_index(like))
     made = new_like(like, np.dtype(np.int64))
     set_part(made, linear_indices(like))
     return made
 
 
-def _first(of: Any) -> int:
+def _first_index(of: Any) -> int:
     """Return the index in C order of this rank's first element."""
-    return 0 if _whole(of) else int(of.local_offset * (of.global_size // max(of.shape[0], 1)))
+    return 0 if _has_all(of) else int(of.local_offset * (of.global_size // max(of.shape[0], 1)))
 
 
 def _numbered(like: Any, first: int) -> Any:
@@ -215,7 +215,7 @@ def _rows_at(of: Any, indices: Any) -> IndexedElements:
     return IndexedElements(of, np.where(moved < 0, moved + of.shape[0], moved), rows=True)
 
 
-def _whole(c: Any) -> bool:
+def _has_all(c: Any) -> bool:
     """Say whether each rank has all elements."""
     return bool(c.partition_policy is Partition.REPLICATED or c.context.size == 1)
 

@@ -108,10 +108,10 @@ def _edges(columns: list[Any], bins: Any, limits: Any) -> list[Array]:
     ends = [None] * len(columns) if limits is None else list(limits)
     if len(ends) != len(columns):
         raise InvalidArgumentError("range argument must have one entry per dimension")
-    return [_along(c, n, of, d) for d, (c, n, of) in enumerate(zip(columns, given, ends))]
+    return [_bins_along(c, n, of, d) for d, (c, n, of) in enumerate(zip(columns, given, ends))]
 
 
-def _along(c: Any, bins: Any, limits: Any, d: int) -> Array:
+def _bins_along(c: Any, bins: Any, limits: Any, d: int) -> Array:
     if np.ndim(bins):
         edges = np.asarray(on_every_rank(bins, c))
         if edges.ndim != 1 or (edges[:-1] > edges[1:]).any():

@@ -304,7 +304,7 @@ class GroupBy:
         if name in ("first", "last"):
             ends = self._begins if name == "first" else self._begins + self._lengths - 1
             runs = (self._order.local_view()[ends],)
-            return np.asarray(values.get(self._whole(runs, _first if name == "first" else _last)[0]))
+            return np.asarray(values.get(self._of_whole_groups(runs, _first if name == "first" else _last)[0]))
         if name in ("median", "nunique"):
             return self._of_sorted_values(values, name)
         return self._reduced(values, reduction(name, None, values.dtype))
@@ -321,7 +321,7 @@ class GroupBy:
             made[runs][inner] = by.finish(tuple(each[inner] for each in found), counts[inner])
             ends.append([each[[0, -1][: len(counts)]] for each in found])
         both = tuple(np.concatenate(each)[[0, -1][: len(begins)]] for each in zip(*ends))
-        whole = self._whole(both, by.merge)
+        whole = self._of_whole_groups(both, by.merge)
         made, counts = made[int(self._continues) :], lengths[int(self._continues) :]
         if by.name in ("mean", "var", "std"):
             counts = self._count()
@@ -331,7 +331,7 @@ class GroupBy:
 
     def _count(self) -> Array:
         """Return how many elements each group has that starts on this rank. Collective."""
-        counts: Array = self._whole((self._lengths,), lambda a, b: (a[0] + b[0],))[0]
+        counts: Array = self._of_whole_groups((self._lengths,), lambda a, b: (a[0] + b[0],))[0]
         return counts
 
     def _of_sorted_values(self, values: Any, name: str) -> Array:
@@ -342,7 +342,7 @@ class GroupBy:
             new = changes(ctx, part)
             new[self._begins[int(self._continues) :]] = True
             numbers = (np.add.reduceat(new, self._begins, dtype=np.int64),)
-            return np.asarray(self._whole(numbers, lambda a, b: (a[0] + b[0],))[0])
+            return np.asarray(self._of_whole_groups(numbers, lambda a, b: (a[0] + b[0],))[0])
         first, count = self._ranges()
         begins, made = (
             self._begins[int(self._continues) :],
@@ -378,7 +378,7 @@ class GroupBy:
         dtypes = [dtype for dtype in allgather_object(ctx, made.dtype if len(made) else None) if dtype is not None]
         return made.astype(np.result_type(*dtypes)) if dtypes else made
 
-    def _whole(self, runs: Arrays, merge: Callable[[Arrays, Arrays], Arrays]) -> Arrays:
+    def _of_whole_groups(self, runs: Arrays, merge: Callable[[Arrays, Arrays], Arrays]) -> Arrays:
         """Return what is made of whole groups, given what is made of each run of this rank. Collective."""
         mine = np.zeros(1, [(f"part {i}", part.dtype) for i, part in enumerate(runs)])
         for name, part in zip(mine.dtype.names or (), runs):

@@ -243,14 +243,14 @@ def _pairs(ctx: Any, found: _Matches) -> tuple[DistributedVector, DistributedVec
         # This rank makes all pairs of its rows, but only some of its first row's and its last row's.
         skipped = np.maximum(start - before, 0)
         lengths = np.minimum(counts, stop - before) - skipped
-        wanted, at = _wanted(first + skipped, lengths, lengths == counts)
+        wanted, at = _places_in_ranges(first + skipped, lengths, lengths == counts)
     rights = found.order.get(wanted)
     with local_step(ctx, "join"):
         left, right = np.repeat(indices, lengths), rights[_ranges(at, lengths)]
     return from_parts(DistributedVector, ctx, left), from_parts(DistributedVector, ctx, right)
 
 
-def _wanted(starts: Array, lengths: Array, complete: Array) -> tuple[Array, Array]:
+def _places_in_ranges(starts: Array, lengths: Array, complete: Array) -> tuple[Array, Array]:
     """Return the places in ranges, and where each range's are among them. Complete ranges of one start come once.
 
     The complete ones stand in ascending order, and no other range of a start lies outside of the complete one.

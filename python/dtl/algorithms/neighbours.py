@@ -36,7 +36,7 @@ _np_gradient: Any = np.gradient  # whose overloads are for arrays of known dimen
 _MARGIN = 2
 
 
-def _whole(c: DistributedContainer) -> Array:
+def _on_each_rank(c: DistributedContainer) -> Array:
     """Return all elements of a container, which are few, on every rank. Collective."""
     return rows_between(c, 0, c.shape[0])
 
@@ -79,7 +79,7 @@ def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     if dim == 0 and divided_dimensions(f) == {0}:
         return _gradient_of_rows(f, spacing, edge_order, result)
     whole = undivided(f, dim)
-    steps = _whole(spacing) if isinstance(spacing, DistributedContainer) else spacing
+    steps = _on_each_rank(spacing) if isinstance(spacing, DistributedContainer) else spacing
     made = new_like(whole, result)
     part = whole.local_view()
     if part.size:
@@ -171,7 +171,7 @@ def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[..., Arra
     first = containers[0]
     words = "".join(f", an array with fingerprint {fingerprint(array)}" for array in given)
     share(first, name, f"mode {mode}{words}", also=containers[1:])
-    taps = _whole(short) if isinstance(short, DistributedContainer) else np.asarray(short)
+    taps = _on_each_rank(short) if isinstance(short, DistributedContainer) else np.asarray(short)
     n, m = long.shape[0], len(taps)
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     length = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]

@@ -236,7 +236,7 @@ def _cumulated_here(name: str, op: int, a: Any, axis: Any, dtype: Any, exclusive
 def _by_dimension(name: str, op: int, a: Any, dim: int, exclusive: Any) -> Any:
     if a.ndim == 1 and not kind_of(a.dtype).is_date:
         return scanned(op, a, exclusive)
-    return _along(name, op, a, dim, exclusive)
+    return _scanned_along(name, op, a, dim, exclusive)
 
 
 def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
@@ -329,7 +329,7 @@ def scanned(op: int, a: DistributedContainer, exclusive: Any = False) -> Any:
 
 
 @computes_wider(2)
-def _along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
+def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclusive: Any) -> Any:
     """Scan along one dimension of several: NumPy scans each rank's part, and the ranks share what those come to."""
     share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""))
     ufunc = UFUNCS[op]
@@ -442,7 +442,7 @@ def _exchanged(ctx: Any, flat: Any, counts: Any) -> Any:
 
 def _by_blocks(name: str, op: int, a: DistributedContainer, exclusive: Any) -> Any:
     blocks = redivided(a, BLOCK)
-    made = _along(name, op, blocks, 0, exclusive)
+    made = _scanned_along(name, op, blocks, 0, exclusive)
     result = new_like(a, made.dtype)
     move_all(result, made)
     made.close()

@@ -62,7 +62,7 @@ def find(c: DistributedContainer, value: Any) -> int | None:
     ...     dtl.find(vec, 1), dtl.find(vec, 2), dtl.count(vec, 1)
     (1, None, 2)
     """
-    wanted = _wanted("find", c, value)
+    wanted = _as_element("find", c, value)
     found: int | None = computed("find", _found, (c, value, wanted), _found_there)
     return found
 
@@ -74,7 +74,7 @@ def _found(c: DistributedContainer, value: Any, wanted: Any) -> int | None:
             if equal.any():
                 here = at + int(equal.argmax())
                 break
-    return _first(c, "find", f"value {value!r}", here)
+    return _lowest_index(c, "find", f"value {value!r}", here)
 
 
 def _found_there(c: DistributedContainer, value: Any, wanted: Any) -> int | None:
@@ -128,7 +128,7 @@ def find_if(
 
 def _found_if(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> int | None:
     mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
-    return _first(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
+    return _lowest_index(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
 
 
 def _found_if_there(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> int | None:
@@ -142,7 +142,7 @@ def count(c: DistributedContainer, value: Any) -> int:
 
     Parameters and errors are those of ``find``. Elements are compared with the value as there.
     """
-    return int(computed("count", _counted, (c, value, _wanted("count", c, value)), _counted_there))
+    return int(computed("count", _counted, (c, value, _as_element("count", c, value)), _counted_there))
 
 
 def _counted(c: DistributedContainer, value: Any, wanted: Any) -> int:
@@ -205,7 +205,7 @@ def none_of(
     return _count_true("none_of", c, f, elementwise, library) == 0
 
 
-def _wanted(op: str, c: DistributedContainer, value: Any) -> Any:
+def _as_element(op: str, c: DistributedContainer, value: Any) -> Any:
     """Return a value as an element; None where no element equals it."""
     check_container("c", c)
     refuse_closed(c)
@@ -262,7 +262,7 @@ def _true_there(op: str, c: DistributedContainer, f: Any, library: Any, elementw
     return true
 
 
-def _first(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:
+def _lowest_index(c: DistributedContainer, op: str, words: str, here: int | None) -> int | None:
     """Return the lowest global index of what the ranks found, each at a local position in C order."""
     index = _NOWHERE if here is None else library.container_index(handle_of(c), here)
     lowest = int(share(c, op, words, (index,))[:, 0].min())

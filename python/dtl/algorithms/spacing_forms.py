@@ -33,7 +33,7 @@ def linspace(
     start, stop = as_array(start) * 1.0, as_array(stop) * 1.0
     kind = _common(start, stop, count)
     across = np.subtract(stop, start, dtype=kind)
-    places = _along(np.arange(0, count, dtype=kind), across.ndim)
+    places = _before_dimensions(np.arange(0, count, dtype=kind), across.ndim)
     intervals = count - 1 if endpoint else count
     step: Any = across / intervals if intervals > 0 else np.nan
     by_step = intervals > 0 and not bool((step == 0).any())
@@ -74,7 +74,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
     sign = np.sign(first)
     first, last = first / sign, last / sign
     values = logspace(np.log10(first), np.log10(last), count, endpoint, dtype=kind)
-    places = _along(np.arange(count), values.ndim - 1)
+    places = _before_dimensions(np.arange(count), values.ndim - 1)
     if count:
         values = np.where(places == 0, first, values)
     if endpoint and count > 1:
@@ -97,7 +97,7 @@ def _common(start: Any, stop: Any, count: int) -> np.dtype[Any]:
     return kind
 
 
-def _along(places: Any, ndim: int) -> Any:
+def _before_dimensions(places: Any, ndim: int) -> Any:
     """Return numbers along a dimension before others."""
     return places.reshape(-1, *(1,) * ndim)
 

@@ -120,7 +120,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     check_inside(chosen, extent)
     chosen = from_start(chosen, extent).astype(np.int64)
     share(a, "take", f"axis {axis}, indices with fingerprint {fingerprint(chosen)}", anywhere=True)
-    made = _taken(a, chosen, dim)
+    made = _taken_by_array(a, chosen, dim)
     if isinstance(made, DistributedContainer):
         note_meaning(made, noted_meaning(a))
     return made
@@ -141,7 +141,7 @@ def _looked_up(a: Any, indices: Any, axis: Any) -> Any:
     return elementwise("take", lambda own: flat[from_start(own, extent)], (indices,), table.dtype)
 
 
-def _taken(a: Any, chosen: Array, dim: int | None) -> Any:
+def _taken_by_array(a: Any, chosen: Array, dim: int | None) -> Any:
     """Return what indices, the same on every rank, choose. Collective."""
     if not chosen.ndim and (dim is None or a.ndim == 1):
         return as_elements(a, bridge.take(a, chosen))[()]

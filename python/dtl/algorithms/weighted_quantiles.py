@@ -41,8 +41,8 @@ def weighted(
     if statistics.any(heavy < 0):
         raise InvalidArgumentError("Weights must be non-negative.")
     if len(dims) < c.ndim:
-        return _along(c, q, dims, bool(keepdims), heavy, function)
-    found = _whole(ravel(c), q.ravel(), ravel(heavy), function is np.nanquantile).reshape(q.shape)
+        return _quantiles_along(c, q, dims, bool(keepdims), heavy, function)
+    found = _quantiles_of_vector(ravel(c), q.ravel(), ravel(heavy), function is np.nanquantile).reshape(q.shape)
     return found.reshape(q.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
@@ -61,7 +61,7 @@ def _check_sums(sums: Any) -> None:
         raise InvalidArgumentError("Weights included NaN, inf or were all zero.")
 
 
-def _whole(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
+def _quantiles_of_vector(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
     """Return quantiles of a vector. Collective."""
     if without_nan:
         numbers = ~np.isnan(line)
@@ -82,7 +82,9 @@ def _whole(line: Any, q: Array, heavy: Any, without_nan: bool) -> Array:
     return np.asarray(line.get(np.minimum(places, len(line) - 1)))
 
 
-def _along(c: Any, q: Array, dims: tuple[int, ...], keepdims: bool, heavy: Any, function: Callable[..., Any]) -> Any:
+def _quantiles_along(
+    c: Any, q: Array, dims: tuple[int, ...], keepdims: bool, heavy: Any, function: Callable[..., Any]
+) -> Any:
     """Return quantiles along dimensions, by NumPy's function of whole lines on each rank. Collective."""
     if not hasattr(np, "unstack"):
         raise InvalidArgumentError(f"weights with axis need NumPy 2.1 or later; this is {np.__version__}")

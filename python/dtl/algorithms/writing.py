@@ -36,7 +36,7 @@ from .scan import cumsum
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def _placed(indices: Array, extent: int, mode: Any) -> Array:
+def _inside_extent(indices: Array, extent: int, mode: Any) -> Array:
     """Return indices inside an extent, by NumPy's mode for those that are not."""
     mode = index_mode(mode)
     if mode == "wrap":
@@ -60,7 +60,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if isinstance(ind, DistributedContainer):
         check_integers(ind.dtype)
         share(a, "put", f"mode {mode}", also=(ind,), anywhere=True)
-        own = _placed(to_host("put", ind).astype(np.int64).reshape(-1), extent, mode)
+        own = _inside_extent(to_host("put", ind).astype(np.int64).reshape(-1), extent, mode)
         values = _again(a, v, linear_indices(ind).reshape(-1))
         if ind.partition_policy is Partition.REPLICATED and a.context.rank:
             own, values = own[:0], values[:0]
@@ -69,7 +69,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     given = array_from("ind", ind)
     if given.size:
         check_integers(given.dtype)
-    places = _placed(given.astype(np.int64).reshape(-1), extent, mode)
+    places = _inside_extent(given.astype(np.int64).reshape(-1), extent, mode)
     share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}", anywhere=True)
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
@@ -234,10 +234,10 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     entries = to_host("put_along_axis", indices).astype(np.int64)
     places: Array = np.zeros((), np.int64)
     if dim is None:
-        places = _placed(entries, arr.global_size, "raise")
+        places = _inside_extent(entries, arr.global_size, "raise")
     for d, extent in enumerate(arr.shape if dim is not None else ()):
         others = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
-        places = places * extent + (_placed(entries, extent, "raise") if d == dim else others)
+        places = places * extent + (_inside_extent(entries, extent, "raise") if d == dim else others)
     places = np.broadcast_to(places, indices.local_shape)
     given = _beside_indices(arr, indices, values)
     if indices.partition_policy is Partition.REPLICATED and arr.context.rank:

@@ -18,7 +18,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     if not isinstance(rtol, DistributedContainer):
         return orthogonal.matrix_rank(x, rtol=rtol)
     s = orthogonal.svdvals(x)
-    return sum((s > s[..., :1] * _beside(rtol)).astype(np.int64), -1)
+    return sum((s > s[..., :1] * _one_a_matrix(rtol)).astype(np.int64), -1)
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
@@ -26,10 +26,10 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     if not isinstance(rtol, DistributedContainer):
         return orthogonal.pinv(x, rtol)
     u, s, vh = orthogonal.svd(x, False)
-    inverse = where(s > s[..., :1] * _beside(rtol), 1 / s, 0.0)
+    inverse = where(s > s[..., :1] * _one_a_matrix(rtol), 1 / s, 0.0)
     return matmul(np.conjugate(vh).mT * inverse[..., np.newaxis, :], np.conjugate(u).mT)
 
 
-def _beside(rtol: Any) -> Any:
+def _one_a_matrix(rtol: Any) -> Any:
     """Return a number for each matrix of a stack in the place of its singular values. Collective."""
     return rtol[..., np.newaxis]

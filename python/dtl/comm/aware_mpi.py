@@ -31,7 +31,7 @@ def by_aware_mpi(name: str, call: dict[str, Any]) -> Any:
     dest, source = (integer(peer, call.get(peer, ctx.rank)) for peer in ("dest", "source"))
     if name == "sendrecv" and ctx.rank in (dest, source):
         return NotImplemented
-    sent, got = _there(value), _there(out)
+    sent, got = _synchronized(value), _synchronized(out)
     tags = (call.get("send_tag", call.get("tag", 0)), call.get("recv_tag", call.get("tag", 0)))
     wanted = (0 if call.get("dtype") is None else sent_number(call["dtype"]), integer("count", call.get("count", 0)))
     peers = (dest, integer("tag", tags[0]), source, integer("tag", tags[1]))
@@ -63,7 +63,7 @@ def _suits(array: Any) -> bool:
     return not kind_of(there.dtype).is_moved and is_in_c_order(there) and there.nbytes >= _LONG
 
 
-def _there(array: Any) -> DeviceArray | None:
+def _synchronized(array: Any) -> DeviceArray | None:
     """Return an array, when what was queued on its elements is done: MPI knows of no streams."""
     if array is None:
         return None

@@ -353,7 +353,7 @@ def waitall(requests: Sequence[Request]) -> list[Any]:
     """
     results: list[Any] = []
     failed: DTLError | None = None
-    for request in _checked(requests):
+    for request in _as_list(requests):
         try:
             results.append(request.wait())
         except DTLError as error:
@@ -386,7 +386,7 @@ def waitany(requests: Sequence[Request]) -> tuple[int | None, Any]:
     InvalidTypeError
         If an element of the list is not a request.
     """
-    given = [(i, r, r._under_way()) for i, r in enumerate(_checked(requests))]
+    given = [(i, r, r._under_way()) for i, r in enumerate(_as_list(requests))]
     active = [(i, r, *where) for i, r, where in given if where is not None]
     if not active:
         return None, None
@@ -407,11 +407,11 @@ def startall(requests: Sequence[PersistentRequest]) -> None:
     InvalidTypeError
         If an element of the list is not a persistent request.
     """
-    for request in _checked(requests, PersistentRequest):
+    for request in _as_list(requests, PersistentRequest):
         request.start()
 
 
-def _checked(requests: Any, kind: Any = Request) -> list[Any]:
+def _as_list(requests: Any, kind: Any = Request) -> list[Any]:
     """Return the requests as a list, all of them of a kind."""
     try:
         several = listed(requests)

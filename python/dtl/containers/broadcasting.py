@@ -352,7 +352,7 @@ def _is_there(c: Any, target: Any) -> bool:
     )
 
 
-def _beside(c: Any, target: Any) -> Division | None:
+def _division_for(c: Any, target: Any) -> Division | None:
     """Return the division with which a container of another one's shape is where the target needs it.
 
     None stands for that of the target, whose shape it has.
@@ -400,7 +400,7 @@ def _brought(name: str, value: Any, target: Any) -> tuple[Any, bool]:
         return value, False
     if _is_replicated(value):
         return value, True
-    division = _beside(value, target)
+    division = _division_for(value, target)
     started = slow_paths.clock() if slow_paths.listeners else 0
     if division is None:
         moved = new_like(target, value.dtype, blank=True)

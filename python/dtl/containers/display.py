@@ -71,12 +71,12 @@ def describe(container: Any) -> str:
     if not handle_of(container):
         return f"<{kind}, closed>"
     try:
-        return f"<{_whole(container)}, rank {container.context.rank} holds {_held(container)}>"
+        return f"<{_of_all_ranks(container)}, rank {container.context.rank} holds {_held(container)}>"
     except DTLError as error:  # of a span whose container has changed, or in a forked child
         return f"<{kind}, {error}>"
 
 
-def _whole(container: Any) -> str:
+def _of_all_ranks(container: Any) -> str:
     """Return what all ranks say of a container."""
     sizes = " x ".join(map(str, container.shape))
     return f"dtl.{type(container).__name__} of {sizes} {container.dtype}, {_division(container)}"
@@ -116,7 +116,7 @@ def show(container: Any, root: Any) -> None:
         lines = [f"rank {rank}: {indices}" for rank, indices in enumerate(held[:_RANKS])]
         if len(held) > _RANKS:
             lines.append(f"… and {len(held) - _RANKS} more ranks")
-        print(f"<{_whole(container)}>", values, *lines, sep="\n")
+        print(f"<{_of_all_ranks(container)}>", values, *lines, sep="\n")
 
 
 def _first_and_last(container: Any, root: int) -> str:

@@ -299,7 +299,7 @@ class Executor(futures.Executor):
                 return False
             if call.future.set_running_or_notify_cancel():
                 self._running[self._root] = call.future
-                outcome: Any = _made(call.packed, self._rank)
+                outcome: Any = _call_made(call.packed, self._rank)
                 _settle(self._running.pop(self._root), outcome)
             return True
         found = iprobe(self._context, ANY_SOURCE, _RESULT)
@@ -359,7 +359,7 @@ class Executor(futures.Executor):
             packed = recv_object(self._context, self._root, _CALL)
             if not isinstance(packed, bytes):
                 return cast("str | None", packed)
-            send_object(self._context, _made(packed, self._rank), self._root, _RESULT)
+            send_object(self._context, _call_made(packed, self._rank), self._root, _RESULT)
             nothing = 0
 
     def __enter__(self) -> Any:
@@ -408,7 +408,7 @@ def _one_by_one(chunks: Iterator[list[Any]]) -> Iterator[Any]:
             yield chunk.pop()
 
 
-def _made(packed: bytes, rank: int) -> bytes | failures.Failure:
+def _call_made(packed: bytes, rank: int) -> bytes | failures.Failure:
     """Make a call, and return its result, packed, or what it raised."""
     try:
         fn, args, kwargs = transport.unpack(packed)

@@ -393,7 +393,7 @@ class Reading:
                 failed.errno = error.errno
                 raise failed from None
         try:
-            self.manifest = _checked(self.folder, text, [other for other in found.checkpoints if other < chosen])
+            self.manifest = _read_manifest(self.folder, text, [other for other in found.checkpoints if other < chosen])
         except BaseException:
             self.close()
             raise
@@ -433,7 +433,7 @@ def _said(found: Found, number: int | None) -> str:
     return "no checkpoint" + (f"; there is no {MANIFEST} of DTL in {named}" if named else "")
 
 
-def _checked(folder: str, text: str, earlier: list[int]) -> Any:
+def _read_manifest(folder: str, text: str, earlier: list[int]) -> Any:
     """Return what a manifest says, if this version can read it."""
     manifest = parsed(text)
     if manifest is None:

@@ -287,7 +287,7 @@ def read_file(
                 opened = sources_of(of, path, options)
             if options.name is not None and options.name not in opened:
                 raise InvalidArgumentError(f"{path!r} has no array {options.name!r}")
-            sources = _held(ctx, path, opened, options)
+            sources = _holdable(ctx, path, opened, options)
             targets = {name: _target(name, source, options) for name, source in sources.items()}
         agree(ctx, op, _described(path, sources))
         check_same_files(ctx, op, path, [state for source in sources.values() for state in source.states])
@@ -306,7 +306,7 @@ def read_file(
     return next(iter(made.values())) if options.name is not None or list(made) == [""] else made
 
 
-def _held(ctx: Context, path: str, sources: dict[str, Source], options: Options) -> dict[str, Source]:
+def _holdable(ctx: Context, path: str, sources: dict[str, Source], options: Options) -> dict[str, Source]:
     """Return the arrays that containers can hold: those beside them are left out where nobody asks for them by name."""
     held, refused = {}, {}
     for name, source in sources.items():
@@ -535,7 +535,7 @@ def save(
     with local_step(ctx, "save"):
         text = path_of(path)
         of = format_of(format, text)
-        arrays = _checked(arrays, of, named)
+        arrays = _containers_to_save(arrays, of, named)
         if compression is not None and compression is not False and not isinstance(compression, str):
             raise InvalidTypeError(f"compression must be the name of one, not of type {type(compression).__name__}")
         options = Options(compression=compression, chunks=None if chunks is None else integers("chunks", chunks))
@@ -556,7 +556,7 @@ def save(
         share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
         with shown(ctx, "save", progress):
             if of.tabular:
-                further = functools.partial(_part, of, text, written) if append else None
+                further = functools.partial(_further_file, of, text, written) if append else None
                 name = text if further is None else from_root(ctx, "save", "write", text, further)
                 of.write_columns(ctx, "save", name, written, replaced(options, further=further))
             elif append:
@@ -568,7 +568,7 @@ def save(
             bridge.end_turn(held)
 
 
-def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, DistributedContainer]:
+def _containers_to_save(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, DistributedContainer]:
     """Return the containers to save by their names."""
     if named and not of.named:
         raise InvalidArgumentError(f"the format {of.name} holds one array, without a name; save {len(arrays)} of them")
@@ -590,7 +590,7 @@ def _checked(arrays: dict[Any, Any], of: Format, named: bool) -> dict[str, Distr
     return arrays
 
 
-def _part(of: Format, path: str, written: Written | None) -> str:
+def _further_file(of: Format, path: str, written: Written | None) -> str:
     """Return the name of a further file of a table, the columns of which go with those that are there."""
     of.check_further(path, written)
     return next_part(path)

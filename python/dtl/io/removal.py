@@ -287,12 +287,12 @@ def _open_folder(parent: int, base: str, path: str) -> int:
 def _check_foreign(folder: int, path: str, foreign: Foreign) -> None:
     """Refuse to remove a folder in which something is foreign."""
     if os.listdir(folder):
-        found = foreign(f"/proc/self/fd/{folder}") or _kept(f"/proc/self/fd/{folder}")
+        found = foreign(f"/proc/self/fd/{folder}") or _kept_folder(f"/proc/self/fd/{folder}")
         if found is not None:
             raise FileError(f"{path!r} is not replaced or removed: {found}")
 
 
-def _kept(path: str) -> str | None:
+def _kept_folder(path: str) -> str | None:
     """Say in which folder of a tree nothing may be removed: its owner wants to keep it, and a part of it would stay."""
     for where, folders, files in os.walk(path):
         if (folders or files) and not os.access(where, os.W_OK | os.X_OK):

@@ -122,7 +122,7 @@ class ChunkedSink(Sink):
         self._arrays = {
             name: (zarr.open_array(_store(zarr, at.folder), mode="r+"), 0)
             if at.start is None
-            else (_whole(zarr, at.folder), at.start)
+            else (_with_all_chunks(zarr, at.folder), at.start)
             for name, at in places.items()
         }
 
@@ -130,7 +130,7 @@ class ChunkedSink(Sink):
         """Write elements, from an index on, which begin with a chunk."""
         array, start = self._arrays[name]
         if elements.size:
-            _put(array, (*at[:-1], slice(start + at[-1], start + at[-1] + len(elements))), elements)
+            _write_elements(array, (*at[:-1], slice(start + at[-1], start + at[-1] + len(elements))), elements)
 
 
 class Added(NamedTuple):
@@ -223,7 +223,7 @@ class Zarr(Format):
                 found.append((str(number), there, metadata, before))
                 if start % unit:
                     part = slice(start - start % unit, start)
-                    _put(_whole(zarr, own), part, old[part])
+                    _write_elements(_with_all_chunks(zarr, own), part, old[part])
             return places, made, Added(made, found, _summaries(final, arrays))
 
     def withdraw(self, path: str, before: Made) -> None:
@@ -305,13 +305,13 @@ def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
     return there
 
 
-def _whole(zarr: Any, folder: str) -> Any:
+def _with_all_chunks(zarr: Any, folder: str) -> Any:
     """Return an array whose chunks of zeros are files too, as they may replace what a killed program has left."""
     with zarr.config.set({"array.write_empty_chunks": True}):
         return zarr.open_array(_store(zarr, folder), mode="r+")
 
 
-def _put(array: Any, where: Any, elements: Array) -> None:
+def _write_elements(array: Any, where: Any, elements: Array) -> None:
     """Write elements to an array. Where that fails, nothing is written any more when this raises."""
     try:
         array[where] = elements

@@ -90,7 +90,7 @@ def raised(failures: Sequence[Failure]) -> BaseException:
     """Return the exception to raise for what several ranks raised: the first one's, with the others in its cause."""
     first = failures[0]
     error = first.exception()
-    error.__cause__ = RemoteTraceback(first.rank, _told(failures))
+    error.__cause__ = RemoteTraceback(first.rank, _tracebacks(failures))
     if isinstance(error, DTLError):
         mark(error, KNOWN_TO_RANKS)
     return error
@@ -100,11 +100,11 @@ def interrupted(failures: Sequence[Failure]) -> KeyboardInterrupt:
     """Return the exception to raise for a call that the user has interrupted; its cause says where the ranks were."""
     error = KeyboardInterrupt()
     if failures:
-        error.__cause__ = RemoteTraceback(failures[0].rank, _told(failures))
+        error.__cause__ = RemoteTraceback(failures[0].rank, _tracebacks(failures))
     return error
 
 
-def _told(failures: Sequence[Failure]) -> str:
+def _tracebacks(failures: Sequence[Failure]) -> str:
     """Return the tracebacks, each once, with the ranks that have it."""
     ranks: dict[str, list[int]] = {}
     for failure in failures:

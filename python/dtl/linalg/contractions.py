@@ -398,7 +398,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         if not isinstance(value, DistributedContainer):
             laid.append(value)
             continue
-        c = _laid(value, _along(value, term.index(letter), division) if letter in term else REPLICATED)
+        c = _divided_so(value, _division_along(value, term.index(letter), division) if letter in term else REPLICATED)
         laid.append(c)
         if c is not value:
             lent.append(c)
@@ -410,7 +410,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         mine = np.arange(extent)[slice(extent * ctx.rank // ctx.size, extent * (ctx.rank + 1) // ctx.size)]
     else:
         mine = like.local_indices(parts[[c is like for c in laid].index(True)][1].index(letter))
-    own = [_own(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
+    own = [_own_factor(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
     partial = _local(own, [term for _, term in parts], wanted, dtype)
     for c in lent:
         c.close()
@@ -418,7 +418,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         sizes = {name: n for value, term in parts for name, n in zip(term, value.shape)}
         shape = tuple(sizes[name] for name in wanted)
         place = wanted.index(letter)
-        made = container_of(known, shape, dtype, _along(like, place, division, len(shape)))
+        made = container_of(known, shape, dtype, _division_along(like, place, division, len(shape)))
         made.local_view()[...] = partial
         return made
     total = reductions.allreduce(ctx, np.asarray(partial, order="C"), "lor" if kind_of(dtype).is_boolean else "sum")
@@ -498,7 +498,7 @@ def _rows_kept(parts: list[tuple[Any, str]], wanted: str, letter: str) -> Divisi
     return division_of(largest) if explicit and largest is not None else None
 
 
-def _along(c: Any, axis: int, division: Division | None, ndim: int | None = None) -> Division:
+def _division_along(c: Any, axis: int, division: Division | None, ndim: int | None = None) -> Division:
     """Return the division along a dimension."""
     if division is not None:
         return division
@@ -507,7 +507,7 @@ def _along(c: Any, axis: int, division: Division | None, ndim: int | None = None
     return Division(Partition.BLOCK, grid=tuple(grid))
 
 
-def _laid(c: DistributedContainer, divided: Division) -> DistributedContainer:
+def _divided_so(c: DistributedContainer, divided: Division) -> DistributedContainer:
     """Return a container that is divided so: c, or a copy. Collective."""
     same = is_where_divided(c) and c.partition_policy is divided.partition
     if same and (c.grid == divided.grid if divided.partition is Partition.BLOCK else division_of(c) == divided):
@@ -515,7 +515,7 @@ def _laid(c: DistributedContainer, divided: Division) -> DistributedContainer:
     return redivided(c, divided)
 
 
-def _own(value: Any, term: str, letter: str, mine: Array) -> Array:
+def _own_factor(value: Any, term: str, letter: str, mine: Array) -> Array:
     """Return what this rank multiplies of an operand."""
     if letter not in term:
         return value.local_view() if isinstance(value, DistributedContainer) else value

@@ -85,7 +85,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
     if pair:
         return _of_matrices(a, ord, pair, keepdims)
     if axis is not None or keepdims:
-        return _along(a, order, axis, keepdims)
+        return _norm_along(a, order, axis, keepdims)
     real = REAL_SCALARS[a.dtype.num]
     if order == 2:
         exact = int(bool(reproducible) and kind_of(a.dtype).is_inexact)
@@ -94,7 +94,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, *, r
         return real(fold(a, folds.MAGNITUDES))
     if order == 0:
         return real(fold(a, folds.TRUTHS))
-    return _along(a, order, None, False)
+    return _norm_along(a, order, None, False)
 
 
 def _is_name(ord: Any) -> bool:
@@ -139,13 +139,13 @@ def _matrix_axes(a: Any, ord: Any, axis: Any) -> tuple[int, ...]:
 def _of_matrices(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool) -> Any:
     """Return norms of matrices. Collective."""
     if ord in (None, "fro"):
-        return _along(a, 2.0, None, keepdims)
+        return _norm_along(a, 2.0, None, keepdims)
     if ord in ("nuc", 2, -2):
         return _of_singular_values(a, ord, pair, keepdims)
     rows, columns = pair
     along, across = (rows, columns) if ord in (1, -1) else (columns, rows)
     extreme = statistics.max if ord > 0 else statistics.min
-    sums = _along(a, 1.0, along, True)
+    sums = _norm_along(a, 1.0, along, True)
     least: Any = (
         {"initial": 0} if ord > 0 and 0 in (a.shape[d] for d in pair) else {}
     )  # of no elements, as NumPy has it
@@ -169,7 +169,7 @@ def _of_singular_values(a: Any, ord: Any, pair: tuple[int, ...], keepdims: bool)
     return expand_dims(norms, pair) if keepdims else norms
 
 
-def _along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
+def _norm_along(a: Any, order: float, axis: Any, keepdims: bool) -> Any:
     magnitudes = np.abs(a if kind_of(a.dtype).is_inexact else a.astype(np.float64))
     if math.isinf(order):
         if order < 0:
@@ -212,7 +212,7 @@ def vector_norm(a: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
         dims = dimensions(axis, a.ndim)
     if len(dims) == a.ndim and not keepdims and ord == 2:
         return norm(a)
-    return _along(a, float(ord), axis, keepdims)
+    return _norm_along(a, float(ord), axis, keepdims)
 
 
 @algorithm

@@ -63,7 +63,7 @@ def kron(a: Any, b: Any) -> Any:
 def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
     """Return the coefficients of the polynomial that fits places and values best: arrays, the same on every rank."""
     x, y = together(x, y)
-    order = _checked(x, y, deg)
+    order = _count_of_coefficients(x, y, deg)
     limit = None if rcond is None else _number("rcond", rcond)
     full, scaled, cov = bool(full), not (isinstance(cov, str) and cov == "unscaled"), bool(cov)
     heavy = None if w is None else _weights(w, y)
@@ -95,7 +95,7 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: 
     return (c, base * factor) if y.ndim == 1 else (c, base[:, :, np.newaxis] * factor)
 
 
-def _checked(x: Any, y: Any, deg: Any) -> int:
+def _count_of_coefficients(x: Any, y: Any, deg: Any) -> int:
     """Return how many coefficients there are."""
     check_container("x", x)
     check_container("y", y)

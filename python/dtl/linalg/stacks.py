@@ -60,7 +60,7 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
         parts = [part.astype(inexact(*(c.dtype for c in given)), copy=False) for part in parts]
     found = local_parts(first.context, op, lambda: compute(*parts))
     lead = first.ndim - 2
-    made = [_held(first, whole, lead, each) for each in (found if isinstance(found, tuple) else (found,))]
+    made = [_container_of_parts(first, whole, lead, each) for each in (found if isinstance(found, tuple) else (found,))]
     for c, value in zip((whole, *others), given):
         if c is not value:
             c.close()
@@ -77,7 +77,7 @@ def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
     return redivided(c, divided or BLOCK)
 
 
-def _held(a: Any, whole: Any, lead: int, part: Array) -> Any:
+def _container_of_parts(a: Any, whole: Any, lead: int, part: Array) -> Any:
     """Return a container of what each rank has of a result. Collective."""
     divided = division_of(whole)
     if divided.partition is Partition.BLOCK:

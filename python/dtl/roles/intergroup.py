@@ -219,14 +219,14 @@ def _parties(op: str, mgr: Any, root: Any, name: str) -> tuple[int, tuple[int, .
     known = isinstance(name, str) and name in mgr.roles
     mine = [lanes[name]] if known and name in lanes else [] if known else list(lanes.values())
     try:
-        return _checked(op, mgr, root, name)
+        return _root_and_members(op, mgr, root, name)
     except Exception as error:
         if len(mine) == 1:
             tell_ranks(mine[0], op, error)
         raise
 
 
-def _checked(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
+def _root_and_members(op: str, mgr: RoleManager, root: Any, name: str) -> tuple[int, tuple[int, ...]]:
     if not isinstance(root, (tuple, list)) or len(root) != 2:
         raise InvalidTypeError(f"{op}: root must be a role and a rank, such as ('reader', 0), not {root!r}")
     source, members = rank_of(mgr, op, "root's rank", *root), ranks_of(mgr, op, name)

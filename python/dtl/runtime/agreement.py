@@ -89,7 +89,7 @@ def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[.
         if ranks is not None:
             tell_ranks(ranks, op, error, refuse=refuse)
     if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
-        raise _own(error, op) from None
+        raise _reported_memory_error(error, op) from None
 
 
 def name_call(error: Exception, op: str) -> None:
@@ -142,7 +142,7 @@ def local_step(ctx: Any, op: str) -> Iterator[None]:
     except Exception as error:
         tell_ranks(ctx, op, error)
         if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
-            raise _own(error, op) from None
+            raise _reported_memory_error(error, op) from None
         raise
 
 
@@ -209,7 +209,7 @@ def _sendable(text: str) -> str:
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _own(error: builtins.MemoryError, op: str) -> MemoryError:
+def _reported_memory_error(error: builtins.MemoryError, op: str) -> MemoryError:
     """Return NumPy's MemoryError as DTL's, which was reported already."""
     own = MemoryError(f"{op}: {error}")
     mark(own, KNOWN_TO_RANKS)

@@ -247,7 +247,7 @@ def test_one_that_vanishes_while_it_is_read(ctx: dtl.Context, folder: str, monke
         dtl.checkpoint(folder, {"x": x, "step": 1}, keep=2)
         x.local_view()[:] = 2
         dtl.checkpoint(folder, {"x": x, "step": 2}, keep=2)
-    checked = checkpoint_folder._checked
+    checked = checkpoint_folder._read_manifest
 
     def removed_then(where: str, *args: Any) -> Any:
         manifest = checked(where, *args)
@@ -255,7 +255,7 @@ def test_one_that_vanishes_while_it_is_read(ctx: dtl.Context, folder: str, monke
             shutil.rmtree(where)
         return manifest
 
-    monkeypatch.setattr(checkpoint_folder, "_checked", removed_then)
+    monkeypatch.setattr(checkpoint_folder, "_read_manifest", removed_then)
     again = dtl.restore(ctx, folder)
     with again["x"] as kept:
         assert_holds(kept, np.arange(50))

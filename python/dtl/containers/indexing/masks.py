@@ -40,7 +40,7 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     elements = in_global_order(of)
     chosen = in_global_order(mask)
     if mask.ndim < of.ndim:
-        chosen = _beside(elements, chosen)
+        chosen = _mask_of_rows(elements, chosen)
     if of.placement_policy is Placement.HOST:
         return rows_of(of, packed(elements.local_view(), chosen.local_view()), agreed_words(None))
     part = place_of(of).chosen(elements, chosen)
@@ -137,7 +137,7 @@ def _rows(indices: Array, rest: tuple[int, ...]) -> Array:
     return (indices[:, np.newaxis] * size + np.arange(size)).reshape(-1)
 
 
-def _beside(elements: DistributedContainer, mask: DistributedContainer) -> DistributedContainer:
+def _mask_of_rows(elements: DistributedContainer, mask: DistributedContainer) -> DistributedContainer:
     """Return a mask, of which each rank has what it has of the rows. Both are in rank order. Collective."""
     ctx = elements.context
     sizes = np.asarray(collectives.allgather(ctx, np.array([elements.local_shape[0], mask.local_shape[0]])))

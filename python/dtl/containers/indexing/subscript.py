@@ -167,14 +167,14 @@ def _gathered(of: DistributedContainer, entries: tuple[Any, ...]) -> Gathered | 
     whole = all(entry is Ellipsis or (isinstance(entry, slice) and entry == slice(None)) for entry in entries[1:])
     first = isinstance(entries[0], DistributedContainer)
     if first and of.ndim > 1 and whole and len(entries) <= of.ndim + (Ellipsis in entries[1:]):
-        return Gathered(_checked(entries[0], 0, of.shape), rows=True)
+        return Gathered(_inside_dimension(entries[0], 0, of.shape), rows=True)
     given = [entry if isinstance(entry, DistributedContainer) else _entry(entry) for entry in entries]
     given = [entry for entry in given if entry is not Ellipsis]
     if len(given) != of.ndim or not all(_is_index(entry) for entry in given):
         return None
     linear: Any = 0
     for d, extent in enumerate(of.shape):
-        index = _checked(given[d], d, of.shape)
+        index = _inside_dimension(given[d], d, of.shape)
         linear = index if of.ndim == 1 else linear * extent + (index + (index < 0) * extent)
     return Gathered(linear)
 
@@ -184,7 +184,7 @@ def _is_index(entry: Any) -> bool:
     return isinstance(entry, (int, DistributedContainer)) or (isinstance(entry, np.ndarray) and not _is_mask(entry))
 
 
-def _checked(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
+def _inside_dimension(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
     """Return a container of integers, an index array or an integer that is inside a dimension. Collective."""
     extent = shape[d]
     if not isinstance(entry, DistributedContainer):

@@ -211,7 +211,7 @@ def _results(
     """Return what kernels compute of operands in their places, and of a mask, if one more is placed."""
     outs = [out for out in outputs if out is not None]
     count = len(loop.operands)
-    parts = [_apart(part, outs) for part in placed.parts]
+    parts = [_unshared(part, outs) for part in placed.parts]
     given, mask = parts[:count], parts[count] if len(parts) > count else None
     if loop.operators == ("power",) and loop.dtype.kind == "i":
         _refuse_negative(name, loop.dtype, given[1], mask, placed.target)
@@ -414,10 +414,10 @@ def bring(
     return place(name, operands, shape, dtype, outs[0] if outs else None, part=partial(_part, name))
 
 
-def _apart(part: Any, outs: Sequence[Any]) -> Any:
+def _unshared(part: Any, outs: Sequence[Any]) -> Any:
     """Return a part that a kernel does not change that writes to outs: a copy, where a span may share their memory."""
     if isinstance(part, _Cut):
-        return replaced(part, of=_apart(part.of, outs))
+        return replaced(part, of=_unshared(part.of, outs))
     if not isinstance(part, DistributedContainer):
         return part
     shares = any(out is not part and not (owns(out) and owns(part)) for out in outs)
