@@ -112,7 +112,7 @@ class OwningContainer(DistributedContainer):
             _note_scratch(ctx)
         elif placement is not _HOST:
             if placement is Placement.DEVICE:
-                scheduler.placed[:] = [copies.called]
+                scheduler.with_device_copies = copies.called
             shared_devices.look_for(ctx)
         return placement
 

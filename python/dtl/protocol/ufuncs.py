@@ -63,7 +63,12 @@ class Elementwise(Operators):
 
     def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Return what a ufunc makes of containers, where ``bridge.Container`` does not do it at once."""
-        if scheduler.placed and method == "__call__" and options.keys() <= _OUT and not state.under_way:
+        if (
+            scheduler.with_device_copies is not None
+            and method == "__call__"
+            and options.keys() <= _OUT
+            and not state.under_way
+        ):
             made = _ufunc_at_once(ufunc, inputs, options.get("out", _NEW)[0])
             if made is not None:
                 return made
@@ -339,7 +344,7 @@ def _apply(
     plain = moved and where is True and not options and outputs[0] is None and not _are_halves(inputs)
     by_function = _function_of(ufunc, inputs) if plain else None
     if by_function is not None:
-        found = _dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.placed else None
+        found = _dates_by_kernel(name, ufunc, inputs, outputs) if scheduler.with_device_copies else None
         return broadcasting.elementwise(name, by_function[0], inputs, by_function[1]) if found is None else found
     inputs = tuple([operand(name, value, moved) for value in inputs])
     for value in outputs:
@@ -348,7 +353,7 @@ def _apply(
     if where is not True:
         where = _mask(name, where)
     containers = [value for value in (*inputs, *outputs, where) if isinstance(value, DistributedContainer)]
-    if scheduler.placed and on_device(containers):
+    if scheduler.with_device_copies and on_device(containers):
         given = (name, ufunc, inputs, outputs, where, options)
         return computed(name, _apply, given, _apply_there, written=outputs)
     first = containers[0]

@@ -33,7 +33,7 @@ waiting: dict[int, Any] = {}
 
 #: What makes a call with copies on the host where a GPU does not compute it: called(f, args, kwargs) of places.copies.
 #: It is here once this process has made a container on a GPU. Before, no call looks for one.
-placed: list[Callable[..., Any]] = []
+with_device_copies: Callable[..., Any] | None = None
 
 _thread = local()
 _wait_until_over = methodcaller("_await", None)
@@ -201,8 +201,8 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
             kwargs = keywords_in_order(f, kwargs)
         held = take_turn(op or f.__name__, args, kwargs)
     try:
-        if placed:
-            return placed[0](f, args, kwargs)
+        if with_device_copies is not None:
+            return with_device_copies(f, args, kwargs)
         return f(*args, **kwargs)
     except Exception as error:
         name_call(error, (op or f.__name__).strip("_"))
@@ -232,9 +232,9 @@ def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
     if own(frame_at(depth)):
         if state.under_way:
             wait_for(args, kwargs)
-        return placed[0](f, args, kwargs) if placed else f(*args, **kwargs)
-    if placed:
-        return Deferrable.__dtl_submit__(name or f.__name__, placed[0], f, args, keywords_in_order(f, kwargs))
+        return f(*args, **kwargs) if with_device_copies is None else with_device_copies(f, args, kwargs)
+    if with_device_copies is not None:
+        return Deferrable.__dtl_submit__(name or f.__name__, with_device_copies, f, args, keywords_in_order(f, kwargs))
     return Deferrable.__dtl_submit__(name or f.__name__, f, *args, **keywords_in_order(f, kwargs))
 
 

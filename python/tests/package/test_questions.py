@@ -127,7 +127,7 @@ def asked_in(node: ast.AST) -> Iterator[str]:
         names = any(isinstance(side, ast.Attribute) and is_of_dtype(side) for side in sides)
         if letters or names or any(name_of(side) in _KIND_NAMES for side in sides):
             yield "kind"
-        if any(name_of(side) in _PLACE_NAMES for side in sides) or is_place(sides):
+        if any(name_of(side) in (*_PLACE_NAMES, "with_device_copies") for side in sides) or is_place(sides):
             yield "place"
     elif isinstance(node, (ast.Subscript, ast.Call)):
         given = node.args if isinstance(node, ast.Call) else [node.slice]
@@ -145,7 +145,7 @@ def questions(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         yield from ((what, getattr(node, "lineno", 0)) for what in asked_in(node))
     for node in conditions(tree):
-        if name_of(node) == "placed" and not isinstance(node, ast.Call):
+        if name_of(node) == "with_device_copies" and not isinstance(node, ast.Call):
             yield "place", getattr(node, "lineno", 0)
 
 
@@ -164,7 +164,7 @@ def lines_that_ask() -> dict[str, list[str]]:
 def test_questions_are_seen() -> None:
     asked = 'if c.dtype.kind in "mM" and c._carrier is None:\n    x = c.placement_policy is Placement.DEVICE\n'
     assert sorted(set(questions(ast.parse(asked)))) == [("kind", 1), ("place", 2)]
-    assert set(questions(ast.parse("if placed and not is_widened(c):\n    table[c.dtype.kind]"))) == {
+    assert set(questions(ast.parse("if with_device_copies and not is_widened(c):\n    table[c.dtype.kind]"))) == {
         ("place", 1),
         ("kind", 1),
         ("kind", 2),

@@ -78,7 +78,7 @@ def computed(
     written
         Which containers f writes, if the ranks do not agree at its end.
     """
-    if not scheduler.placed or not on_device(args):
+    if scheduler.with_device_copies is None or not on_device(args):
         return f(*args)
     made = NotImplemented if there is None else there(*args)
     if can is not None and can(*args):
