@@ -151,8 +151,8 @@ class ReadMethods(HasRows):
             The context. All ranks pass the same arguments.
         path
             A file, a pattern of several files, a URL, or a folder of files. They may be compressed by gzip, bzip2, xz
-            or zstd, whatever their suffixes say; then one rank unpacks each file, and sends the others their rows as it
-            does: no rank holds more than its share of the text.
+            or zstd, whatever their suffixes say, or be archives of zip, each of one file. Then one rank unpacks each
+            file, and sends the others their rows as it does: no rank holds more than its share of the text.
         sep
             The character between values.
         header

@@ -10,6 +10,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import zipfile
 from contextlib import contextmanager
 from typing import Any, Iterator
 
@@ -31,7 +32,10 @@ from .rows import arrow
 _READ, _HEAD, _PIECE = 1 << 20, 1 << 16, 16 << 20
 
 #: The compressions, by the bytes that they begin with.
-MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+MAGIC = {
+    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\3\4": "zip",
+    b"PK\5\6": "zip",
+}  # fmt: skip
 
 
 class PlainFile:
@@ -130,11 +134,25 @@ def _unpacked(file: Any) -> Any:
     if kind == "zstd":
         pa = arrow()
         return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    if kind == "zip":
+        return _only_member(file)
     if kind == "gzip":
         return gzip.GzipFile(fileobj=file)
     if kind == "bzip2":
         return bz2.BZ2File(file)
     return lzma.LZMAFile(file) if kind == "xz" else file
+
+
+def _only_member(file: Any) -> Any:
+    """Return the file that an archive of zip has."""
+    try:
+        archive = zipfile.ZipFile(file)
+        names = [member.filename for member in archive.infolist() if not member.is_dir()]
+        if len(names) != 1:
+            raise FileError(f"it is an archive of {len(names)} files, {names[:5]}; read_csv takes archives of one file")
+        return archive.open(names[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # of other compressions, and passwords
+        raise FileError(f"it is an archive that cannot be read: {error}") from None
 
 
 class _Comments:

@@ -9,6 +9,7 @@ import gzip
 import io
 import lzma
 import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,7 @@ def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str, piece: in
         "bz2": bz2.compress(plain),
         "xz": lzma.compress(plain),
         "zst": zstd.getvalue().to_pybytes(),
+        "zip": zipped({"a.csv": plain}),
     }
     for suffix, packed in kinds.items():
         path = written(ctx, folder, packed, f"a.csv.{suffix}")
@@ -144,7 +146,37 @@ def test_compressed_files_and_encodings(ctx: dtl.Context, folder: str, piece: in
     found = read(ctx, folder, data.encode("latin-1"), encoding="latin-1")
     assert list(map(list, zip(*found.values()))) == wanted
     many = everywhere(dtl.read_csv(ctx, f"{folder}/a.csv.*"))
-    assert many["n"].to_pylist() == [n for n, _, _ in wanted] * 4
+    assert many["n"].to_pylist() == [n for n, _, _ in wanted] * 5
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return an archive of zip."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+def test_archives(ctx: dtl.Context, folder: str) -> None:
+    one = zipped({"folder/": b"", "folder/a.csv": b"n\n1\n2\n"}, zipfile.ZIP_STORED)
+    assert everywhere(dtl.read_csv(ctx, written(ctx, folder, one, "one.zip")))["n"].to_pylist() == [1, 2]
+    locked = bytearray(zipped({"a.csv": b"n\n1\n"}))
+    for place in (locked.index(b"PK\3\4") + 6, locked.index(b"PK\1\2") + 8):
+        locked[place] |= 1  # which says that there is a password
+    damaged = bytearray(zipped({"a.csv": b"n\n1\n" * 99}, zipfile.ZIP_STORED))
+    damaged[60] ^= 1
+    refused = {
+        "several.zip": (zipped({"a.csv": b"n\n1\n", "b.csv": b"n\n2\n"}), "archive of 2 files"),
+        "none.zip": (zipped({}), "archive of 0 files"),
+        "locked.zip": (bytes(locked), "password"),
+        "damaged.zip": (bytes(damaged), "CRC"),
+        "cut.zip": (one[:-30], "zip"),
+    }
+    for name, (data, text) in refused.items():
+        path = written(ctx, folder, data, name)
+        with pytest.raises(dtl.FileError, match=rf"(?s){name}.*{text}"):
+            dtl.read_csv(ctx, path)
 
 
 def test_comments_in_pieces(ctx: dtl.Context, folder: str, piece: int) -> None:
