@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 from_dlpack = late(".runtime.device_array", "from_dlpack")
 memory_of_array = late(".runtime.device_array", "memory_of_array")
 Staging = late(".runtime.staging", "Staging")
-context_missing = late(".runtime.hints", "context_missing")
+better_error = late(".runtime.hints", "better_error")
 by_nccl = late(".comm.nccl_collectives", "by_nccl")
 with_named_elements = late(".comm.named_elements", "with_named_elements")
 signature = late(".comm.named_elements", "signature")
@@ -39,7 +39,7 @@ def staged(f: F) -> F:
     """
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> tuple[Any] | None:
-        better = context_missing(f, error, arguments, words)
+        better = better_error(f, error, arguments, words)
         if better is not None:
             raise better from None
         if is_marked(error, KNOWN_TO_RANKS) or isinstance(arguments[0], bridge.Container):

@@ -29,7 +29,7 @@ from ..exceptions import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What calls that fail come to.
-_context_missing = late(".runtime.hints", "context_missing")
+_better_error = late(".runtime.hints", "better_error")
 _no_context = late(".runtime.hints", "no_context")
 
 
@@ -53,7 +53,7 @@ def _telling_others(f: F, refuse: Callable[..., Any]) -> F:
     op = family.lower() if name == "__init__" else name.strip("_")
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
-        better = _context_missing(f, error, arguments, words)
+        better = _better_error(f, error, arguments, words)
         if words:
             first = len(arguments) - len(words)
             arguments = in_order(f, arguments[:first], dict(zip(words, arguments[first:])))
@@ -119,10 +119,13 @@ def _of_dtl(thing: Any) -> bool:
 
 
 def on_context(f: F) -> F:
-    """Let a call that concerns no rank but the caller, or one more, say that its context is missing, where it is."""
+    """Let a call that concerns no rank but the caller, or one more, say that its context is missing, where it is.
+
+    Or what to write in place of ``inplace``.
+    """
 
     def failed(error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None) -> None:
-        better = _context_missing(f, error, arguments, words)
+        better = _better_error(f, error, arguments, words)
         if better is not None:
             raise better from None
 

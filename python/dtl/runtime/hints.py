@@ -106,7 +106,19 @@ def no_container(name: str, thing: Any) -> str:
     return text
 
 
-def context_missing(
+def better_error(
+    f: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None
+) -> InvalidTypeError | None:
+    """Return an error that says what to write, for a call without a context or with ``inplace``; None for others."""
+    if "inplace" in (words or ()) and isinstance(error, TypeError) and not isinstance(error, DTLError):
+        thing = type(arguments[0]).__name__.lower()
+        return InvalidTypeError(
+            f"{f.__name__} has no inplace=, since it changes nothing: write {thing} = {thing}.{f.__name__}(...)"
+        )
+    return _context_missing(f, error, arguments, words)
+
+
+def _context_missing(
     f: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], words: tuple[str, ...] | None
 ) -> InvalidTypeError | None:
     """Return a better error for a call that left its context out, or passed something else as it; None for others."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._native.arguments import integer, listed
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import agree, collective, local_step
+from ..runtime.agreement import agree, collective, local_step, on_context
 from . import places
 from .arrow_types import is_decimal, is_number, is_text, type_of
 from .locating import Locator, PlaceLocator
@@ -28,6 +28,7 @@ class ChoosingMethods(HasRows):
 
     __slots__ = ()
 
+    @on_context
     def query(self: T, expr: str, *, local_dict: Mapping[str, Any] | None = None) -> T:
         """Return the rows where a condition is true, which is given as text. They stay on their ranks. Collective.
 
@@ -70,6 +71,7 @@ class ChoosingMethods(HasRows):
         chosen: T = table[made]
         return chosen
 
+    @on_context
     def eval(self: T, expr: str, *, local_dict: Mapping[str, Any] | None = None) -> Any:
         """Return the column or number of a formula; of lines ``name = formula``, the table with them. Collective.
 

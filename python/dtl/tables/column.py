@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import collective
+from ..runtime.agreement import collective, on_context
 from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .category_methods import Categories
@@ -133,6 +133,7 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         """Return the values in another type, as :meth:`Table.astype` does. Collective."""
         return Column.of(changes.cast(self._rows, "astype", dtype))
 
+    @on_context
     def rename(self, name: builtins.str) -> Column:
         """Return the column with another name. Not collective."""
         if not isinstance(name, builtins.str):
@@ -194,6 +195,7 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
         inputs = (self._rows, integer("decimals", decimals))
         return Column.of(elementwise.computed(np.round, inputs, "round"))
 
+    @on_context
     def clip(self, lower: Any = None, upper: Any = None) -> Column:
         """Return numbers that are at least lower and at most upper, in the places of those outside. Not collective.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, TypeVar
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
-from ..runtime.agreement import agree, collective, local_step
+from ..runtime.agreement import agree, collective, local_step, on_context
 from . import across, mapping, places, reductions
 from .arrow_types import is_decimal, is_number
 from .rows import HasRows, Rows, arrow, as_column, as_table, column_names
@@ -237,6 +237,7 @@ class ColumnWise(HasRows):
             return self._each(lambda c: c.round(decimals[c.name]) if c.name in decimals else c)
         return self._each(lambda c: c.round(decimals) if is_number(c.dtype) and c.dtype != arrow().bool_() else c)
 
+    @on_context
     def clip(self: T, lower: Any = None, upper: Any = None) -> T:
         """Return numbers that are at least lower and at most upper. Not collective. See :meth:`Column.clip`."""
         return self._each(lambda column: column.clip(lower, upper))

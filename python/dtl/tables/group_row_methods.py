@@ -195,7 +195,8 @@ class GroupRowMethods:
         [None, None, 5]
         """
         by = integer("periods", periods)
-        moved = self._of_values("shift", f"by {by}", lambda groups, column: within_groups.shifted(groups, column, by))
+        words = f"by {by}{', with a value' * (fill_value is not None)}"
+        moved = self._of_values("shift", words, lambda groups, column: within_groups.shifted(groups, column, by))
         if fill_value is None:
             return moved
         rows = moved.rows

@@ -488,7 +488,7 @@ class ColumnRowMethods(HasRows):
         [None, 1, 4]
         """
         by = integer("periods", periods)
-        made = sequences.shifted(self.rows, "shift", by)
+        made = sequences.shifted(self.rows, "shift", by, ", with a value" * (fill_value is not None))
         if fill_value is not None:
             made = elementwise.chosen(made, "shift", sequences.there(self.rows, by), fill_value)
         column: C = as_column(made)

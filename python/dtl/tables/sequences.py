@@ -37,10 +37,13 @@ def _bounds(rows: Rows) -> list[tuple[int, int]]:
     return [(end - count, end) for end, count in zip(ends, rows.counts)]
 
 
-def shifted(rows: Rows, op: str, by: int) -> Rows:
-    """Return for each row the one that is some rows before it; null if there is none. Collective."""
+def shifted(rows: Rows, op: str, by: int, words: str = "") -> Rows:
+    """Return for each row the one that is some rows before it; null if there is none. Collective.
+
+    Words say what else the ranks must have asked for alike.
+    """
     pa = arrow()
-    agree(rows.context, op, f"by {by}")
+    agree(rows.context, op, f"by {by}{words}")
     found = _between(rows, [(lo - by, hi - by) for lo, hi in _bounds(rows)], op)
     with local_step(rows.context, op), arrows_errors(op):
         missing = rows.counts[rows.context.rank] - len(found)

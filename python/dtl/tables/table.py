@@ -14,7 +14,7 @@ from ..io.files import save
 from ..io.formats import needs
 from ..io.steps import path_of
 from ..policies import Partition, PartitionLike
-from ..runtime.agreement import agree, check_context, collective
+from ..runtime.agreement import agree, check_context, collective, on_context
 from ..runtime.context import Context
 from . import changes, display, reductions, selection, writing
 from .choosing_methods import ChoosingMethods
@@ -196,6 +196,7 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
             made._rows = made._assign("assign", {name: value(made) if callable(value) else value})
         return made
 
+    @on_context
     def rename(self, columns: Mapping[str, str] | Callable[[str], str]) -> Table:
         """Return the table with other names of columns. Not collective.
 
@@ -213,6 +214,7 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         """
         return Table.of(changes.renamed(self._rows, columns))
 
+    @on_context
     def drop(self, columns: Any) -> Table:
         """Return the table without some columns: a name or a list of names. Not collective.
 

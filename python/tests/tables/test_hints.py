@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from typing import Any
 
@@ -69,6 +70,37 @@ def test_methods_of_pandas(ctx: dtl.Context) -> None:
                 silent.append(name)
         assert silent == [], what
     assert table.columns == ["x"]
+
+
+#: Calls of pandas that may change a frame or series in place, with arguments.
+IN_PLACE: dict[str, dict[str, tuple[Any, ...]]] = {
+    "table": {
+        "bfill": (), "clip": (0, 1), "drop": ("price",), "drop_duplicates": (), "dropna": (), "eval": ("price + 1",),
+        "ffill": (), "fillna": ({},), "mask": ({},), "query": ("price > 1",), "rename": ({},), "replace": (1, 2),
+        "sort_values": ("price",), "where": ({},),
+    },
+    "column": {
+        "bfill": (), "clip": (0, 1), "dropna": (), "ffill": (), "fillna": (0,), "mask": ({},), "rename": ("a",),
+        "replace": (1, 2), "sort_values": (), "where": ({},),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", IN_PLACE)
+def test_in_place(ctx: dtl.Context, what: str) -> None:
+    """Each says what to write."""
+    pd = pytest.importorskip("pandas", "3", reason="the methods of pandas 3")
+    of_pandas = {"table": pd.DataFrame, "column": pd.Series}[what]
+    thing = things(ctx)[what]
+    for name in dir(of_pandas):
+        method = getattr(of_pandas, name)
+        if name.startswith("_") or not callable(method) or not hasattr(type(thing), name):
+            continue
+        if "inplace" in inspect.signature(method).parameters:
+            assert name in IN_PLACE[what]
+    for name, arguments in IN_PLACE[what].items():
+        with pytest.raises(dtl.InvalidTypeError, match=rf"write {what} = {what}\.{name}\(\.\.\.\)"):
+            getattr(thing, name)(*arguments, inplace=True)
 
 
 def test_protocols_of_python(ctx: dtl.Context) -> None:
