@@ -57,9 +57,9 @@ def mapped_of(
     The place is a descriptor, which stays the caller's, and the byte at which the elements begin.
     """
     made: Any = kind.__new__(kind)
-    spec = (made._family, stored_number(dtype), len(shape), *shape, *divided.numbers(), _DISK)
+    spec = (family_of(made), stored_number(dtype), len(shape), *shape, *divided.numbers(), _DISK)
     handle = bridge.create_mapped(ctx, b"load", *place, spec)
-    made._adopt(handle, ctx, dtype, len(shape), divided, _DISK)
+    adopt(made, handle, ctx, dtype, len(shape), divided, _DISK)
     new: Made = made
     return new
 
