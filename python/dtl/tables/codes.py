@@ -247,15 +247,17 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     if is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
         made = _of_column(name, pa.chunked_array([texts.take(indices)]))
         return Codes(made.of_row, made.width, lambda wanted: [each.dictionary_encode() for each in made.values(wanted)])
-    of_row = (indices.fill_null(0) if missing is not None else indices).to_numpy().astype(np.int64)
-    order = None if column.type.ordered else pa.compute.sort_indices(texts).to_numpy()
-    if order is not None and len(of_row):
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        of_row = places[of_row] if len(places) else of_row
     width = len(texts)
-    if missing is not None:
-        of_row[missing] = width
+    numbers = (indices.fill_null(width) if missing is not None else indices).to_numpy()
+    order = None if column.type.ordered or _ascends(texts) else pa.compute.sort_indices(texts).to_numpy()
+    of_row, places = np.empty(len(numbers), np.int64), np.arange(width + 1)
+    if order is not None:
+        places[order] = np.arange(width)
+
+    def number(begin: int, end: int) -> None:
+        of_row[begin:end] = numbers[begin:end] if order is None else places[numbers[begin:end]]
+
+    over(len(numbers), number)
 
     def values(wanted: Array) -> list[Any]:
         found = wanted if order is None else np.append(order, width)[wanted]
@@ -263,6 +265,15 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
         return [pa.DictionaryArray.from_arrays(index, texts, ordered=column.type.ordered)]
 
     return Codes(of_row, width + (missing is not None), values)
+
+
+def _ascends(values: Any) -> bool:
+    """Say whether texts, of which none is null, are in order; of other values, that is not looked at."""
+    pa = arrow()
+    if not pa.types.is_string(values.type):
+        return False
+    ascends: bool = pa.compute.all(pa.compute.less(values[:-1], values[1:]), min_count=0).as_py()
+    return ascends
 
 
 def _of_hashes(column: Any, missing: Array) -> Codes:

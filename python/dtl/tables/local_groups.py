@@ -42,12 +42,15 @@ class LocalGroups:
     """
 
     def __init__(self, rows: Rows, keys: list[str], dropna: bool) -> None:
-        self._local, self._first = rows.local, rows.first
+        self._rows = rows
         #: Which rows belong to a group, as an array of pyarrow; None for all.
         self.kept: Any = None
+        held = rows.held
+        self._length = len(held)
+        columns = [held.column(name) for name in keys]
         if dropna:
-            self.kept = _without_null([rows.local.column(name) for name in keys])
-        codes = numbered(keys, [self.column(name) for name in keys])
+            self.kept = _without_null(columns)
+        codes = numbered(keys, [self._of_groups(column) for column in columns])
         self.groups = Groups(codes.of_row, codes.width)
         #: The numbers that are of a row, in order.
         self.present = np.arange(codes.width) if codes.dense else np.flatnonzero(self.groups.sizes())
@@ -58,10 +61,11 @@ class LocalGroups:
     def column(self, name: str) -> Any:
         """Return the values of the rows that belong to a group."""
         if name == ROW_NUMBERS:
-            numbers = np.arange(self._first, self._first + len(self._local))
-            column = arrow().chunked_array([numbers])
-        else:
-            column = self._local.column(name)
+            first = self._rows.first
+            return self._of_groups(arrow().chunked_array([np.arange(first, first + self._length)]))
+        return self._of_groups(self._rows.column(name))
+
+    def _of_groups(self, column: Any) -> Any:
         return column if self.kept is None else column.filter(self.kept)
 
     def places(self) -> Array:

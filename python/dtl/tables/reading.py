@@ -25,10 +25,11 @@ from ..io.steps import as_file_error, from_root, is_remote
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normal, normalized
-from .gather import kept, texts_of
+from .coded_rows import rows_of, texts, together
+from .gather import kept
 from .making import scalar, settled, whole_column
 from .on_disk import PendingRows, Spool, has_order, spool_of
-from .rows import Rows, arrow, arrows_errors, unknown_column
+from .rows import Rows, arrow, arrows_errors, counted, unknown_column
 from .selection import range_of, sliced
 from .threaded import each
 
@@ -162,7 +163,10 @@ def read_parts(
     with local_step(ctx, op):
         whole = share.read(names, spool)
     agree(ctx, op)
-    made = settled(ctx, op, whole)
+    if spool is None and not has_order(wanted):
+        made = rows_of(ctx, whole, wanted, counted(ctx, len(whole)))
+    else:
+        made = settled(ctx, op, whole)
     return made if chosen_rows.step == 1 else sliced(made, op, slice(None, None, chosen_rows.step))
 
 
@@ -176,14 +180,30 @@ class _Share(NamedTuple):
     asked: Asked
 
     def read(self, names: Sequence[str], spool: Spool | None = None) -> Any:
-        """Return columns of the rows; with a spool on disk, of which a group is in memory at a time."""
-        pa, tables = arrow(), [self.schema(names).empty_table()]
+        """Return columns of the rows; with a spool on disk, of which a group is in memory at a time.
+
+        Without one, texts may be categories.
+        """
+        pa, schema = arrow(), self.schema(names)
+        tables = [] if spool is None else [schema.empty_table()]
         for number, ids, skip, rows in self.groups if spool is None else self._by_group():
             with self.files.unchanged(number, self.states[number]):
                 table = self.files.read(number, ids, skip, rows, list(names), *self.asked[1:])
-            alike = pa.table({name: converted(table[name], self.fields[name]) for name in names})
-            tables.append(alike if spool is None else spool.held(alike))
-        return pa.concat_tables(tables)
+            if spool is None:
+                tables.append(table)
+            else:
+                alike = pa.table([self._alike(name, [table[name]]) for name in names], names=names)
+                tables.append(spool.held(_with_texts(alike, schema)))
+        if spool is not None:
+            return pa.concat_tables(tables)
+        return pa.table([self._alike(name, [table[name] for table in tables]) for name in names], names=names)
+
+    def _alike(self, name: str, columns: list[Any]) -> Any:
+        """Return the columns of several files as one of a column's type, or as categories of its texts."""
+        kind = self.fields[name]
+        if arrow().types.is_string(kind):
+            return together([column if _is_coded(column) else converted(column, kind) for column in columns])
+        return arrow().chunked_array([part for column in columns for part in converted(column, kind).chunks], kind)
 
     def schema(self, names: Sequence[str]) -> Any:
         """Return the names and types of columns."""
@@ -302,40 +322,36 @@ class _Files:
         fragment, coded_schema = self._opened(number, coded)
         if condition is None:
             table = fragment.subset(row_group_ids=ids).to_table(schema=coded_schema, columns=names).slice(skip, rows)
-            return normalized(_with_texts(table, coded))
+            return normalized(table)
         columns = {name: self._datasets.field(name) for name in names}
         tasks = []
         for group in some.row_groups:
             lo, hi = max(skip, 0), min(skip + rows, group.num_rows)
             if lo < hi:
                 alone = fragment.subset(row_group_ids=[group.id])
-                tasks.append(functools.partial(_filtered, alone, coded_schema, columns, coded, condition, lo, hi))
+                tasks.append(functools.partial(_filtered, alone, coded_schema, columns, condition, lo, hi))
             skip -= group.num_rows
         tables = each(tasks)
         return normalized(arrow().concat_tables(tables) if tables else schema.empty_table().select(names))
 
 
-def _filtered(
-    group: Any, schema: Any, columns: dict[str, Any], coded: list[str], condition: Any, lo: int, hi: int
-) -> Any:
-    """Return those of the rows [lo, hi) of one group of rows that meet a condition.
-
-    Texts of some columns are read as categories, and become texts when it is known which are wanted.
-    """
+def _filtered(group: Any, schema: Any, columns: dict[str, Any], condition: Any, lo: int, hi: int) -> Any:
+    """Return those of the rows [lo, hi) of one group of rows that meet a condition."""
     wanted = "\0".join(["", *columns])  # which no column is called
     table = group.to_table(schema=schema, columns={**columns, wanted: condition}, use_threads=False).slice(lo, hi - lo)
     mask = table.column(wanted).combine_chunks().fill_null(False)
-    return _with_texts(kept(table.select(list(columns)), mask.to_numpy(zero_copy_only=False)), coded)
+    return kept(table.select(list(columns)), mask.to_numpy(zero_copy_only=False))
 
 
-def _with_texts(table: Any, coded: list[str]) -> Any:
-    """Return rows in which the categories of some columns are texts."""
-    pa = arrow()
-    for name in coded:
-        texts = each([functools.partial(texts_of, chunk) for chunk in table.column(name).chunks])
-        column = pa.chunked_array([part for parts in texts for part in parts], pa.string())
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
+def _is_coded(column: Any) -> bool:
+    types, kind = arrow().types, column.type
+    return bool(types.is_dictionary(kind) and types.is_string(kind.value_type) and not kind.ordered)
+
+
+def _with_texts(table: Any, schema: Any) -> Any:
+    """Return rows in which the categories of columns that are texts by a schema are texts."""
+    columns = [texts(column) if column.type != field.type else column for column, field in zip(table.columns, schema)]
+    return arrow().table(columns, schema=schema)
 
 
 def _coded(fragment: Any, names: list[str], schema: Any) -> list[str]:

@@ -61,6 +61,19 @@ class Rows:
         """The rows of this rank, a pyarrow.Table."""
         return self._local
 
+    @property
+    def held(self) -> Any:
+        """The rows of this rank, a pyarrow.Table whose texts may be categories."""
+        return self.local
+
+    def column(self, name: str) -> Any:
+        """Return a column of this rank's rows."""
+        return self.local.column(name)
+
+    def of_held(self, held: Any, counts: tuple[int, ...]) -> Rows:
+        """Return other rows of the same columns, given as ``held`` has them. Not collective."""
+        return Rows(self.context, held, counts)
+
     @classmethod
     def made(cls, context: Context, local: Any) -> Rows:
         """Return rows of which the ranks tell each other how many they have. Collective."""

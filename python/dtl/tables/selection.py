@@ -14,7 +14,7 @@ from ..runtime.agreement import agree, local_step
 from .exchange import balanced
 from .making import fingerprint, of_container, whole_column
 from .on_disk import collected, piece_rows, pieces, release
-from .rows import Rows, arrow, block_counts, column_names
+from .rows import Rows, arrow, block_counts, column_names, counted
 
 
 def _with_categories(before: Any, local: Any) -> Any:
@@ -168,9 +168,10 @@ def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
         if how not in ("any", "all"):
             raise InvalidArgumentError(f"how {how!r} is neither any nor all")
         join = pa.compute.and_ if how == "any" else pa.compute.or_
-        kept = rows.local.column(names[0]).is_valid()
+        held = rows.held
+        kept = held.column(names[0]).is_valid()
         for name in names[1:]:
-            kept = join(kept, rows.local.column(name).is_valid())
-        local = _with_categories(rows.local, rows.local.filter(kept))
+            kept = join(kept, held.column(name).is_valid())
+        held = _with_categories(held, held.filter(kept))
     agree(rows.context, op, f"{names}, how {how!r}")
-    return Rows.made(rows.context, local)
+    return rows.of_held(held, counted(rows.context, len(held)))

@@ -1,0 +1,116 @@
+"""Rows whose texts a file has by numbers: they are categories until a call asks for texts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..runtime.context import Context
+from .gather import texts_of
+from .rows import Rows, arrow
+from .threaded import ROWS, each, over
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Texts stay categories where there are so many rows for each.
+_PER_CATEGORY = 2
+
+
+class CodedRows(Rows):
+    """Rows of which some columns of texts are held as categories, each until its texts are asked for.
+
+    Parameters
+    ----------
+    context, counts
+        As of Rows.
+    schema
+        The names and types of the columns.
+    columns
+        The columns by their names, for all rows that are made of these.
+    """
+
+    __slots__ = ("_columns", "_schema")
+
+    def __init__(self, context: Context, schema: Any, counts: tuple[int, ...], columns: dict[str, Any]) -> None:
+        self.context, self.counts, self._schema, self._columns = context, counts, schema, columns
+
+    @property
+    def local(self) -> Any:
+        """The rows of this rank, with all texts."""
+        return arrow().table([self.column(name) for name in self.names], schema=self._schema)
+
+    @property
+    def held(self) -> Any:
+        """The rows of this rank as they are held."""
+        return arrow().table([self._columns[name] for name in self.names], names=self.names)
+
+    def column(self, name: str) -> Any:
+        """Return a column of this rank's rows, whose categories become texts."""
+        if self._columns[name].type != self._schema.field(name).type:
+            self._columns[name] = texts(self._columns[name])
+        return self._columns[name]
+
+    @property
+    def schema(self) -> Any:
+        """The names and types of the columns."""
+        return self._schema
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        names: list[str] = self._schema.names
+        return names
+
+    def chosen(self, names: Sequence[str]) -> Rows:
+        """Return some columns of the same rows. Not collective."""
+        schema = arrow().schema([self._schema.field(name) for name in names])
+        return CodedRows(self.context, schema, self.counts, self._columns)
+
+    def of_held(self, held: Any, counts: tuple[int, ...]) -> Rows:
+        """Return other rows of the same columns. Not collective."""
+        return rows_of(self.context, held, self._schema, counts)
+
+
+def rows_of(context: Context, held: Any, schema: Any, counts: tuple[int, ...]) -> Rows:
+    """Return rows of a schema, whose texts a table may hold as categories. Not collective."""
+    if held.schema.types == schema.types:
+        return Rows(context, held, counts)
+    return CodedRows(context, schema, counts, dict(zip(schema.names, held.columns)))
+
+
+def texts(column: Any) -> Any:
+    """Return a column of categories as one of texts."""
+    parts = [
+        chunk.slice(begin, ROWS) for chunk in column.chunks for begin in range(0, len(chunk), ROWS)
+    ]  # each of which is one task
+    found = each([partial(texts_of, part) for part in parts])
+    return arrow().chunked_array([array for arrays in found for array in arrays], arrow().string())
+
+
+def together(columns: Sequence[Any]) -> Any:
+    """Return columns of texts, one after the other: as categories in order where all are and rows are many."""
+    pa = arrow()
+    if not columns or not all(pa.types.is_dictionary(column.type) for column in columns):
+        plain = [texts(column) if pa.types.is_dictionary(column.type) else column for column in columns]
+        return pa.chunked_array([chunk for column in plain for chunk in column.chunks], pa.string())
+    whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    if not len(whole):
+        return whole.cast(pa.string())
+    whole = whole.unify_dictionaries().combine_chunks()
+    known = whole.dictionary
+    if _PER_CATEGORY * len(known) > len(whole) or len(known.unique()) < len(known):
+        return texts(pa.chunked_array([whole]))
+    order = pa.compute.sort_indices(known).to_numpy()
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    numbers = (whole.indices.fill_null(0) if whole.null_count else whole.indices).to_numpy()
+    moved = np.empty(len(numbers), np.int32)
+
+    def move(begin: int, end: int) -> None:
+        moved[begin:end] = places[numbers[begin:end]]
+
+    over(len(moved), move)
+    index = pa.array(moved, mask=whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(index, known.take(pa.array(order)))])
