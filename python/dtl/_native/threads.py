@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import contextlib
 import os
 import sys
 
@@ -84,8 +83,10 @@ def _limit_others(number: int) -> None:
     """Have other libraries, which compute while the threads here rest, use as many."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].set_cpu_count(number)
-    if importlib.util.find_spec("threadpoolctl") is not None:
-        importlib.import_module("threadpoolctl").threadpool_limits(limits=number, user_api="blas")
+    with contextlib.suppress(ImportError):
+        import threadpoolctl
+
+        threadpoolctl.threadpool_limits(limits=number, user_api="blas")
 
 
 def _choose(number: int) -> None:
