@@ -118,7 +118,8 @@ def load(
     mapped
         Have the file be the container's memory, without reading it: of ``.npy`` and raw files, and of datasets of HDF5
         that are contiguous, in C order, with the byte order of this machine. The placement is PLACEMENT_DISK. What is
-        written to the container stays in memory, and does not reach the file.
+        written to the container stays in memory, and does not reach the file. Or have an Arrow file that is not
+        compressed be the memory of a table's rows, which are looked through once, since no call checks them later.
 
     Returns
     -------
@@ -190,7 +191,7 @@ def load(
     agree(ctx, "load", f"{said}, mapped" if mapped else said)
     with shown(ctx, "load", progress):
         if of.tabular and name is None:
-            return _tables["load"](ctx, of.name, text, rows)
+            return _tables["load"](ctx, of.name, text, rows, bool(mapped))
         if of.tabular:
             return _numbers(of.read_columns(ctx, "load", text, (name,), divided, Columns()), text, name, where)
         return read_file(ctx, "load", text, of, divided, options, where, bool(mapped))
@@ -198,8 +199,10 @@ def load(
 
 def _mapped_placement(of: Format, path: str, placement: Placement) -> Placement:
     """Return the placement of what is mapped, of files that can be."""
-    if of.tabular or of.name == "npz" or is_remote(path):
-        raise InvalidArgumentError(f"{path!r}: .npy, raw and contiguous HDF5 files of this machine are mapped")
+    if (of.tabular and of.name != "arrow") or of.name == "npz" or is_remote(path):
+        raise InvalidArgumentError(f"{path!r}: .npy, raw, Arrow and contiguous HDF5 files of this machine are mapped")
+    if of.tabular:
+        return placement
     if placement not in (Placement.HOST, Placement.DISK):
         raise InvalidArgumentError(f"what is mapped is on the host, and not on {placement.name}")
     return Placement.DISK

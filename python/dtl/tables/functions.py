@@ -17,10 +17,10 @@ read_parquet = Table.read_parquet
 read_sql = Table.read_sql
 
 
-def loaded(ctx: Context, format: str, path: str, rows: slice | None) -> Table:
+def loaded(ctx: Context, format: str, path: str, rows: slice | None, mapped: bool) -> Table:
     """Return some rows of a file for ``load``. Collective."""
     if format == "parquet":
         return Table.of(reading.read_parquet(ctx, "load", path, None, None, rows))
     if format == "arrow":
-        return Table.of(reading_batches.read_arrow(ctx, "load", path, None, rows))
+        return Table.of(reading_batches.read_arrow(ctx, "load", path, None, rows, mapped))
     return Table.of(reading_csv.read_csv(ctx, "load", path, options_of(), rows))

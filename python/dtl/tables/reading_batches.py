@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
-from ..exceptions import FileError
+from ..exceptions import FileError, InvalidArgumentError
+from ..io.files import load
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
-from ..io.steps import file_step
+from ..io.steps import file_step, from_root
 from ..io.tables import ArrowFile, JoinedTable
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
@@ -21,15 +22,48 @@ from .rows import Rows, arrow, block_counts, unknown_column
 from .selection import range_of, sliced
 
 
-def read_arrow(ctx: Context, op: str, path: str, columns: Any, which: slice | None = None) -> Rows:
-    """Return the rows of files of Arrow, or those of a slice. Collective."""
+class _MappedFile(ArrowFile):
+    """A file of Arrow whose batches are in the memory of a container that the file is."""
+
+    def __init__(self, path: str, container: Any) -> None:
+        super().__init__(path)
+        with container:  # whose memory stays as long as there is a view
+            view = container.local_view()
+        self._buffer = self.pa.py_buffer(view)
+
+    def batches(self, number: int, names: list[str]) -> Iterator[Any]:
+        """Yield columns of one batch."""
+        # All fields, which are not copied; where fields are named, pyarrow 26 may copy what it reads.
+        batch = self.pa.ipc.open_file(self.pa.BufferReader(self._buffer)).get_batch(number).select(names)
+        start, end = self._buffer.address, self._buffer.address + self._buffer.size
+        for name, column in zip(names, batch.columns):
+            parts = [part for part in column.buffers() if part is not None and part.size]
+            if not all(start <= part.address < end for part in parts):
+                raise InvalidArgumentError(f"the column {name!r} is compressed; what is mapped is not")
+        batch.validate(full=True)
+        yield batch
+
+
+def read_arrow(
+    ctx: Context, op: str, path: str, columns: Any, which: slice | None = None, mapped: bool = False
+) -> Rows:
+    """Return the rows of files of Arrow, or those of a slice. Collective. A file that is mapped is their memory."""
+    whole_file: Any = None
+    if mapped:
+        if from_root(ctx, op, "read", path, lambda: table_files(path)) is not None:
+            raise InvalidArgumentError(f"{path!r} is of several files; one is mapped")
+        whole_file = load(ctx, path, format="raw", dtype="u1", partition="replicated", mapped=True)
     with local_step(ctx, op):
         pa = arrow()
         chosen = chosen_columns(columns)
     agree(ctx, op, f"path {path!r}, columns {chosen}")
     with file_step(ctx, op, "read", path):
         files = table_files(path)
-        file: Any = ArrowFile(path) if files is None else JoinedTable(ArrowFile, files, None)
+        file: Any
+        if files is not None:
+            file = JoinedTable(ArrowFile, files, None)
+        else:
+            file = _MappedFile(path, whole_file) if mapped else ArrowFile(path)
         known = file.schema.names
         names = known if chosen is None else chosen
         for name in names:

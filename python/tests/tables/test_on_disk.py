@@ -202,3 +202,21 @@ def test_numbers_of_more_rows_than_memory(ctx: dtl.Context, limited: pytest.Monk
     again = [table["v"] * 2 + table["w"], (table["v"] > 0) & (table["w"] > 3), table["k"] // table["w"]]
     for one, other in zip(made, again):
         assert same(everywhere(dtl.Table(ctx, {"x": one})), everywhere(dtl.Table(ctx, {"x": other})))
+
+
+def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:
+    path, packed = f"{folder}/a.arrow", f"{folder}/packed.arrow"
+    if ctx.is_root:
+        for name, options in ((path, None), (packed, pa.ipc.IpcWriteOptions(compression="zstd"))):
+            with pa.ipc.new_file(name, WHOLE.schema, options=options) as out:
+                out.write_table(WHOLE, max_chunksize=6)
+    ctx.barrier()
+    before = pa.total_allocated_bytes()
+    table = dtl.load(ctx, path, mapped=True)[["x", "text", "n"]]
+    assert pa.total_allocated_bytes() - before < 4096 < os.path.getsize(path)
+    assert same(everywhere(table), WHOLE.select(["x", "text", "n"]))
+    assert same(everywhere(dtl.load(ctx, path, mapped=True, rows=slice(3, 17))), WHOLE[3:17])
+    with pytest.raises(ValueError, match="compressed"):
+        dtl.load(ctx, packed, mapped=True)
+    with pytest.raises(ValueError, match="several files"):
+        dtl.load(ctx, f"{folder}/*.arrow", mapped=True)
