@@ -81,7 +81,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     -----
     Of a tall matrix, each rank decomposes its rows and rank 0 their triangles, so that a few short messages are all
     that moves (TSQR, Demmel and others 2012). Of others, panels of 64 columns are decomposed so, and made orthogonal to
-    those before them, twice. For columns that ``"complete"`` adds to Q, rank 0 has the whole.
+    those before them, twice; those of up to 1024 rows and columns are decomposed by rank 0. For columns that
+    ``"complete"`` adds to Q, rank 0 has the whole.
 
     Examples
     --------
@@ -102,6 +103,12 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     share(a, "qr", f"mode {mode}")
     if mode == "complete" and a.shape[0] > a.shape[1]:
         return _complete_qr(a)
+    one = a.context.size > 1 and tall.is_for_one(a.context, a.shape)
+    return (_qr_of_one if one else _qr_of_rows)(a, mode)
+
+
+def _qr_of_rows(a: Any, mode: str) -> Any:
+    """Return Q and R, or R alone, which all ranks find with their rows."""
     dtype = inexact(a.dtype)
     with by_rows(a) as lines:
         part = lines.local_view()
@@ -114,6 +121,30 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         q.close()
         return everywhere(a, r)
     return QRResult(q, everywhere(a, r))
+
+
+def _qr_of_one(a: Any, mode: str) -> Any:
+    """Return Q and R, or R alone, which rank 0 finds."""
+    whole = matrix_arguments.gathered(a, "qr", 3)
+    dtype = inexact(a.dtype)
+    kept: list[Array] = []
+
+    def compute() -> tuple[Array, ...]:
+        q, r = stacks.qr(whole.astype(dtype, copy=False))
+        kept.append(q)
+        return (r,)
+
+    (r,) = on_root(a.context, "qr", compute)
+    if mode == "r":
+        return everywhere(a, r)
+    q = dealt(a, (a.shape[0], min(a.shape)), dtype, kept[0] if kept else None, _rows_like(a))
+    return QRResult(q, everywhere(a, r))
+
+
+def _rows_like(a: Any) -> Division:
+    """Return how a matrix of other columns is divided by rows as a is, if its ranks have ranges of whole rows."""
+    with by_rows(a) as lines:
+        return rows_of(lines)
 
 
 def _complete_qr(a: Any) -> QRResult:
@@ -194,7 +225,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     Notes
     -----
     The singular values are those of the triangle of a QR decomposition (see :func:`qr`), which rank 0 finds. For all of
-    U and Vh of a matrix that is not square, rank 0 has the whole.
+    U and Vh of a matrix that is not square, and of one of up to 1024 rows and columns that is at most twice as long as
+    wide, rank 0 has the whole.
 
     Examples
     --------
@@ -224,6 +256,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
     """Return U, S and Vh, and whether a is wide. U is a container, or an array where a is wide, then Vh is one."""
     dtype = inexact(a.dtype)
+    if max(a.shape) <= 2 * min(a.shape) and (a.context.size == 1 or max(a.shape) <= tall.MOST_FOR_ONE):
+        return _factors_of_one(a, op, dtype)
     if a.shape[0] >= a.shape[1]:
         with by_rows(a) as lines:
             u = container_of(a, a.shape, dtype, rows_of(lines))
@@ -236,6 +270,24 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
         s, uh = _svd_of_rows(a.context, op, part, a.shape[::-1], out)
         made.local_view()[...] = out.conj().T
     return uh.conj().T, s, made, True
+
+
+def _factors_of_one(a: Any, op: str, dtype: Any) -> tuple[Any, Array, Any, bool]:
+    """Return what _factors does, which rank 0 finds of the whole."""
+    wide = a.shape[0] < a.shape[1]
+    whole = matrix_arguments.gathered(a, op, 4)
+    kept: list[Array] = []
+
+    def compute() -> tuple[Array, ...]:
+        tall_one = whole.astype(dtype, copy=False)
+        large, s, small = np.linalg.svd(tall_one.conj().T if wide else tall_one, full_matrices=False)
+        large, small = oriented(large, small)
+        kept.append(large.conj().T if wide else large)
+        return s, small
+
+    s, small = on_root(a.context, op, compute)
+    found = dealt(a, a.shape, dtype, kept[0] if kept else None, columns_over_ranks(a) if wide else _rows_like(a))
+    return (small.conj().T, s, found, True) if wide else (found, s, small, False)
 
 
 def by_columns(a: Any) -> Any:

@@ -41,7 +41,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _ROWS = 64
 
 #: Up to so many rows, rank 0 does it all: that takes less than the messages of the steps.
-_SMALL = 256
+_SMALL = 1024
 
 _DEALT = Division(Partition.BLOCK_CYCLIC, _ROWS)
 
@@ -90,7 +90,7 @@ def solve(a: Any, b: Any) -> Any:
     Notes
     -----
     Gaussian elimination with the largest element of a row as pivot; the memory of a rank is that of its parts of a and
-    b, twice. Up to 256 rows are solved on rank 0.
+    b, twice. Up to 1024 rows are solved on rank 0.
 
     Examples
     --------

@@ -18,6 +18,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: The elements of a piece, which stays in a cache of the second level, and the most columns for which pieces pay.
 _PIECE, _NARROW = 1 << 16, 48
 
+#: Up to so many rows and columns, rank 0 decomposes a matrix that is not tall.
+MOST_FOR_ONE = 1024
+
 #: The columns of a panel of matrices that are not tall.
 _PANEL = 64
 
@@ -87,13 +90,20 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
     for (lo, hi), width in zip(ranges, widths):
         block = factor[at : at + width]
         at += width
-        if not (width == columns and _is_identity(block)):
+        if width == columns and _is_diagonal(block):
+            out[lo:hi] *= np.diagonal(block)
+        else:
             out[lo:hi] = out[lo:hi, :width] @ block
     return results
 
 
-def _is_identity(block: Array) -> bool:
-    return bool(block.shape[0] == block.shape[1] and (block == np.eye(len(block), dtype=block.dtype)).all())
+def _is_diagonal(block: Array) -> bool:
+    return block.shape[0] == block.shape[1] and np.count_nonzero(block) == np.count_nonzero(np.diagonal(block))
+
+
+def is_for_one(ctx: Any, shape: tuple[int, ...]) -> bool:
+    """Say whether rank 0 decomposes a matrix in less time than all ranks, which meet for each panel."""
+    return not is_tall(ctx, shape) and max(shape) <= MOST_FOR_ONE
 
 
 def _top(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Array, tuple[Any, ...]]:

@@ -55,6 +55,16 @@ def is_on_every_rank(c: Any) -> bool:
     return bool(c.partition_policy.name == "REPLICATED")
 
 
+@pytest.fixture(params=["all ranks", "rank 0"])
+def decomposed_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Who decomposes matrices that are not tall: the size of those of rank 0 is changed for it."""
+    from dtl.linalg import tall
+
+    monkeypatch.setattr(tall, "MOST_FOR_ONE", 0 if request.param == "all ranks" else 1024)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("decomposed_by")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_qr(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
@@ -74,6 +84,7 @@ def test_qr(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
     close(gathered(r)[: min(shape)], signs.conj()[:, None] * want_r, kind)
 
 
+@pytest.mark.usefixtures("decomposed_by")
 def test_qr_of_every_division(ctx: dtl.Context) -> None:
     whole = numbers((40, 6))
     want = np.abs(np.linalg.qr(whole)[1])
@@ -85,6 +96,7 @@ def test_qr_of_every_division(ctx: dtl.Context) -> None:
     close(linalg.qr(span).Q @ linalg.qr(span).R, whole[3:33])
 
 
+@pytest.mark.usefixtures("decomposed_by")
 @pytest.mark.parametrize("columns", [5, 100])
 def test_qr_of_columns_that_depend_on_each_other(ctx: dtl.Context, columns: int) -> None:
     whole = numbers((130, columns))
@@ -95,6 +107,7 @@ def test_qr_of_columns_that_depend_on_each_other(ctx: dtl.Context, columns: int)
     close(np.conjugate(linalg.matrix_transpose(q)) @ q, np.eye(columns))
 
 
+@pytest.mark.usefixtures("decomposed_by")
 @pytest.mark.parametrize("name", ["zeros", "the same column", "few rows", "zeros after", "columns of the identity"])
 @pytest.mark.parametrize("shape", [(130, 100), (70, 65), (100, 130)])
 def test_decompositions_of_what_leaves_nothing(ctx: dtl.Context, shape: tuple[int, int], name: str) -> None:
@@ -119,6 +132,7 @@ def test_decompositions_of_what_leaves_nothing(ctx: dtl.Context, shape: tuple[in
     close(vh @ vh.T, np.eye(k))
 
 
+@pytest.mark.usefixtures("decomposed_by")
 def test_qr_of_ill_conditioned_columns(ctx: dtl.Context) -> None:
     whole = np.vander(np.linspace(0, 1, 200), 100)
     q, _ = linalg.qr(tensor(ctx, whole))
@@ -135,6 +149,7 @@ def test_qr_in_pieces(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None
     close(linalg.matrix_transpose(q) @ q, np.eye(5))
 
 
+@pytest.mark.usefixtures("decomposed_by")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_svd(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
@@ -175,6 +190,7 @@ def test_ranks_and_conditions(ctx: dtl.Context) -> None:
     assert linalg.cond(tensor(ctx, np.diag([1.0, 0.0]))) == np.inf
 
 
+@pytest.mark.usefixtures("decomposed_by")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pinv(ctx: dtl.Context, shape: tuple[int, int], kind: str) -> None:
