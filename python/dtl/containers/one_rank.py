@@ -1,4 +1,6 @@
-"""Short ways of small containers of float64 on one rank: its part is the whole, and NumPy computes with it at once.
+"""Short ways on one rank, whose part is the whole: NumPy computes with it at once.
+
+They are for small containers of float64. Reductions of large ones along a dimension, to few elements, go them, too.
 
 Each returns None where there is no short way.
 """
@@ -10,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from .._native.callsite import by_user
+from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import handle_of
-from ..policies import Partition
-from .interior import tensor_class_of
+from ..policies import Partition, Placement
+from .base import DistributedContainer
+from .interior import carrier_of, is_where_divided, tensor_class_of
 from .layout import BLOCK
 from .making import adopt_whole
 
@@ -27,7 +31,17 @@ _FOLDS: dict[str, Any] = {
     "min": np.minimum.reduce,
     "max": np.maximum.reduce,
     "mean": np.mean,
+    "any": np.logical_or.reduce,
+    "all": np.logical_and.reduce,
+    "argmin": np.argmin,
+    "argmax": np.argmax,
 }
+
+#: Those that are made of parts in another way than NumPy's, but of float64.
+_ADDING = ("sum", "prod", "mean")
+
+#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy, as it does the long way.
+_BY_BLAS, _NARROW = 1 << 14, 256
 
 
 def _whole(c: Any) -> Any:
@@ -36,6 +50,22 @@ def _whole(c: Any) -> Any:
     if part is None or part.dtype != _FLOAT64 or c.partition_policy is not _BLOCK:
         return None
     return part if 0 < part.size <= bridge.MOST_WHOLE and part.nbytes < state.least_queued else None
+
+
+def _large(c: Any, name: str, axis: int) -> Any:
+    """Return the array of a container that is not small, if NumPy makes of it what the long way does."""
+    if not isinstance(c, DistributedContainer) or state.under_way or c.context.size > 1 or c.ndim < 2:
+        return None
+    if c.partition_policy is not _BLOCK or c.placement_policy is Placement.DEVICE or not is_where_divided(c):
+        return None
+    if carrier_of(c) is not None or (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
+        return None
+    by_blas = name in ("sum", "mean") and axis in (0, -c.ndim) and c.global_size >= _BY_BLAS
+    if by_blas and c.global_size <= _NARROW * c.shape[0]:
+        return None
+    part = c.local_view()
+    few = -part.ndim <= axis < part.ndim and 0 < part.size <= bridge.MOST_WHOLE * part.shape[axis]
+    return part if few else None
 
 
 def _made(like: Any, array: Any, kind: Any) -> Any:
@@ -56,7 +86,10 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     A result of one dimension is of the class of vectors that is given.
     """
     fold = _FOLDS.get(name)
-    part = _whole(a) if fold is not None and axis.__class__ is int else None
+    part = None
+    if fold is not None and axis.__class__ is int:
+        part = _whole(a)
+        part = _large(a, name, axis) if part is None else part
     if fold is None or part is None or part.ndim < 2 or not -part.ndim <= axis < part.ndim:
         return None
     # Several ranks multiply and add up without leaving the range of floats in between, and so does the long way.

@@ -17,6 +17,9 @@ from ..policies import Partition
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: Those of NumPy's transforms that write to an array of the caller's, all with the dtype that _dtype says.
+WRITING = ("fft", "ifft", "rfft", "irfft") if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else ()
+
 #: Up to so many elements, every rank transforms them all and keeps its own.
 _SHORT = 1 << 14
 
@@ -24,7 +27,14 @@ _SHORT = 1 << 14
 def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divided: Division) -> Any:
     """Return a transform of a vector, by NumPy's name, cut or filled up with zeros to n elements. Collective."""
     extent = n // 2 + 1 if name in ("rfft", "ihfft") else n
-    if a.context.size == 1 or n <= _SHORT:
+    if a.context.size == 1:
+        made = container_of(a, (extent,), dtype, divided, blank=True)
+        if name in WRITING:
+            by_numpy(name, a.local_view(), n, 0, norm, out=made.local_view())
+        else:
+            made.local_view()[...] = by_numpy(name, a.local_view(), n, 0, norm)
+        return made
+    if n <= _SHORT:
         taken = n // 2 + 1 if name in ("irfft", "hfft") else n
         with _resized(a, min(taken, a.shape[0]), a.dtype, REPLICATED) as every:
             whole = by_numpy(name, every.local_view(), n, 0, norm)

@@ -28,9 +28,6 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 _NORMS = (None, "backward", "ortho", "forward")
 
-#: Those of NumPy's transforms that write to an array of the caller's, all with the dtype that _dtype says.
-_WRITING = ("fft", "ifft", "rfft", "irfft") if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else ()
-
 
 class _Step(NamedTuple):
     """A transform along one dimension: NumPy's name of it, and how many elements it takes and gives."""
@@ -377,7 +374,7 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
     last = steps[-1]
     transform = functools.partial(long_vectors.by_numpy, last.name, x, last.n, last.axis, norm)
     made = container_of(c, tuple(shape), dtype, divided, blank=True)
-    if last.name in _WRITING and dtype == _dtype(last.name, x.dtype):
+    if last.name in long_vectors.WRITING and dtype == _dtype(last.name, x.dtype):
         transform(out=made.local_view())
     else:
         made.local_view()[...] = transform()

@@ -98,7 +98,7 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
 
 
 def _is_diagonal(block: Array) -> bool:
-    return block.shape[0] == block.shape[1] and np.count_nonzero(block) == np.count_nonzero(np.diagonal(block))
+    return bool(block.shape[0] == block.shape[1] and np.count_nonzero(block) == np.count_nonzero(np.diagonal(block)))
 
 
 def is_for_one(ctx: Any, shape: tuple[int, ...]) -> bool:

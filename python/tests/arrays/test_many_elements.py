@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, assert_holds, vector
+from divisions import DIVISIONS, assert_holds, part, vector
 
 import dtl
 
@@ -108,3 +108,22 @@ def test_repeat_rows(ctx: dtl.Context) -> None:
     assert_holds(np.repeat(c[:0], 3, 0), np.repeat(rows[:0], 3, 0))
     wide = np.arange(200_000.0).reshape(2, 100_000)
     assert_holds(np.repeat(dtl.asarray(ctx, wide), [3, 2], 0), np.repeat(wide, [3, 2], 0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex128"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_reductions_of_matrices(ctx: dtl.Context, dtype: str, axis: int) -> None:
+    whole = _elements(dtype, 90_000).reshape(150, 600)
+    whole[3, 5] = 1
+    if dtype == "float64":
+        whole[:, 7], whole[:, 9], whole[11] = np.nan, -np.inf, 1e308
+    c = dtl.asarray(ctx, whole)
+    for name in ("min", "max", "argmin", "argmax", "any", "all"):
+        if dtype != "complex128" or name in ("any", "all"):
+            assert_holds(getattr(c, name)(axis=axis), getattr(whole, name)(axis=axis))
+    for name in ("sum", "mean"):
+        with np.errstate(all="ignore"):
+            want = getattr(whole, name)(axis=axis)
+        got = getattr(c, name)(axis=axis)
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got.local_view(), part(got, want), rtol=1e-5 if dtype == "float32" else 1e-12)
