@@ -3,11 +3,12 @@
 /*
  * Loops over elements of 1, 2, 4, 8 or 16 bytes, which NumPy has with a branch for each element, or not at all with a place for the
  * result. They have no branch that depends on the elements: where these are random, the processor would guess every other one wrong.
- * They do not hold the interpreter's lock.
+ * They do not hold the interpreter's lock, and run on the threads of this rank, in pieces.
  */
 #include "borrowed.h"
 #include "elements.h"
 #include "loops.h"
+#include <stdatomic.h>
 #include <string.h>
 
 typedef struct {
@@ -140,6 +141,73 @@ static void repeat(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip,
     }
 }
 
+/* ---- Pieces, on the threads of this rank ---- */
+
+/* Elements from FEW on are computed in pieces. */
+enum { PIECE = 1 << 17, FEW = 1 << 18, MOST_COUNTS = 1 << 12 };
+
+typedef struct element_call element_call;
+
+/* What a call does, and with what: not all have all of this. */
+struct element_call {
+    void (*piece)(const element_call *call, ptrdiff_t first, ptrdiff_t n);
+    char *out;
+    const uint8_t *mask;
+    const char *x, *y;
+    int x_step, y_step, size;
+    ptrdiff_t often, skip, n, each;
+    const ptrdiff_t *starts; /* where the elements of a piece are packed */
+    atomic_llong next;
+};
+
+/* work does pieces that nobody has done, until there is none. */
+static void work(long long thread, void *context) {
+    element_call *call = context;
+    (void)thread;
+    for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&call->next, 1) * call->each) < call->n;)
+        call->piece(call, first, call->n - first < call->each ? call->n - first : call->each);
+}
+
+/* run does all pieces of a call, which are of so many elements. The caller does not have the interpreter's lock. */
+static void run(element_call *call) {
+    int threads = call->n < FEW ? 1 : dtl_threads();
+    atomic_init(&call->next, 0);
+    if (threads > 1)
+        dtl_parallel(threads, work, call);
+    else
+        work(0, call);
+}
+
+static void blend_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
+    const ptrdiff_t size = c->size;
+    blend(c->out + first * size, c->mask + first, c->x + c->x_step * first * size, c->y + c->y_step * first * size, c->x_step, c->y_step,
+          n, c->size);
+}
+
+static void pack_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
+    const ptrdiff_t size = c->size, *start = c->starts + first / c->each;
+    pack(c->out + start[0] * size, start[1] - start[0], c->x + first * size, c->mask + first, n, c->size);
+}
+
+static void repeat_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
+    const ptrdiff_t size = c->size, before = first + c->skip;
+    repeat(c->out + first * size, c->x + before / c->often * size, c->often, before % c->often, n, c->size);
+}
+
+/* run_pack packs, and returns how many there are: in pieces that are as many as there is room to note where they begin. */
+static ptrdiff_t run_pack(element_call *call, ptrdiff_t room) {
+    ptrdiff_t starts[MOST_COUNTS + 1] = {0}, pieces = 0;
+    if (call->n / PIECE >= MOST_COUNTS)
+        call->each = call->n / (MOST_COUNTS - 1);
+    for (ptrdiff_t first = 0; first < call->n; first += call->each, pieces++) {
+        ptrdiff_t end = starts[pieces] + count(call->mask + first, call->n - first < call->each ? call->n - first : call->each);
+        starts[pieces + 1] = end < room ? end : room;
+    }
+    call->starts = starts;
+    run(call);
+    return starts[pieces];
+}
+
 /* known_size says whether there are loops for elements of a size. */
 static int known_size(int size) {
     if (size == 1 || size == 2 || size == 4 || size == 8 || size == 16)
@@ -167,7 +235,8 @@ PyObject *bridge_blend(PyObject *module, PyObject *args) {
     if (second != NULL) {
         int x_step = b.views[2].len >= n * size, y_step = b.views[3].len >= n * size;
         Py_BEGIN_ALLOW_THREADS
-        blend(to, chosen, first, second, x_step, y_step, n, size);
+        run(&(element_call){.piece = blend_piece, .out = to, .mask = chosen, .x = first, .y = second, .x_step = x_step, .y_step = y_step,
+                            .size = size, .n = n, .each = PIECE});
         Py_END_ALLOW_THREADS
         answer = Py_NewRef(Py_None);
     }
@@ -199,7 +268,8 @@ PyObject *bridge_pack(PyObject *module, PyObject *args) {
         if (to != NULL) {
             ptrdiff_t room = b.views[2].len / size;
             Py_BEGIN_ALLOW_THREADS
-            found = pack(to, room, from, chosen, n, size);
+            found = run_pack(
+                &(element_call){.piece = pack_piece, .out = to, .mask = chosen, .x = from, .size = size, .n = n, .each = PIECE}, room);
             Py_END_ALLOW_THREADS
             answer = PyLong_FromSsize_t(found);
         }
@@ -226,7 +296,8 @@ PyObject *bridge_repeat(PyObject *module, PyObject *args) {
     const void *from = to == NULL ? NULL : borrow(&b, values, 0, n > 0 ? ((n + skip - 1) / often + 1) * size : 0, "values");
     if (from != NULL) {
         Py_BEGIN_ALLOW_THREADS
-        repeat(to, from, often, skip, n, size);
+        run(&(element_call){.piece = repeat_piece, .out = to, .x = from, .often = often, .skip = skip, .size = size, .n = n,
+                            .each = PIECE});
         Py_END_ALLOW_THREADS
         answer = Py_NewRef(Py_None);
     }

@@ -11,6 +11,7 @@ import numpy as np
 from .._native import element_loops, slow_paths
 from .._native.arguments import flag, integer
 from .._native.callsite import by_user
+from .._native.hidden_ufuncs import CLIP
 from .._native.keywords import memory_order
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
@@ -157,6 +158,8 @@ def clip(
         limits = np.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
+    if _is_one_step(a, low, high):
+        made, low, high = CLIP(a, low, high), None, None
     if low is not None:
         made = np.maximum(made, low)
     if high is not None:
@@ -169,6 +172,14 @@ def clip(
     if out is not None:
         return written("np.clip", made, out)
     return made.copy() if made is a else made
+
+
+def _is_one_step(a: Any, low: Any, high: Any) -> bool:
+    """Say whether NumPy's ufunc of both limits takes the place of one for each: of floats on the host, and numbers."""
+    numbers = (float, int, np.floating)
+    if not isinstance(a, DistributedContainer) or not isinstance(low, numbers) or not isinstance(high, numbers):
+        return False
+    return a.placement_policy is not Placement.DEVICE and a.dtype in (np.float32, np.float64)
 
 
 def _clipped(a: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:

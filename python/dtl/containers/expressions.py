@@ -26,6 +26,7 @@ import numpy as np
 from .._native import library, variables
 from .._native.arguments import stored_number
 from .._native.callsite import caller, code_at, frame_at
+from .._native.hidden_ufuncs import CLIP
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import owner_of, raw_handle_of
@@ -297,7 +298,7 @@ def copy(made: Any, of: Any, chosen: tuple[slice, ...], rows: tuple[int, int]) -
 
 def _is_plain(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
     """Say whether a ufunc is one of NumPy's that computes each element by itself, and never raises."""
-    if ufunc.nout != 1 or getattr(np, ufunc.__name__, None) is not ufunc:
+    if ufunc.nout != 1 or (getattr(np, ufunc.__name__, None) is not ufunc and ufunc is not CLIP):
         return False
     kind = kind_of(dtype)
     return not kind.is_moved and (ufunc is not np.power or not kind.is_integer)  # which refuses negative exponents

@@ -127,3 +127,18 @@ def test_reductions_of_matrices(ctx: dtl.Context, dtype: str, axis: int) -> None
         got = getattr(c, name)(axis=axis)
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got.local_view(), part(got, want), rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+def test_clip(ctx: dtl.Context, dtype: str) -> None:
+    whole = (np.random.default_rng(5).random(300_000) * 100 - 50).astype(dtype)
+    whole[7] = 0 if dtype == "int64" else np.nan
+    c = dtl.asarray(ctx, whole)
+    for limits in ((-20, 30), (-20.5, 30.25), (30, -20), (np.float64(0.1), 7), (np.float32(0.1), np.float32(7))):
+        assert_holds(np.clip(c, *limits), np.clip(whole, *limits))
+        assert_holds(np.clip(c * 2, *limits) + 1, np.clip(whole * 2, *limits) + 1)
+    if dtype == "float64":
+        assert_holds(np.clip(c, -np.inf, np.nan), np.clip(whole, -np.inf, np.nan))
+        out = dtl.zeros(ctx, 300_000)
+        np.clip(c, -1, 1, out=out)
+        assert_holds(out, np.clip(whole, -1, 1))
