@@ -24,7 +24,9 @@ WITHOUT = {
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
     "ColumnRowMethods.cummax", "Resampler.__init__", "Resampler.__getitem__",
-    "Resampler.size", "Rolling.__init__", "Rolling.sum", "Rolling.mean",
+    "Resampler.size", "Rolling.__init__", "Expanding.__init__",
+    "Expanding.sum", "Expanding.mean", "Expanding.min", "Expanding.max", "Expanding.count",
+    "ValueMethods.interpolate", "ColumnWise.interpolate", "Rolling.sum", "Rolling.mean",
     "Rolling.min", "Rolling.max",
     "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
     "GroupMethods.count", "GroupMethods.nunique",
@@ -306,6 +308,7 @@ def local(ctx: dtl.Context) -> Rows:
         "ChoosingMethods.add_suffix": (t.add_suffix, {"suffix": "a"}),
         "ChoosingMethods.pipe": (t.pipe, {"f": len}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
+        "ColumnRowMethods.expanding": (t["v"].expanding, {"min_periods": 1}),
         "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
         "RowMethods.resample": (_timed(t).resample, {"rule": "1h", "on": "time"}),
         "Table.groupby": (

@@ -329,6 +329,11 @@ class ColumnWise(HasRows):
         return self._each(lambda column: column.bfill(limit))
 
     @collective
+    def interpolate(self: T) -> T:
+        """Return numbers with nulls on the line between the values around them. See :meth:`Column.interpolate`."""
+        return self._each(lambda column: column.interpolate())
+
+    @collective
     def shift(self: T, periods: int = 1, *, fill_value: Any = None) -> T:
         """Return for each row the one that is some rows before it. Collective. See :meth:`Column.shift`."""
         return self._each(lambda column: column.shift(periods, fill_value=fill_value))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
-from ..exceptions import BoundsError
+from ..exceptions import BoundsError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
+from .arrow_types import is_number
 from .elementwise import as_chunked, combined, decoded
 from .exchange import gathered_everywhere
 from .rows import Rows, arrow, arrows_errors
@@ -53,6 +54,25 @@ def filled_from(rows: Rows, op: str, forward: bool, limit: Any) -> Rows:
         if pa.types.is_dictionary(kind):
             made = _encoded(made, rows.local.column(0), kind)
         return rows.like(pa.table({name: as_chunked(made)}))
+
+
+def interpolated(rows: Rows, op: str) -> Rows:
+    """Return numbers as float64, in which nulls are on the line between the values around them. Collective."""
+    ctx, pa, name = rows.context, arrow(), rows.names[0]
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        if not is_number(rows.schema.types[0]) or pa.types.is_boolean(rows.schema.types[0]):
+            raise InvalidTypeError(f"{op} is of numbers; {name!r} is of {rows.schema.types[0]}")
+        values = rows.local.column(0).cast(pa.float64(), safe=False)
+        there = values.is_valid().to_numpy()
+        numbers = np.arange(rows.first, rows.first + len(values))
+        both = [rows.like(pa.table({name: each})) for each in (values, pa.array(numbers, mask=~there))]
+    found = [filled_from(each, op, forward, None).local.column(0) for each in both for forward in (True, False)]
+    with local_step(ctx, op), np.errstate(all="ignore"):
+        low, high, first, last = (each.fill_null(0).to_numpy().astype(np.float64) for each in found)
+        slope = (high - low) / np.maximum(last - first, 1)
+        line = np.where(found[1].is_valid().to_numpy(), slope * (numbers - first) + low, low)
+        made = np.where(there, values.fill_null(0).to_numpy(), line)
+        return rows.like(pa.table({name: pa.array(made, mask=found[0].is_null().to_numpy())}))
 
 
 def _whole(column: Any) -> Any:

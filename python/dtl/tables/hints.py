@@ -55,8 +55,6 @@ _BOTH = {
     "first_valid_index": _NO_INDEX,
     "last_valid_index": _NO_INDEX,
     "ewm": _TO_PANDAS,
-    "expanding": "use cumsum, cumprod, cummin and cummax",
-    "interpolate": "use ffill() or bfill()",
     "at": "use slices, table[3:4], and columns, table[name]",
     "iat": "use slices, table[3:4], and columns, table[name]",
     "take": "rows are chosen by masks and slices, such as table[2:6]",
@@ -95,6 +93,7 @@ _BOTH = {
 
 _TABLE = {
     **_BOTH,
+    "expanding": "use table[name].expanding()",
     "mode": "use table[name].mode()",
     "rolling": "use table[name].rolling(window)",
     **dict.fromkeys(("to_html", "to_iceberg", "to_orc", "to_stata", "to_xml"), _TO_PANDAS),

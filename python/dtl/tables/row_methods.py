@@ -8,6 +8,7 @@ from .._native.arguments import flag, integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
 from . import distinct_rows, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
+from .expanding import Expanding
 from .resampling import Resampler
 from .rolling import Rolling
 from .rows import HasRows, arrow, as_column, as_table
@@ -634,6 +635,30 @@ class ColumnRowMethods(HasRows):
         [None, 2.5, 6.5]
         """
         return Rolling(self.rows, window, min_periods)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return the windows from the first row to each row, to make aggregates of. Not collective.
+
+        Parameters
+        ----------
+        min_periods
+            Windows with fewer values that are not null are null.
+
+        Raises
+        ------
+        BoundsError
+            If min_periods is negative.
+        InvalidTypeError
+            If the column is not of numbers.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [4, 2, None, 3]})["x"].expanding().mean().to_list())
+        [4.0, 3.0, 3.0, 3.0]
+        """
+        return Expanding(self.rows, min_periods)
 
     @collective
     def value_counts(

@@ -139,6 +139,27 @@ class ValueMethods(HasRows):
         return made
 
     @collective
+    def interpolate(self: C) -> C:
+        """Return numbers as float64, with nulls on the line between the values before and behind them. Collective.
+
+        Behind the last value, nulls are as it is; before the first, they stay null.
+
+        Raises
+        ------
+        InvalidTypeError
+            If the column is not of numbers.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": [None, 1, None, 2, None]})["x"].interpolate().to_list())
+        [None, 1.0, 1.5, 2.0, 2.0]
+        """
+        made: C = as_column(filling.interpolated(self.rows, "interpolate"))
+        return made
+
+    @collective
     def pct_change(self: C, periods: int = 1) -> C:
         """Return by which share each value differs from that which is some rows before it. Collective.
 

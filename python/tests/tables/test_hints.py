@@ -76,12 +76,12 @@ def test_methods_of_pandas(ctx: dtl.Context) -> None:
 IN_PLACE: dict[str, dict[str, tuple[Any, ...]]] = {
     "table": {
         "bfill": (), "clip": (0, 1), "drop": ("price",), "drop_duplicates": (), "dropna": (), "eval": ("price + 1",),
-        "ffill": (), "fillna": ({},), "mask": ({},), "query": ("price > 1",), "rename": ({},), "replace": (1, 2),
-        "sort_values": ("price",), "where": ({},),
+        "ffill": (), "fillna": ({},), "interpolate": (), "mask": ({},), "query": ("price > 1",), "rename": ({},),
+        "replace": (1, 2), "sort_values": ("price",), "where": ({},),
     },
     "column": {
-        "bfill": (), "clip": (0, 1), "dropna": (), "ffill": (), "fillna": (0,), "mask": ({},), "rename": ("a",),
-        "replace": (1, 2), "sort_values": (), "where": ({},),
+        "bfill": (), "clip": (0, 1), "dropna": (), "ffill": (), "fillna": (0,), "interpolate": (), "mask": ({},),
+        "rename": ("a",), "replace": (1, 2), "sort_values": (), "where": ({},),
     },
 }  # fmt: skip
 

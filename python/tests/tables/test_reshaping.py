@@ -165,3 +165,28 @@ def test_several_quantiles_of_groups(ctx: dtl.Context) -> None:
 def test_nunique_with_null(ctx: dtl.Context) -> None:
     frame, table = both(ctx)
     assert table.nunique(dropna=False) == frame.nunique(dropna=False).to_dict()
+
+
+@pytest.mark.parametrize("order", ["even", "last"])
+def test_interpolate_and_expanding(ctx: dtl.Context, order: str) -> None:
+    values = [None, None, 3.0, None, None, 9.0, 1.0, None, *[None] * 6, 4.5, None, None]
+    whole = pa.table({"x": values, "n": [None if i % 3 == 1 else i * i % 7 for i in range(len(values))]})
+    table, frame = divided(ctx, whole, order), whole.to_pandas()
+    for name in ("x", "n"):
+        found = dtl.broadcast_object(ctx, table[name].interpolate().to_list())
+        assert found == pytest.approx(
+            [None if each != each else each for each in frame[name].interpolate().tolist()]  # noqa: PLR0124 - of NaN
+        )
+        for least in (0, 1, 3):
+            for how in ("sum", "mean", "min", "max", "count"):
+                made = getattr(table[name].expanding(least), how)()
+                wanted = getattr(frame[name].expanding(least), how)()
+                found = dtl.broadcast_object(ctx, made.to_list())
+                assert found == pytest.approx([None if pd.isna(each) else each for each in wanted]), (how, least)
+    assert table.interpolate().columns == ["x", "n"]
+    with pytest.raises(dtl.InvalidTypeError, match="interpolate is of numbers"):
+        dtl.Table(ctx, {"s": ["a"]})["s"].interpolate()
+    with pytest.raises(dtl.BoundsError, match="min_periods -1"):
+        table["x"].expanding(-1)
+    with pytest.raises(dtl.InvalidTypeError, match="has no windows"):
+        dtl.Table(ctx, {"s": ["a"]})["s"].expanding()
