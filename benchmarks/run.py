@@ -1,8 +1,9 @@
 """Run all benchmarks, one after the other, and write benchmarks/RESULTS.md.
 
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
-named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; and one named .venv-dask, which
-holds Dask, the columns of Dask. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
+named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; one named .venv-cores, which holds
+what requirements-cores.txt lists, that of one rank on all cores; and one named .venv-dask, which holds Dask, its
+columns. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Section(NamedTuple):
     program: str
     ranks: int
     mpi: bool
-    peer: bool = False  # of the environment that holds Heat
+    peer: str = ""  # the environment that holds what it stands beside
     hosts: str = ""  # simulated ones, as `dtl run --hosts` names them; without ranks
     variables: Sequence[tuple[str, str]] = ()
     link: Sequence[str] = ()  # how simulated.py makes the one between the hosts
@@ -94,8 +95,9 @@ _SECTIONS = (
     Section("Matrices on two ranks", "matrices.py", 2, True),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
+    Section("One rank on all cores", "cores.py", 0, False, peer=".venv-cores"),
     Section("Scaling", "scaling.py", 0, False),
-    Section("Beside Heat on two ranks", "peers.py", 2, False, peer=True),
+    Section("Beside Heat on two ranks", "peers.py", 2, False, peer=".venv-heat"),
     Section("Futures on one rank", "futures.py", 0, False),
     Section("Halo exchange on two ranks", "halos.py", 2, True),
     Section("Exchanges of neighbours on two ranks", "neighbours.py", 2, True),
@@ -169,8 +171,7 @@ def main() -> None:
     mpich = _ROOT / ".venv-mpich"
     if _python(mpich).exists():
         environments.append(mpich)
-    heat = _ROOT / ".venv-heat"
-    plan = [(s, heat if s.peer else environments[0], s.title) for s in _SECTIONS]
+    plan = [(s, _ROOT / s.peer if s.peer else environments[0], s.title) for s in _SECTIONS]
     plan += [(s, e, f"{s.title}, MPICH") for e in environments[1:] for s in _SECTIONS if s.mpi]
     head, known = _head(environments), _known()
     for section, environment, title in plan:
