@@ -321,6 +321,7 @@ from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 from .runtime.scratch import get_memory_limit as get_memory_limit
 from .runtime.scratch import set_memory_limit as set_memory_limit
 from .tables.column import Column as Column
+from .tables.expanding import Expanding as Expanding
 from .tables.functions import from_arrow as from_arrow
 from .tables.functions import read_arrow as read_arrow
 from .tables.functions import read_csv as read_csv
