@@ -437,14 +437,18 @@ class _Part:
         self.by = by
         self._a = a
         self._dims = dims
-        self._parts = by.map(a.local_view(), dims, a.local_indices(dims[0] if dims else 0))
+        self._indices = a.local_indices(dims[0] if dims else 0)
+        self._parts: Any = None
 
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
-        made.local_view()[...] = self.by.finish(self._parts, count).reshape(made.local_shape)
+        found = self.by.of_whole(self._a.local_view(), self._dims, self._indices, count)
+        made.local_view()[...] = found.reshape(made.local_shape)
 
     def parts(self) -> Arrays:
         """Return what parts of lines are reduced to."""
+        if self._parts is None:
+            self._parts = self.by.map(self._a.local_view(), self._dims, self._indices)
         return self._parts
 
     def without_overflow(self) -> _Part:
@@ -452,7 +456,7 @@ class _Part:
         smaller = self.by.smaller()
         if smaller is None:
             return self
-        overflows = _overflows(self._parts[0], self._a.local_view(), self._dims)
+        overflows = _overflows(self.parts()[0], self._a.local_view(), self._dims)
         return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
 
     def beside(self, made: DistributedContainer) -> DistributedContainer:

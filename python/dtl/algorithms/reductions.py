@@ -22,8 +22,8 @@ DType = Any  # np.dtype[Any]
 #: How many bytes of temporaries a reduction has at a time, which stay in the cache.
 _CACHED = 1 << 18
 
-#: From how many elements on BLAS adds up rows faster than NumPy.
-_BY_BLAS = 1 << 14
+#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy.
+_BY_BLAS, _NARROW = 1 << 14, 256
 
 #: The square of a mean beside the variance from which on what rounding takes away from the mean matters.
 _FAR = 16.0
@@ -87,6 +87,10 @@ class Reduction:
         """Return the result, given how many elements went into each: a number, or an array of them."""
         raise NotImplementedError
 
+    def of_whole(self, view: Array, dims: tuple[int, ...], indices: Array, count: int) -> Array:
+        """Return the result of an array that has all that goes into it."""
+        return self.finish(self.map(view, dims, indices), count)
+
     def divisor(self, count: int) -> float:
         """Return what a GPU that folds whole lines divides by."""
         return count
@@ -106,7 +110,7 @@ class _OfUfunc(Reduction):
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
-        if self.ufunc is np.add and dims == (0,) and floats and view.size >= _BY_BLAS:
+        if self.ufunc is np.add and dims == (0,) and floats and _BY_BLAS <= view.size <= _NARROW * len(view):
             rows = view.reshape(len(view), -1)
             return ((np.ones(len(rows)) @ rows).reshape(view.shape[1:]),)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)
@@ -215,6 +219,11 @@ class _ArgExtreme(Reduction):
         at = (np.argmin if self._least else np.argmax)(view, axis=dims[0])
         values = np.take_along_axis(view, np.expand_dims(at, dims[0]), dims[0]).reshape(rest)
         return values, np.asarray(indices[at]).reshape(rest)
+
+    def of_whole(self, view: Array, dims: tuple[int, ...], indices: Array, count: int) -> Array:
+        if not len(indices):
+            return super().of_whole(view, dims, indices, count)
+        return np.asarray(indices[(np.argmin if self._least else np.argmax)(view, axis=dims[0])])
 
     def lines(self, part: Any) -> Arrays:
         extreme = REDUCTIONS[self.name[3:]].fold
