@@ -19,6 +19,7 @@ type merging struct {
 	order     radix.Order
 	workers   radix.Workers
 	mine, tmp memory.Span
+	external  *external // nil: what has come is merged where it is
 }
 
 // run moves each element to the rank where it belongs, and merges there. Of equal ones, those of lower ranks come first.
@@ -43,7 +44,11 @@ func (m *merging) run(sizes []int64) error {
 		return err
 	}
 	merge := phase.Begin(m.op, "merge", bytes)
-	radix.Merge(m.mine, m.tmp, lengths(counts), m.order, m.workers)
+	if m.external != nil {
+		m.external.mergeAll(m.mine, divided(m.tmp, counts))
+	} else {
+		radix.Merge(m.mine, m.tmp, lengths(counts), m.order, m.workers)
+	}
 	merge.End()
 	return nil
 }

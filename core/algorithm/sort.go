@@ -31,7 +31,8 @@ func (how Sorting) call(op string) comm.Call {
 
 // Sort sorts a container in place along an axis, stably: NaNs last, in either direction. A dimension that is divided must
 // be the only one. Each rank needs as much temporary memory as it has elements, and twice that where they are not one
-// range of indices a rank. Collective, in one exchange of elements.
+// range of indices a rank: where the elements are. Of files that exceed the limit of memory, a rank reads and writes its elements twice. Collective,
+// in one exchange of elements.
 func Sort(c container.Container, how Sorting) error {
 	s := sorting{how: how}
 	defer s.release()
@@ -65,11 +66,16 @@ type sorting struct {
 	arrived *container.Array // on devices, what comes from other ranks
 	link    *comm.Devices    // what connects the devices, if anything does
 	tmp     *memory.Storage
+
+	external *external // nil: elements are sorted where they are
+	room     *memory.Storage
 }
 
 func (s *sorting) release() {
-	if s.tmp != nil {
-		s.tmp.Release()
+	for _, storage := range []*memory.Storage{s.tmp, s.room} {
+		if storage != nil {
+			storage.Release()
+		}
 	}
 	for _, made := range []*container.Array{s.blocks, s.arrived} {
 		if made != nil {
@@ -91,9 +97,25 @@ func (s *sorting) prepare(c container.Container) func(container.Part) error {
 		if s.alone(p) && !s.together(p) {
 			n *= 2 // a line that is not side by side is copied
 		}
-		s.tmp, err = memory.NewScratch(c.Context().Memory(), int(n)*p.Type().Size(), memory.Alignment)
+		if s.tmp, err = memory.NewScratch(p.Scratch(c.Context()), int(n)*p.Type().Size(), memory.Alignment); err == nil {
+			err = s.prepareExternal(c, p)
+		}
 		return err
 	}
+}
+
+// prepareExternal allocates what it takes to sort elements of files in memory.
+func (s *sorting) prepareExternal(c container.Container, p container.Part) (err error) {
+	chunk := chunkOf(p)
+	if chunk == 0 || s.blocks != nil || p.Layout().Dims() > 1 {
+		return nil
+	}
+	s.room, err = memory.NewScratch(c.Context().Memory(), 2*chunk*p.Type().Size(), memory.Alignment)
+	if err == nil {
+		room := memory.Span{Addr: s.room.Addr(), Count: 2 * chunk, Type: p.Type()}
+		s.external = &external{order: s.order, workers: s.workers, room: room, chunk: chunk}
+	}
+	return err
 }
 
 // count checks the call, and returns how many elements are sorted together on this rank. Where those are neither lines nor
@@ -180,6 +202,10 @@ func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
 	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
 		defer done.Add(int64(tmp.Bytes()))
+		if s.external != nil {
+			s.external.sort(memory.Span{Addr: first, Count: n, Type: t}, tmp)
+			return
+		}
 		if s.together(p) {
 			radix.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.workers)
 			return
@@ -208,17 +234,23 @@ func (s *sorting) byBlocks(c container.Container, f func(container.Part) error) 
 // lost. Collective.
 func (s *sorting) sort(over *comm.Comm, mine memory.Span, of partition.Layout) error {
 	tmp := memory.Span{Addr: s.tmp.Addr(), Count: mine.Count, Type: mine.Type}
-	m := merging{op: "sort", over: over, order: s.order, workers: s.workers, mine: mine, tmp: tmp}
+	m := merging{op: "sort", over: over, order: s.order, workers: s.workers, mine: mine, tmp: tmp, external: s.external}
 	local := phase.Begin(m.op, "local", int64(mine.Bytes()))
-	signs := radix.SortToKeys(mine, tmp, s.order, s.workers)
+	asElements, back := int64(1), func() {} // of files that are sorted externally
+	if s.external != nil {
+		s.external.sort(mine, tmp)
+	} else {
+		signs := radix.SortToKeys(mine, tmp, s.order, s.workers)
+		asElements, back = truth(signs.Negative()), func() { radix.FromKeys(mine, s.order, signs, s.workers) }
+	}
 	local.Add(int64(mine.Bytes()))
 	local.End()
 	call, all := comm.Call{Op: "sort"}, make([]comm.Shared, over.Size())
-	if err := over.AgreeSharing(call, nil, comm.Shared{truth(signs.Negative())}, all); err != nil {
+	if err := over.AgreeSharing(call, nil, comm.Shared{asElements}, all); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(x comm.Shared) bool { return x[0] != 0 }) {
-		radix.FromKeys(mine, s.order, signs, s.workers)
+		back()
 		return m.run(sizes(of))
 	}
 	m.order = radix.KeyOrder(mine.Type)
