@@ -39,6 +39,7 @@ func init() {
 		Watch:   func(at, size uintptr) int { return int(C.sigbus_watch(C.uintptr_t(at), C.uintptr_t(size))) },
 		Unwatch: func(number int) { C.sigbus_unwatch(C.int(number)) },
 		Broken:  func(number int) bool { return C.sigbus_broken(C.int(number)) != 0 },
+		Break:   func(number int) { C.sigbus_break(C.int(number)) },
 		Count:   (*int32)(C.sigbus_count()),
 	})
 	keep := func() bool { return C.reserve_keep() != 0 }

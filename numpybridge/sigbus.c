@@ -49,8 +49,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
         /* The call itself, since the library's is wrapped. Of the kernel's calls, it is one that handlers may make. */
         if (syscall(SYS_mmap, at & ~(page - 1), page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == -1)
             break;
-        atomic_store(&watched[i].broken, 1);
-        atomic_fetch_add(&count, 1);
+        if (atomic_exchange(&watched[i].broken, 1) == 0)
+            atomic_fetch_add(&count, 1);
         errno = error;
         return;
     }
@@ -81,6 +81,8 @@ int sigbus_watch(uintptr_t from, uintptr_t bytes) {
 }
 
 void sigbus_unwatch(int number) { atomic_store(&watched[number].bytes, 0); }
+
+void sigbus_break(int number) { atomic_store(&watched[number].broken, 1); }
 
 int sigbus_broken(int number) { return atomic_load(&watched[number].broken); }
 

@@ -15,7 +15,10 @@ void sigbus_unwatch(int number);
 /* sigbus_broken says whether pages of a mapping are missing. */
 int sigbus_broken(int number);
 
-/* sigbus_count is where it is counted, atomically, how often pages were missing. */
+/* sigbus_break says that somebody was told of pages that are missing. */
+void sigbus_break(int number);
+
+/* sigbus_count is where it is counted, atomically, of how many mappings pages were missing of which nobody was told. */
 int32_t *sigbus_count(void);
 
 #pragma GCC visibility pop

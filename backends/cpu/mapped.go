@@ -67,7 +67,9 @@ func (f *fileRanges) Check(b memory.Block) error {
 	}
 	var now unix.Stat_t
 	if err := unix.Fstat(int(r.file.Fd()), &now); err != nil || now.Size < r.end {
-		_ = memory.CheckFiles()
+		if g := memory.Guarded(); g != nil && r.number >= 0 {
+			g.Break(r.number)
+		}
 		return status.New(status.File, "the mapped file has become shorter: it has %d bytes of %d", now.Size, r.end)
 	}
 	return nil

@@ -11,7 +11,8 @@ type Guard struct {
 	Watch   func(at, size uintptr) int // -1: there are too many
 	Unwatch func(number int)
 	Broken  func(number int) bool
-	Count   *int32 // read atomically: how often pages were missing
+	Break   func(number int) // somebody was told that pages are missing
+	Count   *int32           // read atomically: of how many mappings pages were missing of which nobody was told
 }
 
 var (
