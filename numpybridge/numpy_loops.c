@@ -186,7 +186,7 @@ int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *
                 return 0;
         }
         found->call = (dtl_loop)of->loops[row];
-        found->data = (void *)of->data[row];
+        found->data = of->data == NULL ? NULL : (void *)of->data[row];
         return is_numpys((void *)found->call);
     }
     return 0;

@@ -185,7 +185,7 @@ dtl.set_num_threads(3)
 dtl.set_num_threads(1)
 print(pyarrow.cpu_count(), {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
 """
-        pytest.importorskip("threadpoolctl")
+        pytest.importorskip("threadpoolctl")  # which scikit-learn brings: that of make test-ecosystem has it
         pytest.importorskip("pyarrow")
         assert succeeded(run([sys.executable, "-c", program])) == "1 {1}\n"
 
@@ -263,7 +263,7 @@ if not child:
     except dtl.DTLError as error:
         os._exit(3)
     os._exit(4)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), (v + v).sum())
+print(os.WEXITSTATUS(os.waitpid(child, 0)[1]), (v + v).sum())
 """
         assert (
             succeeded(run([sys.executable, "-c", program], DTL_NUM_THREADS="2", DTL_BACKEND="cpu")) == "3 4000000.0\n"
