@@ -370,6 +370,11 @@ def _mapped(ctx: Context, path: str, name: str, source: Source, divided: Divisio
                 f"{dtype}"
             )
         place = source.place()
+        if place[1] % dtype.alignment:  # which is the same for all parts: an element's size is a multiple of it
+            raise InvalidArgumentError(
+                f"{_what(name)} of {dtype} begins at byte {place[1]}: elements are mapped from byte 0 or a multiple of "
+                f"{dtype.alignment} on; load it without mapped=True"
+            )
     kind: Any = DistributedVector if len(source.shape) == 1 else DistributedTensor
     return mapped_of(kind, ctx, source.shape, dtype, divided, place)
 

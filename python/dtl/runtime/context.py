@@ -440,7 +440,9 @@ class Context(DeviceRanks):
 def _scratch_folder(given: str | os.PathLike[str] | None) -> str:
     """Return the absolute path of the scratch folder that an argument names, or else the environment."""
     folder = variables.value("DTL_SCRATCH") or os.environ.get("TMPDIR") or _USUAL_SCRATCH if given is None else given
-    return os.path.abspath(text("scratch", os.fspath(folder)))
+    if not text("scratch", os.fspath(folder) if isinstance(folder, os.PathLike) else folder):
+        raise InvalidArgumentError("scratch is '', and has to name a folder")
+    return os.path.abspath(os.fspath(folder))
 
 
 #: What packages above keep with a context.

@@ -88,6 +88,14 @@ def test_a_folder_without_files_is_refused_on_every_rank(ctx, tmp_path, where, e
     assert dtl.allreduce(ctx, np.ones(1)).tolist() == [ctx.size]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(5, dtl.InvalidTypeError), (b"/tmp", dtl.InvalidTypeError), ("", ValueError)]
+)
+def test_what_is_no_folder_is_refused(wrong, error):
+    with pytest.raises(error, match="scratch"):
+        dtl.Context(scratch=wrong)
+
+
 def test_a_container_is_refused_on_every_rank_where_the_folder_has_gone(ctx, tmp_path):
     folder = tempfile.mkdtemp(dir=tmp_path)
     with dtl.Context(scratch=folder) as on:
@@ -158,8 +166,24 @@ def test_raw_elements_are_mapped_from_a_byte_on(ctx, stored):
     offset = os.path.getsize(path) - elements.nbytes + 8
     x = dtl.load(ctx, path, format="raw", dtype=np.float64, offset=offset, mapped=True)
     assert x.sum() == elements.ravel()[1:].sum()
-    with pytest.raises(dtl.InvalidArgumentError, match="from byte"):
-        dtl.load(ctx, path, format="raw", dtype=np.float64, offset=offset + 1, shape=(5,), mapped=True)
+    for dtype in (np.float64, np.complex128, np.int16, "M8[s]", "U3"):
+        with pytest.raises(dtl.InvalidArgumentError, match="begins at byte"):
+            dtl.load(ctx, path, format="raw", dtype=dtype, offset=offset + 1, shape=(5,), mapped=True)
+
+
+@pytest.mark.parametrize("dtype", ["S3", "U2", "V5", [("a", "i4"), ("b", "f8")], "f2", "M8[s]", "?", "c16", "f8"])
+def test_elements_of_any_size_are_mapped_on_any_number_of_ranks(ctx, tmp_path_factory, dtype):
+    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("sizes")) if ctx.is_root else None)
+    path, count = os.path.join(folder, "x.npy"), 7
+    size = np.dtype(dtype).itemsize
+    elements = (np.arange(count * size) % 2 + (65 if "S" in str(dtype) else 0)).astype(np.uint8).view(dtype)
+    if ctx.is_root:
+        np.save(path, elements)
+    ctx.barrier()
+    x = dtl.load(ctx, path, mapped=True)
+    assert x.local_view().tobytes() == elements[x.local_offset :][: len(x.local_view())].tobytes()
+    got = x[1:6].gather_to(0)
+    assert got is None or got.tobytes() == elements[1:6].tobytes()
 
 
 def test_what_is_not_mapped_is_refused_on_every_rank(ctx, stored):
