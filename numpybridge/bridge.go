@@ -3,7 +3,7 @@
 package numpybridge
 
 /*
-#cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap
+#cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=mmap -lm
 #include <stdlib.h>
 #include "bridge.h"
 #include "blocks.h"
