@@ -21,14 +21,16 @@ type Files struct {
 	folder string
 	mu     sync.Mutex
 	blocks alloc.Ledger[mapped]
+	spares spares
 }
 
 var _ backend.MeteredSpace = (*Files)(nil)
 
-// mapped is the file of a block, and how many bytes of it are mapped.
+// mapped is the file of a block, how many bytes of it are mapped, and whether to keep it for the next user.
 type mapped struct {
-	file *os.File
-	size int
+	file  *os.File
+	size  int
+	again bool
 }
 
 // folders has the memory of each folder, since a process has one count of what is in use.
@@ -53,7 +55,11 @@ func (local) Files(folder string) backend.FileSpace {
 }
 
 // NewFiles returns an empty memory space.
-func NewFiles(folder string) *Files { return &Files{folder: folder, blocks: alloc.NewLedger[mapped]()} }
+func NewFiles(folder string) *Files {
+	f := &Files{folder: folder, blocks: alloc.NewLedger[mapped]()}
+	f.spares.mu, f.spares.giveUp = &f.mu, giveUp
+	return f
+}
 
 // Name returns "files in" and the folder.
 func (f *Files) Name() string { return "files in " + f.folder }
@@ -139,30 +145,51 @@ func fileLimit() int64 {
 
 // Allocate returns zeroed memory, for which the file has its room on the disk already.
 func (f *Files) Allocate(size, alignment int) (memory.Block, error) {
+	return f.allocate(size, alignment, false)
+}
+
+// allocate is Allocate of a file that is kept for the next user if again says so. Where there is no room, no other such file keeps any.
+func (f *Files) allocate(size, alignment int, again bool) (memory.Block, error) {
 	if err := memory.CheckRequest(size, alignment); err != nil {
 		return memory.Block{}, err
 	}
-	file, err := f.Open()
+	p, at, err := f.mapNew(size, alignment)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && f.spares.bytes > 0 {
+		f.spares.trim(0)
+		p, at, err = f.mapNew(size, alignment)
+	}
 	if err != nil {
 		return memory.Block{}, err
 	}
-	if err := f.fill(file, max(size, 1)); err != nil {
+	at.again = again
+	f.blocks.Enter(p, size, at)
+	pages.add(p, at.size)
+	return memory.Block{Addr: p, Size: size}, nil
+}
+
+// mapNew maps a new file that has its room.
+func (f *Files) mapNew(size, alignment int) (unsafe.Pointer, mapped, error) {
+	at := mapped{size: max(size, 1)}
+	file, err := f.Open()
+	if err != nil {
+		return nil, at, err
+	}
+	at.file = file
+	if err := f.fill(file, at.size); err != nil {
 		_ = file.Close()
-		return memory.Block{}, err
+		return nil, at, err
 	}
 	if size >= hugePage { // so that the kernel maps many pages of the page cache at once
 		alignment = max(alignment, hugePage)
 	}
-	p, err := mapFile(file, max(size, 1), max(alignment, os.Getpagesize()))
+	p, err := mapFile(file, at.size, max(alignment, os.Getpagesize()))
 	if err != nil {
 		_ = file.Close()
-		return memory.Block{}, status.New(status.OutOfMemory, "%d bytes of a file in %s cannot be mapped: %w", size, f.folder, err)
+		return nil, at, status.New(status.OutOfMemory, "%d bytes of a file in %s cannot be mapped: %w", size, f.folder, err)
 	}
-	f.mu.Lock()
-	f.blocks.Enter(p, size, mapped{file, max(size, 1)})
-	f.mu.Unlock()
-	pages.add(p, max(size, 1))
-	return memory.Block{Addr: p, Size: size}, nil
+	return p, at, nil
 }
 
 // fill gives a file its size, and room for all of it: a disk that is full later ends the process by a signal.
@@ -231,14 +258,23 @@ func mapFile(file *os.File, size, alignment int) (unsafe.Pointer, error) {
 // Deallocate takes a block back. It panics if the block is not out.
 func (f *Files) Deallocate(b memory.Block) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	at, out := f.blocks.Leave(b.Addr)
-	f.mu.Unlock()
 	if !out {
 		panic("cpu: Deallocate of a block that is not out")
 	}
-	pages.remove(b.Addr)
-	unmap(b.Addr, at.size)
-	_ = at.file.Close() // whose elements nobody wants
+	if left := (spare{b.Addr, at.size, at.file}); at.again {
+		f.spares.keep(left)
+	} else {
+		giveUp(left)
+	}
+}
+
+// giveUp gives a file back, whose elements nobody wants.
+func giveUp(x spare) {
+	pages.remove(x.at)
+	unmap(x.at, x.size)
+	_ = x.file.Close()
 }
 
 // FileOf returns the descriptor of the file that a block is mapped of; -1: of none.

@@ -76,6 +76,40 @@ func TestFilesAreRefusedThatAreTooLarge(t *testing.T) {
 	}
 }
 
+func TestFilesAreKeptForAWhile(t *testing.T) {
+	f := NewFiles(t.TempDir())
+	const size = 8 << 20
+	b, err := f.AllocateUsed(size, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*(*byte)(b.Addr) = 7
+	f.Deallocate(b)
+	zeros, err := f.Allocate(size, 64)
+	if err != nil || *(*byte)(zeros.Addr) != 0 {
+		t.Errorf("a block that is promised to be zero starts with %d: %v", *(*byte)(zeros.Addr), err)
+	}
+	f.Deallocate(zeros)
+	again, err := f.AllocateUsed(size-1000, 64)
+	if err != nil || again.Addr != b.Addr || f.FileOf(again) < 0 {
+		t.Fatalf("%p after %p was given back, of file %d: %v", again.Addr, b.Addr, f.FileOf(again), err)
+	}
+	if current, _ := f.InUse(); current != size-1000 {
+		t.Errorf("%d bytes in use", current)
+	}
+	file := f.FileOf(again)
+	f.Deallocate(again)
+	if _, err := f.Allocate(1<<50, 64); !errors.Is(err, status.OutOfMemory) {
+		t.Errorf("more than the disk has: %v", err)
+	}
+	if _, err := unix.FcntlInt(uintptr(file), unix.F_GETFD, 0); err == nil {
+		t.Error("a spare file keeps its room where another finds none")
+	}
+	if current, _ := f.InUse(); current != 0 {
+		t.Errorf("%d bytes in use", current)
+	}
+}
+
 func residentNow() int64 {
 	pages.mu.Lock()
 	defer pages.mu.Unlock()

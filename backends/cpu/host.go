@@ -36,7 +36,11 @@ type place struct {
 }
 
 // NewHost returns an empty memory space.
-func NewHost() *Host { return &Host{arena: newArena(), blocks: alloc.NewLedger[place]()} }
+func NewHost() *Host {
+	h := &Host{arena: newArena(), blocks: alloc.NewLedger[place]()}
+	h.spares.mu, h.spares.giveUp = &h.mu, func(x spare) { unmap(x.at, x.size) }
+	return h
+}
 
 // Name returns "host".
 func (h *Host) Name() string { return "host" }
@@ -90,7 +94,7 @@ func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used boo
 	defer h.mu.Unlock()
 	current, _ := h.blocks.InUse()
 	if current+int64(size)+int64(h.spares.bytes) > int64(limit()) {
-		h.trim(0)
+		h.spares.trim(0)
 	}
 	if current+int64(size) > int64(limit()) {
 		return nil, false, exhausted(size, alignment, "%d of %d bytes are in use", current, limit())
@@ -100,7 +104,7 @@ func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used boo
 		at.size, at.again = roundUp(max(size, 1), hugePage), again
 		p, err = reserve(at.size, max(alignment, hugePage))
 		if err != nil && h.spares.bytes > 0 { // which may be the address space that lacks
-			h.trim(0)
+			h.spares.trim(0)
 			p, err = reserve(at.size, max(alignment, hugePage))
 		}
 	} else {
@@ -127,7 +131,7 @@ func (h *Host) Deallocate(b memory.Block) {
 	}
 	switch {
 	case at.again:
-		h.keep(b.Addr, at.size)
+		h.spares.keep(spare{at: b.Addr, size: at.size})
 	case at.chunk == nil:
 		unmap(b.Addr, at.size)
 	default:

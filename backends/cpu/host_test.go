@@ -242,7 +242,7 @@ func TestUsedMemoryIsKeptForAWhile(t *testing.T) {
 	}
 	h.Deallocate(again)
 	h.mu.Lock()
-	h.trim(0)
+	h.spares.trim(0)
 	h.mu.Unlock()
 	if got := committed(t, b.Addr, size); got != 0 {
 		t.Errorf("%d still committed", got)

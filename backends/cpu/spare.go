@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"os"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -18,17 +20,23 @@ const (
 type spare struct {
 	at   unsafe.Pointer
 	size int
+	file *os.File // that it is of; nil: of none
 }
 
 // spares keep what was given back last, committed as it is: the system takes as long to commit pages, and to zero them, as a
-// sum takes to read them.
+// sum takes to read them. Those of files have their room on the disk, too. The lock is that of who has them.
 type spares struct {
-	all   []spare // the oldest first
-	bytes int
-	timer *time.Timer
+	mu     *sync.Mutex
+	all    []spare // the oldest first
+	bytes  int
+	timer  *time.Timer
+	giveUp func(spare)
 }
 
-var _ memory.Reuser = (*Host)(nil)
+var (
+	_ memory.Reuser = (*Host)(nil)
+	_ memory.Reuser = (*Files)(nil)
+)
 
 // AllocateUsed is Allocate of memory that holds anything. Where it has a mapping of its own, that is kept for a second when it is given
 // back.
@@ -37,48 +45,64 @@ func (h *Host) AllocateUsed(size, alignment int) (memory.Block, error) {
 		return h.allocate(size, alignment, true)
 	}
 	h.mu.Lock()
-	var p unsafe.Pointer
-	taken := 0
+	var found spare
 	if current, _ := h.blocks.InUse(); current+int64(size) <= int64(limit()) {
-		p, taken = h.spares.take(roundUp(size, hugePage))
+		found = h.spares.take(roundUp(size, hugePage))
 	}
-	if p != nil {
-		h.blocks.Enter(p, size, place{size: taken, again: true})
+	if found.at != nil {
+		h.blocks.Enter(found.at, size, place{size: found.size, again: true})
 	}
 	h.mu.Unlock()
-	if p != nil {
-		return memory.Block{Addr: p, Size: size}, nil
+	if found.at != nil {
+		return memory.Block{Addr: found.at, Size: size}, nil
 	}
 	return h.allocate(size, alignment, true)
 }
 
-// take returns a mapping of at least size bytes, and not many more; nil: there is none.
-func (s *spares) take(size int) (unsafe.Pointer, int) {
+// AllocateUsed is Allocate of memory that holds anything, whose file is kept for a second when it is given back.
+func (f *Files) AllocateUsed(size, alignment int) (memory.Block, error) {
+	if size < ownMapping || alignment > hugePage || memory.CheckRequest(size, alignment) != nil {
+		return f.Allocate(size, alignment)
+	}
+	f.mu.Lock()
+	found := f.spares.take(size)
+	if found.at != nil {
+		f.blocks.Enter(found.at, size, mapped{found.file, found.size, true})
+	}
+	f.mu.Unlock()
+	if found.at != nil {
+		return memory.Block{Addr: found.at, Size: size}, nil
+	}
+	return f.allocate(size, alignment, true)
+}
+
+// take returns a mapping of at least size bytes, and not many more; one without an address: there is none.
+func (s *spares) take(size int) spare {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if x := s.all[i]; x.size >= size && x.size <= size+size/4 {
 			s.all = append(s.all[:i], s.all[i+1:]...)
 			s.bytes -= x.size
-			return x.at, x.size
+			return x
 		}
 	}
-	return nil, 0
+	return spare{}
 }
 
 // keep keeps a block's mapping, and gives older ones back for it. The caller holds the lock.
-func (h *Host) keep(at unsafe.Pointer, size int) {
-	s := &h.spares
-	if size > min(mostSpare, limit()/64) {
-		unmap(at, size)
+func (s *spares) keep(x spare) {
+	most := min(mostSpare, limit()/64)
+	if x.size > most {
+		s.giveUp(x)
 		return
 	}
-	s.all = append(s.all, spare{at, size})
-	s.bytes += size
-	h.trim(min(mostSpare, limit()/64))
+	s.all = append(s.all, x)
+	s.bytes += x.size
+	s.trim(most)
 	if s.timer == nil {
 		s.timer = time.AfterFunc(spareTime, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.trim(0)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.trim(0)
 		})
 	} else {
 		s.timer.Reset(spareTime)
@@ -86,10 +110,9 @@ func (h *Host) keep(at unsafe.Pointer, size int) {
 }
 
 // trim gives the oldest mappings back until there are at most so many bytes. The caller holds the lock.
-func (h *Host) trim(most int) {
-	s := &h.spares
+func (s *spares) trim(most int) {
 	for s.bytes > most {
-		unmap(s.all[0].at, s.all[0].size)
+		s.giveUp(s.all[0])
 		s.bytes -= s.all[0].size
 		s.all = s.all[1:]
 	}
