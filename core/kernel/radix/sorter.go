@@ -86,20 +86,29 @@ func divideOne[T words](a []T, workers Workers) int {
 			low = append(low, a[from:lo+n])
 		}
 	}
+	exchange(high, low, workers)
+	return total
+}
+
+// exchange changes the words of high with those of low, which are as many, in tasks of a chunk at most.
+func exchange[T words](high, low [][]T, workers Workers) {
+	var both [][2][]T
 	for len(high) > 0 && len(low) > 0 {
-		x, y := high[0], low[0]
-		n := min(len(x), len(y))
-		for i := range n {
-			x[i], y[i] = y[i], x[i]
-		}
-		if high[0] = x[n:]; len(high[0]) == 0 {
+		n := min(len(high[0]), len(low[0]), chunk)
+		both = append(both, [2][]T{high[0][:n], low[0][:n]})
+		if high[0] = high[0][n:]; len(high[0]) == 0 {
 			high = high[1:]
 		}
-		if low[0] = y[n:]; len(low[0]) == 0 {
+		if low[0] = low[0][n:]; len(low[0]) == 0 {
 			low = low[1:]
 		}
 	}
-	return total
+	workers.Each(len(both), func(i int) {
+		x, y := both[i][0], both[i][1]
+		for j := range x {
+			x[j], y[j] = y[j], x[j]
+		}
+	})
 }
 
 // middle returns about the median.
