@@ -46,7 +46,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 def divided_dimensions(a: DistributedContainer) -> set[int]:
     """Return the dimensions along which the ranks have different indices. Not collective."""
-    if a.partition_policy is Partition.REPLICATED or a.context.size == 1:
+    if a.partition_policy is Partition.REPLICATED:
         return set()
     if a.partition_policy is not Partition.BLOCK or not is_where_divided(a):
         return {0} if max(a.grid[1:], default=1) == 1 else set(range(a.ndim))

@@ -276,7 +276,7 @@ def series(
     deadline, done, wrong = time.monotonic() + seconds, 0, []
     while done < cases:
         with Job(python, ranks, program, seed, done, **variables) as job:
-            ended = job.watch(deadline, float(variables["DTL_TIMEOUT"]) + CASE_SECONDS)
+            ended = job.watch(deadline, float(variables.get("DTL_TIMEOUT", 0)) + CASE_SECONDS)
             wrong += job.text("found").splitlines()
             begun = int(job.text("number") or -1)
             if begun == cases:
