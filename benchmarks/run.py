@@ -3,7 +3,7 @@
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
 named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; one named .venv-cores, which holds
 what requirements-cores.txt lists, that of one rank on all cores; and one named .venv-dask, which holds Dask, its
-columns. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
+columns and what disk.py stands beside. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
 """
 
 from __future__ import annotations
@@ -105,6 +105,7 @@ _SECTIONS = (
     Section("Files on two ranks", "files.py", 2, True),
     Section("A first hour", "first_hour.py", 0, False),
     Section("Tables", "tables.py", 0, False),
+    Section("Larger than memory", "disk.py", 0, False),
     Section("Leaks", "leaks.py", 0, False),
 )
 
