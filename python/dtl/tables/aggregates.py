@@ -9,7 +9,8 @@ from typing import Any, Callable, NamedTuple, Tuple
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
-from . import folds, group_extremes, group_pairs, shapes, threaded
+from ..runtime import threaded
+from . import folds, group_extremes, group_pairs, shapes
 from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
 from .local_groups import ROW_NUMBERS
 from .nested_types import is_nested

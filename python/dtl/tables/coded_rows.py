@@ -8,9 +8,9 @@ from typing import Any, Sequence
 import numpy as np
 
 from ..runtime.context import Context
+from ..runtime.threaded import ROWS, each, over
 from .gather import texts_of
 from .rows import Rows, arrow
-from .threaded import ROWS, each, over
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
+from ..runtime.threaded import over
 from . import loops
 from .gather import texts_of
 from .nested_types import is_nested
 from .rows import arrow
-from .threaded import over
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

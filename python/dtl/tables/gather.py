@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._native.library import bridge
+from ..runtime.threaded import each
 from .rows import arrow
-from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

@@ -13,6 +13,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..linalg.matrix_arguments import available
 from ..runtime.agreement import agree, local_step
+from ..runtime.threaded import each
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
 from .exchange import gathered_everywhere, sent
@@ -24,7 +25,6 @@ from .moves import TableCall, expect, in_words, is_explained
 from .on_disk import collected, piece_rows, pieces
 from .partners import partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names
-from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

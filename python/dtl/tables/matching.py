@@ -9,13 +9,13 @@ import numpy as np
 
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
+from ..runtime.threaded import each
 from .codes import in_order, integers_of, numbered
 from .gather import ROWS
 from .integer_keys import SIZES, as_integers, is_integer, range_of
 from .loops import numbered_texts, numbered_words
 from .partners import counting
 from .rows import arrow
-from .threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 

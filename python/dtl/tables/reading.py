@@ -24,6 +24,7 @@ from ..io.remote import store_of, suffix_of
 from ..io.steps import as_file_error, from_root, is_remote
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
+from ..runtime.threaded import each
 from .arrow_types import common, converted, normal, normalized
 from .coded_rows import rows_of, texts, together
 from .gather import kept
@@ -31,7 +32,6 @@ from .making import scalar, settled, whole_column
 from .on_disk import PendingRows, Spool, has_order, spool_of
 from .rows import Rows, arrow, arrows_errors, counted, unknown_column
 from .selection import range_of, sliced
-from .threaded import each
 
 #: What Hive names a folder by whose value is null.
 _NULL = "__HIVE_DEFAULT_PARTITION__"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl.tables import owners, threaded
+from dtl.runtime import threaded
+from dtl.tables import owners
 from dtl.tables.coded_rows import CodedRows
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")

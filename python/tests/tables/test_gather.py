@@ -10,8 +10,8 @@ import pytest
 
 import dtl
 from dtl._native.library import bridge
+from dtl.runtime.threaded import each
 from dtl.tables import gather
-from dtl.tables.threaded import each
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 

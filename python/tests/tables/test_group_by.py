@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from random_tables import compare, ends_of, table_of, tables
 
 import dtl
-from dtl.tables import owners, threaded
+from dtl.runtime import threaded
+from dtl.tables import owners
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
