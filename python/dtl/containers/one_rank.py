@@ -7,6 +7,7 @@ Each returns None where there is no short way.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import handle_of
+from .._native.threads import threads
 from ..policies import Partition, Placement
+from ..runtime import threaded
 from .base import DistributedContainer
 from .interior import carrier_of, is_where_divided, tensor_class_of
 from .layout import BLOCK
@@ -42,6 +45,9 @@ _ADDING = ("sum", "prod", "mean")
 
 #: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy, as it does the long way.
 _BY_BLAS, _NARROW = 1 << 14, 256
+
+#: How many elements are at least one thread's task.
+_PIECE = 1 << 19
 
 
 def _whole(c: Any) -> Any:
@@ -80,6 +86,24 @@ def _made(like: Any, array: Any, kind: Any) -> Any:
     return made
 
 
+def _folded(fold: Any, part: Any, axis: int, number: int) -> Any:
+    """Return what NumPy makes of lines, on so many threads: each line is one thread's, so results are those of one.
+
+    Lines that lie side by side are folded at once, for NumPy adds up whole rows.
+    """
+    count = min(part.size // _PIECE, len(part)) if part.size >= 2 * _PIECE and axis % part.ndim else 1
+    if number < 2 or count < 2:
+        return fold(part, axis)
+    errors: Any = np.geterr()
+
+    def task(begin: int, end: int) -> Any:
+        with np.errstate(**errors):  # which threads do not share
+            return fold(part[begin:end], axis)
+
+    ends = [len(part) * n // count for n in range(count + 1)]
+    return np.concatenate(threaded.each([partial(task, *two) for two in zip(ends, ends[1:])], number))
+
+
 def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     """Return what a reduction along one dimension of several makes of a container.
 
@@ -96,7 +120,7 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     under: Any = "raise" if name == "prod" else "ignore"
     with np.errstate(over="raise", under=under, divide="ignore", invalid="ignore"):
         try:
-            array = fold(part, axis)
+            array = _folded(fold, part, axis, threads(a.execution_policy))
         except FloatingPointError:
             return None
     return _made(a, array, vector if array.ndim == 1 else tensor_class_of(a))

@@ -19,12 +19,13 @@ def over(rows: int, do: Callable[[int, int], Made]) -> list[Made]:
     return each([partial(do, begin, min(begin + ROWS, rows)) for begin in range(0, rows, ROWS)])
 
 
-def each(tasks: Sequence[Callable[[], Made]]) -> list[Made]:
+def each(tasks: Sequence[Callable[[], Made]], threads: int = 0) -> list[Made]:
     """Return what tasks return, which run side by side where they need no lock of the interpreter.
 
-    If tasks raise, the error of the first of them is raised, once all that have begun are over.
+    They run on so many threads; 0 is all of this rank. If tasks raise, the error of the first of them is raised, once
+    all that have begun are over.
     """
-    threads = min(get_num_threads(), len(tasks))
+    threads = min(threads or get_num_threads(), len(tasks))
     if threads <= 1:
         return [task() for task in tasks]
     made: dict[int, Made] = {}
@@ -45,7 +46,11 @@ def each(tasks: Sequence[Callable[[], Made]]) -> list[Made]:
         thread.start()
     work()
     for thread in others:
-        thread.join()
+        while thread.is_alive():  # none goes on writing after an interruption
+            try:
+                thread.join()
+            except KeyboardInterrupt as interruption:
+                errors.setdefault(len(tasks), interruption)
     if errors:
         raise errors[min(errors)]
     return [made[number] for number in range(len(tasks))]
