@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
 _REDUCTIONS: dict[int, str] = {SUM: "sum", PROD: "prod", MIN: "min", MAX: "max"}
+#: From how many elements on a row is added to the next faster than NumPy scans rows.
+_WIDE = 256
 _NAT, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -342,12 +344,13 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     result = made.local_view()
     divided = library.container_grid(handle_of(a), dim) > 1 and a.partition_policy is not Partition.REPLICATED
     if not divided:
-        by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
+        if not _by_rows(ufunc, view, dim, result):
+            by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
         if exclusive:
             _shift(result, dim, identity)
         return made
     # What leaves the range of floats on some rank may not where the elements before it count, and the other way round.
-    left = not _in_range(op, lambda: ufunc.accumulate(view, axis=dim, out=result))
+    left = not _in_range(op, lambda: _by_rows(ufunc, view, dim, result) or ufunc.accumulate(view, axis=dim, out=result))
     sent = _totals_before(a, dim, identity, result)
     carry = np.full(_without(result.shape, dim), identity, dtype)
     left = not _in_range(op, lambda: [ufunc(carry, part, out=carry) for part in sent]) or left
@@ -357,6 +360,24 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     if kind_of(dtype).is_inexact and op in (SUM, PROD) and allreduce(a.context, left, MAX):
         _one_after_the_other(name, a, dim, ufunc, identity if exclusive else None, result)
     return made
+
+
+def _by_rows(ufunc: Any, view: Any, dim: int, result: Any) -> bool:
+    """Scan rows, each from the one before, as wide as NumPy adds them up at once, and say whether that is done.
+
+    It is not after errors of floats, which are told of the whole.
+    """
+    if dim or not len(view) or view[0].size < _WIDE:
+        return False
+    kinds: Any = {kind: "ignore" if how == "ignore" else "raise" for kind, how in np.geterr().items()}
+    result[0] = view[0]
+    try:
+        with np.errstate(**kinds):
+            for row in range(1, len(view)):
+                ufunc(result[row - 1], view[row], out=result[row])
+    except FloatingPointError:
+        return False
+    return True
 
 
 def _in_range(op: int, step: Callable[[], Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
-from divisions import assert_holds
+from divisions import assert_holds, part
 from programs import run, succeeded
 
 import dtl
@@ -60,11 +60,11 @@ def test_chains(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) ->
             for n in (1, 2, 4):
                 threads(n)
                 with chain(*own) as made:
-                    part = made.local_view()
+                    view = made.local_view()
                     assert made.dtype == want.dtype, name
-                    found.add(part.tobytes())
+                    found.add(view.tobytes())
                     assert_holds(made, want)
-                    del part
+                    del view
             assert len(found) == 1, name
 
 
@@ -121,6 +121,48 @@ def test_policies_have_the_same_results(ctx: dtl.Context, threads: Callable[[int
                     found.add(b"".join([one.tobytes() for one in numbers]))
                     del numbers
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_along_dimensions(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) -> None:
+    """Reductions and scans of lines; the parts of one rank have several pieces, and rows that are added up at once."""
+    shape = (1100 * ctx.size, 1000)
+    whole = (np.random.default_rng(3).random(shape) * 100 - 40).astype(dtype)
+    calls = {name: getattr(dtl, name) for name in ("sum", "max", "argmin", "std", "cumsum")}
+    for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
+        t = dtl.DistributedTensor.from_numpy(ctx, whole, execution=policy)
+        for name, call in calls.items():
+            for axis in (0, 1):
+                found = set()
+                for n in (1, 2, 4):
+                    threads(n)
+                    with np.errstate(all="ignore"), call(t, axis=axis) as made:
+                        found.add(made.local_view().tobytes())
+                        if n == 2:
+                            want = part(made, getattr(np, name)(whole, axis=axis))
+                            np.testing.assert_allclose(made.local_view(), want, 1e-3)
+                assert len(found) == 1, (name, axis)
+
+
+@pytest.mark.parametrize("last", [1e308, np.inf, np.nan, 0.0])
+def test_scans_of_wide_rows(ctx: dtl.Context, last: float, threads: Callable[[int], None]) -> None:
+    """Rows that are added to the next are what NumPy's scan has, and so are the errors, of the whole."""
+    whole = np.random.default_rng(4).random((40, 300)) + 0.5
+    whole[-1, 7] = last
+    whole[-2, 7] = 1.5e308 if last == 1e308 else -last
+    t = dtl.DistributedTensor.from_numpy(ctx, whole)
+    for name in ("cumsum", "cumprod"):
+        told: list[list[str]] = []
+        made = []
+        for of in (whole, t):
+            with warnings.catch_warnings(record=True) as some:
+                warnings.simplefilter("always")
+                made.append(getattr(np, name)(of, axis=0))
+            told.append([str(one.message) for one in some])
+        if ctx.size == 1:
+            assert_holds(made[1], made[0])
+            assert told[0] == told[1]
+        np.testing.assert_allclose(made[1].local_view(), part(made[1], made[0]), 1e-12)
 
 
 def test_default_is_several_threads(ctx: dtl.Context) -> None:
