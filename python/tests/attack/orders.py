@@ -14,7 +14,7 @@ from jobs import TIMEOUT, family, series
 
 import dtl
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1]))
 
 from drawn_requests import differences
 
