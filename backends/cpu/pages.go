@@ -23,7 +23,8 @@ var _ memory.Pager = (*resident)(nil)
 type resident struct {
 	mu     sync.Mutex
 	all    map[unsafe.Pointer]mapping
-	looks  bool // somebody looks
+	looks  bool  // somebody looks
+	left   int64 // the least that has been resident since pages were given back
 	statm  *os.File
 	buffer [128]byte
 }
@@ -34,6 +35,9 @@ type mapping struct{ size, advice int }
 const (
 	// fault is how fast a process makes pages of files resident at most, in bytes a second.
 	fault = 8 << 30
+	// fewest is how many bytes more are to be resident before pages are given back again: where other memory of the process is more than
+	// the limit, that helps little, and takes long.
+	fewest = 4 << 20
 	// shortest and longest are between two looks.
 	shortest, longest = 500 * time.Microsecond, 20 * time.Millisecond
 )
@@ -112,11 +116,18 @@ func (r *resident) Ease() {
 
 // ease is Ease for who holds the lock.
 func (r *resident) ease() {
-	if len(r.all) > 0 && r.bytes() >= threshold() {
-		for p, m := range r.all {
-			_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
-		}
+	if len(r.all) == 0 {
+		return
 	}
+	now := r.bytes()
+	r.left = min(r.left, now)
+	if now < max(threshold(), r.left+fewest) {
+		return
+	}
+	for p, m := range r.all {
+		_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
+	}
+	r.left = r.bytes()
 }
 
 // bytes returns how much of this process is resident, as the kernel counts it; 0 if it does not say.
