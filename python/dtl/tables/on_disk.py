@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
+import threading
 import weakref
 from typing import Any, Callable, Iterator, Sequence
 
@@ -23,6 +25,7 @@ _SHARE = 16
 
 #: The mappings that there are, whose pages ``release`` gives back.
 _mappings: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+_lock = threading.RLock()  # ranks may be threads
 
 
 class Spool:
@@ -30,8 +33,8 @@ class Spool:
 
     def __init__(self, ctx: Context, op: str) -> None:
         descriptor = scratch_file(ctx, op)
-        self._file = open(descriptor, "r+b", closefd=False)  # noqa: SIM115 - the finalizer closes it
-        weakref.finalize(self, os.close, descriptor)
+        self._file = open(descriptor, "r+b")  # noqa: SIM115 - the finalizer closes it
+        weakref.finalize(self, _close, self._file)
 
     def held(self, table: Any) -> Any:
         """Return a table as it is on disk: of the same values, mapped into memory."""
@@ -44,9 +47,16 @@ class Spool:
             stream.write_table(table, max_chunksize=_BATCH)
         self._file.flush()
         mapped = mmap.mmap(self._file.fileno(), self._file.tell() - start, access=mmap.ACCESS_READ, offset=start)
-        _mappings.add(mapped)
+        with _lock:
+            _mappings.add(mapped)
         release()
         return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()
+
+
+def _close(file: Any) -> None:
+    """Close a file: what a call that failed has left in its buffer need not fit on the disk."""
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 class PendingRows(Rows):
@@ -183,5 +193,7 @@ def release() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
     if trim is not None:
         trim(0)
-    for mapped in list(_mappings):
+    with _lock:
+        mappings = list(_mappings)
+    for mapped in mappings:
         mapped.madvise(mmap.MADV_DONTNEED)
