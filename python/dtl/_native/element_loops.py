@@ -18,9 +18,9 @@ MANY = 4096
 
 
 def _has_loops(*arrays: Array) -> bool:
-    """Say whether there are loops for the elements of contiguous arrays, which are of one size."""
-    size = arrays[0].dtype.itemsize
-    alike = [each.dtype.itemsize == size and each.flags.c_contiguous and not each.dtype.hasobject for each in arrays]
+    """Say whether there are loops for the elements of contiguous, aligned arrays, which are of one size."""
+    size, laid_out = arrays[0].dtype.itemsize, [each.flags.c_contiguous and each.flags.aligned for each in arrays]
+    alike = [each.dtype.itemsize == size and not each.dtype.hasobject for each in arrays] + laid_out
     return size in _SIZES and all(alike)
 
 
