@@ -149,25 +149,3 @@ func TestPagesAreGivenBackBelowTheLimit(t *testing.T) {
 	}
 	t.Error("pages stay")
 }
-
-func TestPagesStayWhereGivingThemBackHelpsLittle(t *testing.T) {
-	const few = fewest / 4
-	f := NewFiles(t.TempDir())
-	b, err := f.Allocate(8*fewest, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Deallocate(b)
-	memory.SetLimit(1) // the process has more than that without any file
-	defer memory.SetLimit(0)
-	pages.Ease()
-	bytes := unsafe.Slice((*byte)(b.Addr), few)
-	clear(bytes)
-	pages.mu.Lock()
-	before, left := pages.bytes(), pages.left
-	pages.mu.Unlock()
-	pages.Ease()
-	if after := residentNow(); before < left+fewest && after < before-few/2 {
-		t.Errorf("%d bytes resident after %d: pages were given back at once", after, before)
-	}
-}

@@ -35,8 +35,8 @@ type mapping struct{ size, advice int }
 const (
 	// fault is how fast a process makes pages of files resident at most, in bytes a second.
 	fault = 8 << 30
-	// fewest is how many bytes more are to be resident before pages are given back again: where other memory of the process is more than
-	// the limit, that helps little, and takes long.
+	// fewest is how many bytes more are to be resident before private pages are looked through again: those that were written stay, and
+	// to look takes long.
 	fewest = 4 << 20
 	// shortest and longest are between two looks.
 	shortest, longest = 500 * time.Microsecond, 20 * time.Millisecond
@@ -120,14 +120,18 @@ func (r *resident) ease() {
 		return
 	}
 	now := r.bytes()
-	r.left = min(r.left, now)
-	if now < max(threshold(), r.left+fewest) {
+	if r.left = min(r.left, now); now < threshold() {
 		return
 	}
+	again := now >= r.left+fewest
 	for p, m := range r.all {
-		_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
+		if again || m.advice == unix.MADV_DONTNEED {
+			_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
+		}
 	}
-	r.left = r.bytes()
+	if again {
+		r.left = r.bytes()
+	}
 }
 
 // bytes returns how much of this process is resident, as the kernel counts it; 0 if it does not say.
