@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, Sequence
 
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
@@ -32,12 +32,25 @@ class Spool:
     """A file without a name, to which tables are written one after the other. It is gone with the last of them."""
 
     def __init__(self, ctx: Context, op: str) -> None:
-        descriptor = scratch_file(ctx, op)
-        self._file = open(descriptor, "r+b")  # noqa: SIM115 - the finalizer closes it
+        self._op, self._folder = op, ctx.scratch
+        self._file = open(scratch_file(ctx, op), "r+b")  # noqa: SIM115 - the finalizer closes it
         weakref.finalize(self, _close, self._file)
 
     def held(self, table: Any) -> Any:
-        """Return a table as it is on disk: of the same values, mapped into memory."""
+        """Return a table as it is on disk: of the same values, mapped into memory.
+
+        Raises
+        ------
+        MemoryError
+            If there is no room on the disk.
+        """
+        try:
+            return self._written(table)
+        except OSError as error:
+            what = f"{self._op}: {table.nbytes} bytes of rows have no room in the scratch folder {self._folder!r}"
+            raise MemoryError(f"{what}: {error.strerror or error}") from None
+
+    def _written(self, table: Any) -> Any:
         pa, unit = arrow(), mmap.ALLOCATIONGRANULARITY
         if not len(table):
             return table

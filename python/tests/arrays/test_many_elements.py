@@ -55,6 +55,16 @@ def test_where(ctx: dtl.Context, dtype: str, divided: str) -> None:
     assert_holds(np.where(chosen, x[0], y[0]), np.where(mask, x[0], y[0]))
 
 
+def test_where_of_arrays_that_are_not_aligned(ctx: dtl.Context) -> None:
+    x, mask = _elements("float64"), _mask()
+    apart = np.empty(8 * COUNT + 1, np.uint8)[1:].view(np.float64)
+    apart[:] = x
+    assert not apart.flags.aligned
+    chosen, zeros = vector(ctx, mask), np.zeros(COUNT)
+    assert_holds(np.where(chosen, apart, zeros), np.where(mask, x, 0.0))
+    assert_holds(np.where(chosen, vector(ctx, zeros), apart), np.where(mask, 0.0, x))
+
+
 def test_where_spreads_and_converts(ctx: dtl.Context) -> None:
     x, mask = _elements("float64", 40_000).reshape(400, 100), _mask(40_000).reshape(400, 100)
     c, chosen = dtl.asarray(ctx, x), dtl.asarray(ctx, mask)

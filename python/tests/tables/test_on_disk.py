@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from typing import Any, Iterator
 
 import numpy as np
@@ -220,3 +221,19 @@ def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:
         dtl.load(ctx, packed, mapped=True)
     with pytest.raises(ValueError, match="several files"):
         dtl.load(ctx, f"{folder}/*.arrow", mapped=True)
+
+
+def test_a_scratch_file_that_is_full(ctx: dtl.Context, folder: str) -> None:
+    """A write that fails is MemoryError, and what was not written goes to no file that is opened later."""
+    spool, path = on_disk.Spool(ctx, "read_csv"), f"{folder}/later-{ctx.rank}"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(dtl.MemoryError, match=r"read_csv: \d+ bytes of rows have no room in the scratch folder"):
+            spool.held(random_rows(0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    del spool
+    with open(path, "w+b") as later:
+        assert later.read() == b""
+    assert os.path.getsize(path) == 0
