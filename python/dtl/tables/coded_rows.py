@@ -10,7 +10,7 @@ import numpy as np
 from ..runtime.context import Context
 from ..runtime.threaded import ROWS, each, over
 from .gather import texts_of
-from .rows import Rows, arrow
+from .rows import Rows, RowsByColumn, arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -18,28 +18,10 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _PER_CATEGORY = 2
 
 
-class CodedRows(Rows):
-    """Rows of which some columns of texts are held as categories, each until its texts are asked for.
+class CodedRows(RowsByColumn):
+    """Rows of which some columns of texts are held as categories, each until its texts are asked for."""
 
-    Parameters
-    ----------
-    context, counts
-        As of Rows.
-    schema
-        The names and types of the columns.
-    columns
-        The columns by their names, for all rows that are made of these.
-    """
-
-    __slots__ = ("_columns", "_schema")
-
-    def __init__(self, context: Context, schema: Any, counts: tuple[int, ...], columns: dict[str, Any]) -> None:
-        self.context, self.counts, self._schema, self._columns = context, counts, schema, columns
-
-    @property
-    def local(self) -> Any:
-        """The rows of this rank, with all texts."""
-        return arrow().table([self.column(name) for name in self.names], schema=self._schema)
+    __slots__ = ()
 
     @property
     def held(self) -> Any:
@@ -51,22 +33,6 @@ class CodedRows(Rows):
         if self._columns[name].type != self._schema.field(name).type:
             self._columns[name] = texts(self._columns[name])
         return self._columns[name]
-
-    @property
-    def schema(self) -> Any:
-        """The names and types of the columns."""
-        return self._schema
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        names: list[str] = self._schema.names
-        return names
-
-    def chosen(self, names: Sequence[str]) -> Rows:
-        """Return some columns of the same rows. Not collective."""
-        schema = arrow().schema([self._schema.field(name) for name in names])
-        return CodedRows(self.context, schema, self.counts, self._columns)
 
     def of_held(self, held: Any, counts: tuple[int, ...]) -> Rows:
         """Return other rows of the same columns. Not collective."""

@@ -15,7 +15,7 @@ from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.scratch import memory_limit, scratch_file
-from .rows import Rows, arrow
+from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
 _BATCH = 1 << 17
@@ -72,57 +72,41 @@ def _close(file: Any) -> None:
         file.close()
 
 
-class PendingRows(Rows):
+class PendingRows(RowsByColumn):
     """Rows of files of which a column is read when it is asked for. It then stays on disk.
 
     Parameters
     ----------
-    context, counts
-        As of Rows.
-    schema
-        The names and types of the columns.
+    context, counts, schema
+        As of RowsByColumn.
     read
         What returns columns of this rank's rows, given their names.
-    known
-        The columns that have been read, by their names, for all rows that are made of these.
     """
 
-    __slots__ = ("_known", "_read", "_schema")
+    __slots__ = ("_read",)
 
     def __init__(
-        self,
-        context: Context,
-        schema: Any,
-        counts: tuple[int, ...],
-        read: Callable[[Sequence[str]], Any],
-        known: dict[str, Any] | None = None,
+        self, context: Context, schema: Any, counts: tuple[int, ...], read: Callable[[Sequence[str]], Any]
     ) -> None:
-        self.context, self.counts, self._schema, self._read = context, counts, schema, read
-        self._known: dict[str, Any] = {} if known is None else known
+        super().__init__(context, schema, counts, {})
+        self._read = read
 
     @property
     def local(self) -> Any:
         """The rows of this rank, all columns of which are read now."""
-        missing = [name for name in self.names if name not in self._known]
+        self._have(self.names)
+        return super().local
+
+    def column(self, name: str) -> Any:
+        """Return a column of this rank's rows, which is read now."""
+        self._have([name])
+        return super().column(name)
+
+    def _have(self, names: Sequence[str]) -> None:
+        """Read those of some columns that have not been read, in one pass."""
+        missing = [name for name in names if name not in self._columns]
         if missing:
-            self._known.update(zip(missing, self._read(missing).columns))
-        return arrow().table([self._known[name] for name in self.names], schema=self._schema)
-
-    @property
-    def schema(self) -> Any:
-        """The names and types of the columns."""
-        return self._schema
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        names: list[str] = self._schema.names
-        return names
-
-    def chosen(self, names: Sequence[str]) -> Rows:
-        """Return some columns of the same rows. Not collective."""
-        schema = arrow().schema([self._schema.field(name) for name in names])
-        return PendingRows(self.context, schema, self.counts, self._read, self._known)
+            self._columns.update(zip(missing, self._read(missing).columns))
 
 
 def spool_of(ctx: Context, op: str, placement: Any) -> Spool | None:

@@ -5,6 +5,7 @@ Functions on tables take and return these, so that none of them needs the classe
 
 from __future__ import annotations
 
+import copy
 import difflib
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Sequence, TypeVar
@@ -117,6 +118,51 @@ class Rows:
     def first(self) -> int:
         """The number of rows before this rank's first."""
         return sum(self.counts[: self.context.rank])
+
+
+class RowsByColumn(Rows):
+    """Rows of which each column is held by itself.
+
+    Parameters
+    ----------
+    context, counts
+        As of Rows.
+    schema
+        The names and types of the columns.
+    columns
+        The columns by their names, for all rows that are made of these.
+    """
+
+    __slots__ = ("_columns", "_schema")
+
+    def __init__(self, context: Context, schema: Any, counts: tuple[int, ...], columns: dict[str, Any]) -> None:
+        self.context, self.counts, self._schema, self._columns = context, counts, schema, columns
+
+    @property
+    def local(self) -> Any:
+        """The rows of this rank, a pyarrow.Table."""
+        return arrow().table([self.column(name) for name in self.names], schema=self._schema)
+
+    def column(self, name: str) -> Any:
+        """Return a column of this rank's rows."""
+        return self._columns[name]
+
+    @property
+    def schema(self) -> Any:
+        """The names and types of the columns."""
+        return self._schema
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        names: list[str] = self._schema.names
+        return names
+
+    def chosen(self, names: Sequence[str]) -> Rows:
+        """Return some columns of the same rows. Not collective."""
+        made = copy.copy(self)
+        made._schema = arrow().schema([self._schema.field(name) for name in names])
+        return made
 
 
 Held = TypeVar("Held", bound="HasRows")

@@ -73,6 +73,7 @@ def test_columns_that_nobody_asks_for_are_not_read(disk: dtl.Context, folder: st
             file.write(b"\xff" * 20)
     disk.barrier()
     table = dtl.read_parquet(disk, path, columns=["n", "x", "text", "flag"], placement="disk")
+    assert len(table.rows.column("text")) == table.rows.length
     assert table["x"].count() == WHOLE.num_rows - WHOLE["x"].null_count
     counted = everywhere(table.group_by("flag").agg(n=("x", "count")))
     assert counted.to_pydict() == {"flag": [True], "n": [10]}
