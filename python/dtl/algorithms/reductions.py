@@ -13,6 +13,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from .._native.library import bridge
+from ..containers.one_rank import added_by_blas
 from ..exceptions import OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -21,9 +22,6 @@ DType = Any  # np.dtype[Any]
 
 #: How many bytes of temporaries a reduction has at a time, which stay in the cache.
 _CACHED = 1 << 18
-
-#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy.
-_BY_BLAS, _NARROW = 1 << 14, 256
 
 #: The square of a mean beside the variance from which on what rounding takes away from the mean matters.
 _FAR = 16.0
@@ -110,7 +108,7 @@ class _OfUfunc(Reduction):
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
-        if self.ufunc is np.add and dims == (0,) and floats and _BY_BLAS <= view.size <= _NARROW * len(view):
+        if self.ufunc is np.add and dims == (0,) and floats and added_by_blas(view.size, len(view)):
             rows = view.reshape(len(view), -1)
             return ((np.ones(len(rows)) @ rows).reshape(view.shape[1:]),)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)

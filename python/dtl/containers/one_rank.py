@@ -43,11 +43,16 @@ _FOLDS: dict[str, Any] = {
 #: Those that are made of parts in another way than NumPy's, but of float64.
 _ADDING = ("sum", "prod", "mean")
 
-#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy, as it does the long way.
+#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy.
 _BY_BLAS, _NARROW = 1 << 14, 256
 
 #: How many elements are at least one thread's task.
 _PIECE = 1 << 19
+
+
+def added_by_blas(elements: int, rows: int) -> bool:
+    """Say whether the long way has BLAS add up so many rows, of so many elements together."""
+    return _BY_BLAS <= elements <= _NARROW * rows
 
 
 def _whole(c: Any) -> Any:
@@ -66,8 +71,7 @@ def _large(c: Any, name: str, axis: int) -> Any:
         return None
     if carrier_of(c) is not None or (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
         return None
-    by_blas = name in ("sum", "mean") and axis in (0, -c.ndim) and c.global_size >= _BY_BLAS
-    if by_blas and c.global_size <= _NARROW * c.shape[0]:
+    if name in ("sum", "mean") and axis in (0, -c.ndim) and added_by_blas(c.global_size, c.shape[0]):
         return None
     part = c.local_view()
     few = -part.ndim <= axis < part.ndim and 0 < part.size <= bridge.MOST_WHOLE * part.shape[axis]

@@ -28,7 +28,7 @@ def note_use(ctx: Any) -> None:
         warn(f"the scratch folder {named} is on a tmpfs, which is memory; {better}", RuntimeWarning)
 
 
-def scratch_file(ctx: Any, op: str) -> int:
+def scratch_file(ctx: Any) -> int:
     """Return the descriptor of a file without a name in the scratch folder, which is the caller's. Not collective.
 
     Raises
@@ -38,11 +38,6 @@ def scratch_file(ctx: Any, op: str) -> int:
     """
     note_use(ctx)
     return library.context_scratch_file(handle_of(ctx))
-
-
-def memory_limit(ctx: Any = None) -> int | None:
-    """Return how many bytes of this rank are to be resident at most; None if nobody has said. Not collective."""
-    return library.memory_limit() or None
 
 
 def set_memory_limit(bytes: int | None) -> None:
@@ -91,7 +86,7 @@ def set_memory_limit(bytes: int | None) -> None:
 
 def get_memory_limit() -> int | None:
     """Return how many bytes of this process are to be resident at most; None if nobody has said. Not collective."""
-    return memory_limit()
+    return library.memory_limit() or None
 
 
 def configure() -> None:

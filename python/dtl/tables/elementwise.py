@@ -127,7 +127,7 @@ def _by_numpy(f: Any, operands: list[Operand], like: Rows, op: str) -> Any:
     if f.__name__ in ("power", "float_power"):  # whose exponents are looked at on all ranks
         made = _of_numbers(f, operands, like.length, like, op)
     else:
-        size = rows_at_a_time(like.context, like.length, sum(column.nbytes for column in columns))
+        size = rows_at_a_time(like.length, sum(column.nbytes for column in columns))
         ranges = ((start, min(size, like.length - start)) for start in starts(like.length, size))
         parts = (_of_numbers(f, [_sliced(each, *some) for each in operands], some[1], like, op) for some in ranges)
         made = collected(like.context, op, parts)

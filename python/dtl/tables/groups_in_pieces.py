@@ -34,7 +34,7 @@ def aggregated_in_pieces(
     table = collected(rows.context, op, folded())
     ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
     runs = [table.slice(end - length, length) for end, length in zip(ends, lengths)]
-    ranges = max(1, -(-table.nbytes // (share_of_memory(rows.context) or table.nbytes or 1)))
+    ranges = max(1, -(-table.nbytes // (share_of_memory() or table.nbytes or 1)))
     cuts = cuts_of_runs([run.select(keys) for run in runs], ranges)
 
     def put_together() -> Iterator[Any]:

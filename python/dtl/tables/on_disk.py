@@ -14,7 +14,7 @@ from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.scratch import memory_limit, scratch_file
+from ..runtime.scratch import get_memory_limit, scratch_file
 from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
@@ -33,7 +33,7 @@ class Spool:
 
     def __init__(self, ctx: Context, op: str) -> None:
         self._op, self._folder = op, ctx.scratch
-        self._file = open(scratch_file(ctx, op), "r+b")  # noqa: SIM115 - the finalizer closes it
+        self._file = open(scratch_file(ctx), "r+b")  # noqa: SIM115 - the finalizer closes it
         weakref.finalize(self, _close, self._file)
 
     def held(self, table: Any) -> Any:
@@ -79,6 +79,8 @@ class PendingRows(RowsByColumn):
     ----------
     context, counts, schema
         As of RowsByColumn.
+    columns
+        Those that have been read.
     read
         What returns columns of this rank's rows, given their names.
     """
@@ -86,10 +88,18 @@ class PendingRows(RowsByColumn):
     __slots__ = ("_read",)
 
     def __init__(
-        self, context: Context, schema: Any, counts: tuple[int, ...], read: Callable[[Sequence[str]], Any]
+        self,
+        context: Context,
+        schema: Any,
+        counts: tuple[int, ...],
+        columns: dict[str, Any],
+        read: Callable[[Sequence[str]], Any],
     ) -> None:
-        super().__init__(context, schema, counts, {})
+        super().__init__(context, schema, counts, columns)
         self._read = read
+
+    def _of(self, schema: Any) -> Rows:
+        return PendingRows(self.context, schema, self.counts, self._columns, self._read)
 
     @property
     def local(self) -> Any:
@@ -128,25 +138,25 @@ def has_order(schema: Any) -> bool:
     return any(arrow().types.is_dictionary(kind) and kind.ordered for kind in schema.types)
 
 
-def share_of_memory(ctx: Context) -> int | None:
+def share_of_memory() -> int | None:
     """Return how many bytes of rows a call has in memory at a time; None for all."""
-    limit = memory_limit(ctx)
+    limit = get_memory_limit()
     return None if limit is None else max(1, limit // _SHARE)
 
 
-def rows_at_a_time(ctx: Context, rows: int, nbytes: int) -> int:
+def rows_at_a_time(rows: int, nbytes: int) -> int:
     """Return how many of so many rows, of so many bytes, a call has in memory at a time; at least 1."""
-    share = share_of_memory(ctx)
+    share = share_of_memory()
     return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes)))
 
 
 def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
-    if share_of_memory(rows.context) is None:
+    if share_of_memory() is None:
         return max(1, rows.length)
     local = rows.local
     # The first counts a dictionary for each of its chunks, and the second all of what some rows are a slice of.
-    return rows_at_a_time(rows.context, rows.length, min(local.nbytes, local.get_total_buffer_size()))
+    return rows_at_a_time(rows.length, min(local.nbytes, local.get_total_buffer_size()))
 
 
 def starts(rows: int, size: int) -> Iterator[int]:
@@ -168,7 +178,7 @@ def pieces(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
 
 def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
     """Return the rows of one or several tables, one after the other: on disk, if they are more than the limit."""
-    share, found, nbytes = share_of_memory(ctx), [next(tables)], 0
+    share, found, nbytes = share_of_memory(), [next(tables)], 0
     spool: Spool | None = None
     for table in tables:
         nbytes += table.nbytes

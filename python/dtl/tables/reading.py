@@ -159,7 +159,7 @@ def read_parts(
     wanted = share.schema(names)
     if spool is not None and condition is None and chosen_rows.step == 1 and not has_order(wanted):
         counts = tuple(sum(rows for _, _, _, rows in of_rank) for of_rank in shared)
-        return PendingRows(ctx, wanted, counts, functools.partial(share.read, spool=spool))
+        return PendingRows(ctx, wanted, counts, {}, functools.partial(share.read, spool=spool))
     with local_step(ctx, op):
         whole = share.read(names, spool)
     agree(ctx, op)

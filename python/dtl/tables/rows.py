@@ -5,7 +5,6 @@ Functions on tables take and return these, so that none of them needs the classe
 
 from __future__ import annotations
 
-import copy
 import difflib
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Sequence, TypeVar
@@ -160,9 +159,11 @@ class RowsByColumn(Rows):
 
     def chosen(self, names: Sequence[str]) -> Rows:
         """Return some columns of the same rows. Not collective."""
-        made = copy.copy(self)
-        made._schema = arrow().schema([self._schema.field(name) for name in names])
-        return made
+        return self._of(arrow().schema([self._schema.field(name) for name in names]))
+
+    def _of(self, schema: Any) -> Rows:
+        """Return the columns of a schema."""
+        return type(self)(self.context, schema, self.counts, self._columns)
 
 
 Held = TypeVar("Held", bound="HasRows")
