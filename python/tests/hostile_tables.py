@@ -24,7 +24,7 @@ WITHOUT = {
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
     "ColumnRowMethods.cummax", "Resampler.__init__", "Resampler.__getitem__",
-    "Resampler.size", "Rolling.__init__", "Expanding.__init__",
+    "Resampler.size", "Windows.__init__", "Rolling.__init__", "Expanding.__init__",
     "Expanding.sum", "Expanding.mean", "Expanding.min", "Expanding.max", "Expanding.count",
     "ValueMethods.interpolate", "ColumnWise.interpolate", "Rolling.sum", "Rolling.mean",
     "Rolling.min", "Rolling.max",

@@ -7,32 +7,26 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import integer
-from ..exceptions import BoundsError, InvalidTypeError
+from ..exceptions import BoundsError
 from ..runtime.agreement import collective
+from .rolling import Windows
 from .rows import Rows, arrow, as_column
 
 
-class Expanding:
+class Expanding(Windows):
     """The windows from the first row to each row of a column, as ``Column.expanding`` returns them.
 
     Values are float64. Null is left out; NaN makes the windows NaN that it is in, but for the extremes.
     """
 
     __module__ = "dtl"
-    __slots__ = ("_least", "_rows")
+    __slots__ = ()
 
     def __init__(self, rows: Rows, least: Any) -> None:
-        self._rows, self._least = rows, integer("min_periods", least)
-        types, kind = arrow().types, rows.schema.field(0).type
+        super().__init__(rows, integer("min_periods", least))
         if self._least < 0:
             raise BoundsError(f"min_periods {self._least} is negative")
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise InvalidTypeError(f"the column {rows.names[0]!r} of {kind} has no windows; numbers have")
-
-    @property
-    def _context(self) -> Any:
-        """The ranks, which hear of a call that fails here."""
-        return self._rows.context
+        self._check_type()
 
     def __repr__(self) -> str:
         return f"<dtl.Expanding of {self._rows.names[0]}>"
