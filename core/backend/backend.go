@@ -286,8 +286,6 @@ type FileSpace interface {
 	MeteredSpace
 	// Open returns a file without a name in the folder, which is the caller's. It is gone when it is closed.
 	Open() (*os.File, error)
-	// FileOf returns the descriptor of the file that a block is of, which stays the space's; -1: there is none.
-	FileOf(b memory.Block) int
 	// InMemory reports whether the folder is in memory itself.
 	InMemory() bool
 }
