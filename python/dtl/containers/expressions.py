@@ -14,6 +14,7 @@ meanwhile: no view of them is out, no span or halo was made, no asynchronous cal
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from abc import abstractmethod
@@ -421,6 +422,44 @@ def folded(c: Any, kind: int) -> Any:
     for one, text in told:
         _warn(one.site, text)
     return words
+
+
+class Windows:
+    """The value of a container that nobody has computed, a window after the other. It stays to be computed.
+
+    That is for what is read once, such as by who writes it to a file: it is not written to the container's memory.
+
+    Attributes
+    ----------
+    whole_rows
+        Whether a window has to consist of rows of the first dimension.
+    """
+
+    def __init__(self, call: Call, shape: tuple[int, ...]) -> None:
+        self._windows = fused_loops.Windows(call, shape)
+        self._shape = shape
+        self.whole_rows = not self._windows.is_flat
+
+    def elements(self, start: int, stop: int) -> Array:
+        """Return the elements of a range of those in C order. The next call overwrites them."""
+        row = math.prod(self._shape[1:]) if self.whole_rows else 1
+        with _lock, _computing:
+            return self._windows.rows_from(start // row, stop // row)
+
+    def warn(self) -> None:
+        """Give the warnings of what was computed."""
+        for one, text in self._windows.told():
+            _warn(one.site, text)
+
+
+def windows(c: Any) -> Windows | None:
+    """Return the value of a container in windows; None where its elements are there, or have to be. Not collective."""
+    with _lock:
+        expression = _known_of(c).expression
+        if not isinstance(expression, Call) or expression.done[0] or expression.stale or _computing.locked():
+            return None
+        shape: tuple[int, ...] = c.local_shape
+        return Windows(expression, shape) if math.prod(shape) else None
 
 
 def raw(c: Any) -> Any:

@@ -8,6 +8,7 @@ again.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,37 @@ def fold(call: Call, shape: tuple[int, ...], kind: int, threads: int) -> tuple[A
     return words[:4], told
 
 
+class Windows:
+    """The value of an expression a window of rows after the other, each of which the next overwrites.
+
+    Attributes
+    ----------
+    rows
+        How many rows there are: of an expression that is computed as if it had one dimension, its elements.
+    is_flat
+        Whether it is one.
+    """
+
+    def __init__(self, call: Call, shape: tuple[int, ...]) -> None:
+        self._program = _Program(call, shape)
+        self._faults = bytearray(len(self._program.steps))
+        self._threads = call.threads
+        self._room: Array = None
+        self.rows, self.is_flat = self._program.rows, len(shape) == 1 or self._program.rows != shape[0]
+
+    def rows_from(self, start: int, stop: int) -> Array:
+        """Compute some rows. Nothing else is to be computed meanwhile."""
+        if self._room is None or len(self._room) < stop - start:
+            self._room = self._program.room(stop - start)
+        faults = self._program.run_window(start, stop, self._room, self._threads)
+        self._faults[:] = bytes(map(operator.or_, self._faults, faults))
+        return self._room[: stop - start]
+
+    def told(self) -> list[tuple[Call, str]]:
+        """Return what there is to warn of."""
+        return _told(self._program, bytes(self._faults))
+
+
 def _told(program: _Program, faults: bytes) -> list[tuple[Call, str]]:
     """Return the warnings that errors of floats call for, and the calls that they are about."""
     return [
@@ -103,6 +135,8 @@ class _Program:
         A letter for each array.
     block
         The number of rows that the loop takes at once.
+    rows
+        How many rows all blocks have.
     result
         The number of the array that gets the expression's value: the target, or a buffer where there is none.
     """
@@ -125,16 +159,16 @@ class _Program:
         is_flat = len(shape) > 1 and all(map(self._is_flat, self._arrays, self.how))
         rest: tuple[int, ...]
         if is_flat and tiled and math.prod(row) * widest <= _TILE:
-            self._rows, rest = math.prod(shape), ()
+            self.rows, rest = math.prod(shape), ()
             self.block = _TILE // (math.prod(row) * widest) * math.prod(row)
             for number in tiled:
                 self._tile(number, row)
         else:
             is_flat = is_flat and not tiled
-            self._rows, rest = (math.prod(shape), ()) if is_flat else (shape[0], row)
-            few = min(self._rows, BLOCK // max(widest * math.prod(rest), 1))
+            self.rows, rest = (math.prod(shape), ()) if is_flat else (shape[0], row)
+            few = min(self.rows, BLOCK // max(widest * math.prod(rest), 1))
             at_once = len(self.steps) == 1 and target is not None and not library.memory_limit()
-            self.block = max(self._rows if at_once else few, 1)
+            self.block = max(self.rows if at_once else few, 1)
         for number, letter in enumerate(self.how):
             if isinstance(self._arrays[number], np.dtype):
                 self._arrays[number] = _buffer(self._buffers.index(number), (self.block, *rest), self._arrays[number])
@@ -149,18 +183,39 @@ class _Program:
 
     def run(self, done: list[bool], threads: int, fold: int = -1, size: int = 0, words: Array = _NO_WORDS) -> bytes:
         """Do the steps, fold what they make, and set done[0]. Returns the errors of floats in each step, as bits."""
-        how, steps = self.how.encode(), tuple(self.steps)
-        with np.errstate(all="call", call=bridge.fault):
-            return bridge.compute(self.block, self._runs(), how, steps, done, threads, fold, self.result, size, words)
+        runs = tuple([(stop - start, self._cut(start, stop)) for start, stop in self._runs(0, self.rows)])
+        return self._compute(self.how, runs, done, threads, fold, size, words)
 
-    def _runs(self) -> tuple[tuple[int, tuple[Any, ...]], ...]:
-        """Return the ranges of rows that each operand has in one array: their numbers, and the arrays."""
-        ends = {0, self._rows}
+    def room(self, rows: int) -> Array:
+        """Return memory for so many rows of the value."""
+        like = self._arrays[self.result]
+        return np.empty((rows, *like.shape[1:]), like.dtype)
+
+    def run_window(self, start: int, stop: int, room: Array, threads: int) -> bytes:
+        """Do the steps for some rows, whose value goes to the first of as many in memory. Returns what run returns."""
+        before, after = slice(self.result), slice(self.result + 1, None)
+        runs = []
+        for lo, hi in self._runs(start, stop):
+            cut = self._cut(lo, hi)
+            runs.append((hi - lo, (*cut[before], room[lo - start : hi - start], *cut[after])))
+        how = self.how[before] + _ROWS + self.how[after]
+        return self._compute(how, tuple(runs), [False], threads, -1, 0, _NO_WORDS)
+
+    def _compute(
+        self, how: str, runs: tuple[Any, ...], done: list[bool], threads: int, fold: int, size: int, words: Array
+    ) -> bytes:
+        steps = tuple(self.steps)
+        with np.errstate(all="call", call=bridge.fault):
+            return bridge.compute(self.block, runs, how.encode(), steps, done, threads, fold, self.result, size, words)
+
+    def _runs(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Return the ranges of some rows that each operand has in one array."""
+        ends = {start, stop}
         for array in self._arrays:
             if isinstance(array, Pieces):
-                ends |= {array.first, array.last}
+                ends |= {min(max(end, start), stop) for end in (array.first, array.last)}
         cuts = sorted(ends)
-        return tuple([(stop - start, self._cut(start, stop)) for start, stop in zip(cuts, cuts[1:])])
+        return list(zip(cuts, cuts[1:]))
 
     def _cut(self, start: int, stop: int) -> tuple[Any, ...]:
         cut = []

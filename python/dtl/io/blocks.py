@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Tuple
 import numpy as np
 
 from ..containers.base import DistributedContainer
+from ..containers.expressions import is_pending, windows
 from ..containers.indexing.regions import Axis, Region, move
 from ..containers.layout import Division
 from ..containers.making import created
@@ -90,6 +91,8 @@ def blocks_of(op: str, c: DistributedContainer, unit: int = 1, alone: bool = Fal
         yield from windows_of(c, unit * max(1, WINDOW // (row * unit)), of_root(ranks))
     elif on_gpu(c) and in_order(c) and unit == 1:
         yield from _staged(op, c)
+    elif is_computed_in_windows(c) and in_order(c) and unit == 1:
+        yield from _computed(c)
     elif in_order(c) and (unit == 1 or ranks == 1) and not on_gpu(c):
         yield Block((c.local_offset,), c.local_view())
     elif unit == 1:
@@ -105,6 +108,27 @@ def blocks_of(op: str, c: DistributedContainer, unit: int = 1, alone: bool = Fal
 def on_gpu(c: DistributedContainer) -> bool:
     """Say whether the elements are on a GPU alone."""
     return c.placement_policy is Placement.DEVICE
+
+
+def is_computed_in_windows(c: DistributedContainer) -> bool:
+    """Say whether elements are still to be computed, and are for a file alone: those that would be on a disk."""
+    return is_pending(c) and c.placement_policy is Placement.DISK
+
+
+def _computed(c: DistributedContainer) -> Iterator[Block]:
+    """Yield this rank's part, which is still to be computed, in windows, each of which the next overwrites."""
+    computed = windows(c)
+    boxes = list(_boxes(c.local_shape, c.itemsize, STAGED))
+    if computed is None or (computed.whole_rows and boxes[0][0]):
+        yield Block((c.local_offset,), c.local_view())
+        return
+    for at, lo, hi in boxes:
+        shape = (hi - lo, *c.local_shape[len(at) + 1 :])
+        start = linear((*at, lo), c.local_shape)
+        elements = computed.elements(start, start + math.prod(shape))
+        first, *rest = (*at, lo)
+        yield Block((first + c.local_offset, *rest), elements.reshape(shape))
+    computed.warn()
 
 
 def _staged(op: str, c: DistributedContainer) -> Iterator[Block]:

@@ -22,6 +22,7 @@ from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer, check_container
+from ..containers.expressions import compute_before_use, raw
 from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers, division_of
 from ..containers.layout import BLOCK, Division, division, integers
@@ -34,7 +35,7 @@ from ..runtime import scheduler
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from ..runtime.scheduler import algorithm, computed_on_devices, in_one_turn
-from .blocks import blocks_of, fill, fill_from_all, may_read_all, pieces, runs_of
+from .blocks import blocks_of, fill, fill_from_all, is_computed_in_windows, may_read_all, pieces, runs_of
 from .checksums import whole
 from .columns import Columns
 from .csv_lines import Csv
@@ -522,6 +523,10 @@ def save(
     the elements of a rank are not a range of rows, as with PARTITION_CYCLIC or a grid, the ranks exchange them in
     windows of 2 MiB first, so that each writes long ranges.
 
+    Of a container on disk that is an expression still, such as ``np.sqrt(x * x + y * y)``, the operands are read once,
+    and what is computed goes to the file in windows of 8 MiB. It is not kept: who uses the container later computes it
+    again. So it is if each rank's elements are a range of rows, and the format has no chunks.
+
     Examples
     --------
     >>> import dtl, numpy as np, os, tempfile
@@ -561,7 +566,8 @@ def save(
     held = bridge.take_turn(ctx, "save") if ctx.size > 1 else 0
     try:
         words = f"path {text!r}, format {of.name}, names {list(arrays)}, {options}, append {append}"
-        share(known, "save", words, also=tuple(arrays.values()), anywhere=True)
+        also = tuple([raw(c) if is_computed_in_windows(c) else c for c in arrays.values()])
+        share(raw(known), "save", words, also=also, anywhere=True)
         with shown(ctx, "save", progress):
             if of.tabular:
                 further = functools.partial(_further_file, of, text, written) if append else None
@@ -672,7 +678,7 @@ def _write_parts(
         with file_step(ctx, op, "write", path):
             if ctx.rank == 0 or not alone:
                 sink = of.sink(name, layout)
-        expect(sum(c.nbytes if alone else c.local_view().nbytes for c in arrays.values()))
+        expect(sum(c.nbytes if alone else c.local_size * c.itemsize for c in arrays.values()))
         for key, c in arrays.items():
             runs = None if alone else runs_of(c)
             with file_step(ctx, op, "write", path):
@@ -680,6 +686,8 @@ def _write_parts(
             if done:
                 continue
             unit, first = units.get(key, Unit())
+            if turns:
+                compute_before_use(c)  # of which each rank then has one block
             for at, elements in blocks_of(op, c, unit, alone, first):
                 if alone and ctx.rank:
                     continue

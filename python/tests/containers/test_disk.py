@@ -73,6 +73,23 @@ def test_tensors_and_arrays(scratch):
     assert dtl.zeros(scratch, SIZE, placement=dtl.PLACEMENT_DISK).placement_policy is dtl.PLACEMENT_DISK
 
 
+@pytest.mark.parametrize("shape", [(SIZE + 3,), (3000, 100), (2, 1, (9 << 20) // 8)])
+def test_expressions_are_computed_for_a_file_alone(scratch, shape):
+    x = dtl.zeros(scratch, shape, placement="disk")
+    x.local_view()[:] = np.arange(x.local_size).reshape(x.local_shape) % 1000 + scratch.rank
+    own, path = x.local_view().copy(), os.path.join(scratch.scratch, "made.npy")
+    spread = own[0] if x.ndim > 1 else 3.0
+    for y, want in ((2 / (x + 1), 2 / (own + 1)), (x * spread, own * spread)):
+        dtl.save(y, path)
+        np.testing.assert_array_equal(np.load(path)[x.local_offset :][: len(want)], want)
+        np.testing.assert_array_equal(y.local_view(), want)
+        scratch.barrier()  # before a rank writes another file
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        dtl.save(np.log(x * 0), path)
+    assert np.load(path).flat[-1] == -np.inf
+    scratch.barrier()
+
+
 def test_a_derived_context_has_the_folder(scratch):
     with scratch.dup() as other:
         assert other.scratch == scratch.scratch

@@ -99,3 +99,52 @@ with dtl.Context() as ctx:
         others[1 << 17]
 """
     assert alone(program).code == -signal.SIGBUS
+
+
+#: Says of each call how much was resident at most, and how much the process wrote, both as the kernel counts them.
+MOVED = """
+import os, re, numpy as np, dtl
+
+MiB, SIZE = 1 << 20, 24 << 20  # of what there is beside the interpreter
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+def written():
+    with open("/proc/self/io") as io:
+        return int(re.search(r"\\nwrite_bytes: (\\d+)", io.read())[1])
+
+with dtl.Context() as ctx:
+    dtl.set_memory_limit(limit := resident("VmRSS") + SIZE + (12 << 20))
+    rows = 4 * SIZE // 8 * ctx.size  # four times what there is
+    a, b = (dtl.DistributedVector(ctx, rows, placement="disk", fill=value) for value in (1.5, 2.0))
+    path = os.environ["MADE"]
+    def in_file():
+        with open(path, "rb") as file:
+            np.lib.format.read_magic(file)
+            shape = np.lib.format.read_array_header_1_0(file)[0]
+            file.seek(-8000, 2)
+            return shape == (rows,) and (np.frombuffer(file.read()) == 2.5).all()
+    CALLS = {  # how many times what there is is written at most, the call, and whether what it made is right
+        "save": (4, lambda: dtl.save(np.sqrt(a * a + b * b), path), lambda _: in_file()),
+    }
+    for name, (passes, call, is_right) in CALLS.items():
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        before = written()
+        made = call()
+        held, wrote = resident("VmHWM"), written() - before
+        right = is_right(made)
+        fits = held <= limit and wrote <= 1.1 * passes * SIZE + MiB
+        print(name, "holds" if right and fits else f"{right}: {held} of {limit} bytes, wrote {wrote / SIZE:.2f}")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
+    variables = {"DTL_SCRATCH": str(tmp_path), "MADE": str(tmp_path / "made.npy")}
+    ended = alone(MOVED, **variables) if count == 1 else ranks(count, MOVED, tmp_path, **variables)
+    lines = succeeded(ended).splitlines()
+    assert [line for line in lines if "holds" not in line and " of " in line] == []
+    assert sum("holds" in line for line in lines) == count
