@@ -22,6 +22,7 @@ class PyPydtl(PythonPackage):
     variant("remote", default=False, description="Read files of other machines")
     variant("plot", default=False, description="Draw how arrays are divided")
     variant("progress", default=False, description="Show how far a program is")
+    variant("sparse", default=False, description="Sparse matrices")
     variant("sql", default=False, description="Read tables of databases")
 
     depends_on("c", type="build")
@@ -43,6 +44,7 @@ class PyPydtl(PythonPackage):
     depends_on("py-fsspec@2022.5:", type="run", when="+remote")
     depends_on("py-matplotlib@3.5:", type="run", when="+plot")
     depends_on("py-tqdm@4.60:", type="run", when="+progress")
+    depends_on("py-scipy@1.8:", type="run", when="+sparse")
     depends_on("py-adbc-driver-manager@1.0:", type="run", when="+sql")
     depends_on("py-adbc-driver-sqlite@1.0:", type="run", when="+sql")
 

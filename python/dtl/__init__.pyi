@@ -12,6 +12,7 @@ from . import ordered as ordered
 from . import random as random
 from . import redistribution as redistribution
 from . import seating as seating
+from . import sparse as sparse
 from . import tracing as tracing
 from ._native.threads import get_num_threads as get_num_threads
 from ._native.threads import set_num_threads as set_num_threads

@@ -43,7 +43,7 @@ __all__ = ["pytest_timeout_set_timer"]
 #: The folders of tests, some of which import from others.
 sys.path[1:1] = [
     str(Path(__file__).with_name(name))
-    for name in ("arrays", "comm", "containers", "device", "files", "jobs", "tables")
+    for name in ("arrays", "comm", "containers", "device", "files", "jobs", "sparse", "tables")
 ]
 
 #: Each launcher says how many ranks it started. The communicator must agree.

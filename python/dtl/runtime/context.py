@@ -44,14 +44,16 @@ on_close: list[Callable[[int], None]] = []
 
 
 class Kept:
-    """What packages above keep with a context: of its asynchronous calls, its topologies, and its namespaces."""
+    """What packages above keep with a context: of asynchronous calls, topologies, sparse matrices, and namespaces."""
 
-    __slots__ = ("array_namespaces", "compared_gpus", "streams", "topologies")
+    __slots__ = ("array_namespaces", "compared_gpus", "exchanges", "neighbours", "streams", "topologies")
 
     def __init__(self) -> None:
         self.streams: Any = None  # what runs asynchronous calls, where there have been any
         self.compared_gpus = False  # whether ranks were warned that share a GPU
         self.topologies = 0  # how many grids and graphs of its ranks there are
+        self.neighbours: Context | None = None  # a duplicate, for the messages of sparse matrices alone
+        self.exchanges = 0  # how many patterns of such messages there have been
         self.array_namespaces: Any = None  # weak references to those of the array API standard, by partition
 
 
@@ -243,6 +245,8 @@ class Context(DeviceRanks):
                     raise
                 if self._kept.streams is not None:  # perhaps by now
                     self._kept.streams.close()
+                if self._kept.neighbours is not None:
+                    self._kept.neighbours.close()
                 for closed in on_close:
                     closed(self._handle)
                 detached.settle_windows()
@@ -277,6 +281,8 @@ class Context(DeviceRanks):
                 library.context_give_up(handle, why)
                 if self._kept.streams is not None:
                     self._kept.streams.give_up(why)
+                if self._kept.neighbours is not None:
+                    give_up(self._kept.neighbours, why)
 
     # The interpreter's end takes the modules away first, so what is used then is held here.
     def __del__(

@@ -36,6 +36,7 @@ ORDER = [
     ["algorithms"],
     ["random"],
     ["linalg", "fft"],
+    ["sparse"],
     ["asynchronous"],
     ["io"],
     ["tables"],

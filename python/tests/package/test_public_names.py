@@ -35,6 +35,7 @@ BY_PATH = {
     "policies": ["Partition", "Placement", "Execution"],
     "random": ["Generator"],
     "redistribution": ["Traffic"],
+    "sparse": ["csc_array", "csr_array"],
     "seating": ["ContextTopology", "Seat"],
     "tracing": ["Record", "Trace", "table"],
 }

@@ -1,0 +1,341 @@
+"""Sparse matrices whose rows are divided among the ranks of a context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.kinds import fingerprint
+from ..comm.collectives import allgather
+from ..comm.vector_collectives import gatherv
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import moved_to
+from ..containers.interior import division_of, is_where_divided
+from ..containers.making import created
+from ..containers.sequences import DistributedVector
+from ..containers.tensor import DistributedTensor
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition, PartitionLike
+from ..runtime.agreement import agree, check_context, collective, local_step, root_number
+from ..runtime.context import Context
+from . import division, making
+from .local_rows import Matrix, scipy_sparse
+from .products import product, transposed_product
+from .rows import HasRows, Rows
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: What divides rows so that all ranks store about as many elements.
+_BALANCED = "nnz"
+
+
+class csr_array(HasRows):  # noqa: N801 - SciPy's name
+    """A sparse matrix whose rows are divided among the ranks of a context: rank 0 has the first ones, and so on.
+
+    Making one is collective. Each rank's rows are matrices of SciPy's, which computes what concerns one rank. An
+    element may be stored that is zero; of a place that triplets name several times, the sum is stored.
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    arg
+        One of these:
+
+        - ``(data, (rows, columns))``, triplets: three arrays of one length, or containers, of which each rank gives its
+          own, for any rows. Values of one place are added up.
+        - A matrix of SciPy's, or an array of two dimensions, that is the same on every rank.
+        - A container of two dimensions; what is not zero is stored.
+        - ``(m, n)``, a shape: a matrix that stores nothing.
+    shape
+        The shape, of triplets; None for the smallest that has them all.
+    dtype
+        The type of the elements; None for that of the argument, float64 of a shape. bool, integers, float32, float64,
+        complex64 and complex128.
+    partition
+        How the rows are divided: PARTITION_BLOCK, how many rows each rank has, or "nnz" for about as many stored
+        elements on each.
+
+    Raises
+    ------
+    BoundsError
+        If a row or column is outside the shape. On every rank.
+    InvalidArgumentError, InvalidTypeError
+        If the argument is none of these, or has a type that SciPy does not compute with. On every rank.
+    CollectiveMismatchError
+        If the ranks pass different shapes, types, partitions or matrices.
+    BackendUnavailableError
+        If SciPy is missing or older than 1.8: ``pip install 'pydtl[sparse]'``.
+
+    Notes
+    -----
+    The columns are divided as the rows are if there are as many, else by blocks: as vectors are that the matrix is
+    multiplied by. Indices have 32 bits where these suffice.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     first = ctx.is_root  # one rank gives all triplets
+    ...     rows, columns = ([0, 1, 1], [1, 0, 1]) if first else ([], [])
+    ...     values = [2.0, 1.0, 4.0] if first else []
+    ...     matrix = dtl.sparse.csr_array(ctx, (values, (rows, columns)), shape=(2, 2), dtype=np.float64)
+    ...     product = matrix @ np.array([1.0, 10.0])
+    ...     print(matrix.shape, matrix.nnz, product.gather_to(0) if first else [20.0, 41.0])
+    (2, 2) 3 [20. 41.]
+    """
+
+    __module__ = "dtl.sparse"
+    __slots__ = ()
+
+    @collective
+    def __init__(
+        self,
+        ctx: Context,
+        arg: Any,
+        shape: Any = None,
+        *,
+        dtype: Any = None,
+        partition: PartitionLike | str = Partition.BLOCK,
+    ) -> None:
+        check_context(ctx)
+        sparse = scipy_sparse()
+        wanted = None if dtype is None else making.checked_dtype(dtype)
+        extents = None if shape is None else making.checked_shape(shape)
+        is_balanced = isinstance(partition, str) and partition == _BALANCED
+        asked = Partition.BLOCK if is_balanced else partition
+        words = f"shape {extents}, dtype {wanted}, partition {partition}"
+        if _is_shape(arg):
+            extents = making.checked_shape(arg)
+            found = wanted or np.dtype(np.float64)
+            agree(ctx, "csr_array", f"{words}, of shape {extents}")
+            begins = division.starts_of("partition", extents[0], ctx.size, asked)
+            rows = sparse.csr_array((int(np.diff(begins)[ctx.rank]), extents[1]), dtype=found)
+        elif isinstance(arg, tuple):
+            parts = making.triplets(arg)
+            agree(ctx, "csr_array", f"{words}, of triplets")
+            found = making.common_dtype(ctx, parts[0], wanted)
+            extents = making.shape_of(ctx, *parts[1:]) if extents is None else extents
+            with local_step(ctx, "csr_array"):
+                begins = division.starts_of("partition", extents[0], ctx.size, asked)
+            parts = (parts[0].astype(found, copy=False), *parts[1:])
+            rows = making.rows_of_triplets(ctx, "csr_array", parts, extents, begins)
+        elif isinstance(arg, DistributedContainer):
+            rows, begins = making.rows_of_container("csr_array", arg, words, asked, wanted)
+        else:
+            given = making.whole(arg, wanted)
+            agree(ctx, "csr_array", f"{words}, of {given.shape}, elements {_fingerprint(given)}")
+            begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
+            rows = given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])]
+        if is_balanced:
+            begins, old = making.balanced(ctx, rows, begins), begins
+            rows = making.moved(ctx, rows, old, begins)
+        super().__init__(Rows(ctx, rows, begins))
+
+    @classmethod
+    @collective
+    def from_local(cls, ctx: Context, rows: Any) -> csr_array:
+        """Put the rows of all ranks one after the other. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context.
+        rows
+            This rank's rows, which are copied: a matrix of SciPy's with the columns of the whole one. As many columns
+            and the same type of elements on every rank.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            If it is no matrix, or of a type that SciPy does not compute with. On every rank.
+        CollectiveMismatchError
+            If the ranks pass different types or numbers of columns.
+        """
+        check_context(ctx)
+        given = making.whole(rows, None, copy=True)
+        agree(ctx, "from_local", f"{given.shape[1]} columns of {given.dtype}")
+        sizes = np.asarray(allgather(ctx, np.array([given.shape[0]], np.int64))).reshape(-1)
+        return cls.of(Rows(ctx, given, division.starts(sizes)))
+
+    @classmethod
+    @collective
+    def from_scipy(
+        cls, ctx: Context, matrix: Any = None, root: int = 0, *, partition: PartitionLike | str = Partition.BLOCK
+    ) -> csr_array:
+        """Divide a matrix of one rank among all ranks. Collective.
+
+        Parameters
+        ----------
+        ctx
+            The context.
+        matrix
+            On root, a matrix of SciPy's. Ignored on the other ranks, which may pass None.
+        root
+            The rank that has the matrix; the same on every rank.
+        partition
+            As for the class.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        InvalidArgumentError, InvalidTypeError
+            If it is no matrix, or of a type that SciPy does not compute with. On every rank.
+        """
+        number = root_number(ctx, root)
+        agree(ctx, "from_scipy", f"root {number}, partition {partition}")
+        is_balanced = isinstance(partition, str) and partition == _BALANCED
+        asked = Partition.BLOCK if is_balanced else partition
+        return cls.of(Rows(ctx, *making.rows_of_root(ctx, matrix, number, asked, is_balanced)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows on all ranks, and of columns. Not collective."""
+        return self._rows.shape
+
+    @property
+    def local_rows(self) -> range:
+        """The numbers of the rows that this rank has. Not collective."""
+        return range(self._rows.first, self._rows.end)
+
+    @property
+    def T(self) -> csc_array:  # noqa: N802 - NumPy's name
+        """The transposed matrix, which shares the elements of this one. Not collective."""
+        return csc_array.of(self._rows)
+
+    def transpose(self) -> csc_array:
+        """Return the transposed matrix, which shares the elements of this one. Not collective."""
+        return self.T
+
+    def to_scipy(self) -> Any:
+        """Return this rank's rows as a ``scipy.sparse.csr_array`` with the columns of the whole matrix. Not collective.
+
+        On one rank, it shares the elements of the matrix. Do not change it.
+        """
+        return self._rows.whole()
+
+    @collective
+    def gather_to(self, root: int = 0) -> Any:
+        """Return the whole matrix as a ``scipy.sparse.csr_array`` on one rank, and None on the others. Collective.
+
+        Raises
+        ------
+        BoundsError
+            If root is outside [0, size).
+        """
+        ctx, number = self._context, root_number(self._context, root)
+        agree(ctx, "gather_to", f"root {number}, {self._rows.text()}")
+        own = self.to_scipy()
+        if ctx.size == 1:
+            return own.copy()
+        lengths, columns, data = (
+            gatherv(ctx, each, root=number) for each in (np.diff(own.indptr), own.indices, own.data)
+        )
+        if ctx.rank != number:
+            return None
+        return scipy_sparse().csr_array((data, columns, division.starts(lengths)), shape=self.shape)
+
+    @collective
+    def toarray(self) -> DistributedTensor:
+        """Return the matrix as a container of two dimensions, divided by rows as this is. Collective."""
+        made = created(
+            DistributedTensor,
+            self._context,
+            self.shape,
+            self.dtype,
+            self._rows.divided,
+            blank=True,
+            words=f"toarray {self._rows.text()}",
+        )
+        self._rows.whole().toarray(out=made.local_view())
+        return made
+
+    def __matmul__(self, other: Any) -> Any:
+        return _times(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _times(self.T, other)
+
+    def dot(self, other: Any) -> Any:
+        """Return the product with a vector, or a matrix: ``self @ other``. Collective."""
+        return self @ other
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<csr_array of {rows} x {columns}, {self.nnz} stored of {self.dtype}, on {self._context.size} ranks>"
+
+
+class csc_array(HasRows):  # noqa: N801 - SciPy's name
+    """A transposed :class:`csr_array`, whose elements it shares: its columns are divided among the ranks."""
+
+    __module__ = "dtl.sparse"
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        raise InvalidTypeError("a csc_array is made of a csr_array: matrix.T")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns. Not collective."""
+        rows, columns = self._rows.shape
+        return columns, rows
+
+    @property
+    def T(self) -> csr_array:  # noqa: N802 - NumPy's name
+        """The matrix that this is the transposed one of. Not collective."""
+        return csr_array.of(self._rows)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _times(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _times(self.T, other)
+
+    def __repr__(self) -> str:
+        return f"{self.T!r}.T"
+
+
+@collective
+def _times(matrix: csr_array | csc_array, other: Any) -> Any:
+    """Return the product with a vector or a matrix of one column or more, divided as the rows of the product."""
+    rows, ctx = matrix.rows, matrix.context
+    is_transposed = isinstance(matrix, csc_array)
+    inner, outer = (rows.begins, rows.column_begins) if is_transposed else (rows.column_begins, rows.begins)
+    with local_step(ctx, "matmul"):
+        given = other if isinstance(other, DistributedContainer) else np.asarray(other)
+        if given.ndim not in (1, 2) or given.shape[0] != inner[-1]:
+            raise InvalidArgumentError(
+                f"matmul: shapes {matrix.shape} and {given.shape} not aligned: {matrix.shape[1]} (dim 1) != "
+                f"{given.shape[0] if given.ndim else 1} (dim 0)"
+            )
+        dtype = np.result_type(rows.dtype, making.checked_dtype(given.dtype))
+    kind: Any = DistributedVector if given.ndim == 1 else DistributedTensor
+    what = f"a container of {given.dtype}" if given is other else f"an array, elements {fingerprint(given)}"
+    words = f"matmul {rows.text()}{'.T' * is_transposed} with {what}"
+    shape = (int(outer[-1]), *given.shape[1:])
+    made = created(kind, ctx, shape, dtype, division.division_of(outer), words=words)
+    part = np.ascontiguousarray(_part(kind, given, inner, ctx, words), dtype)
+    (transposed_product if is_transposed else product)(rows.local, rows.ghosts(), part, made.local_view())
+    return made
+
+
+def _part(kind: Any, given: Any, begins: Array, ctx: Context, words: str) -> Array:
+    """Return this rank's elements of a vector, or rows of a matrix, as the matrix has them. Collective if they move."""
+    if isinstance(given, np.ndarray):
+        return given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])]
+    wanted = division.division_of(begins)
+    if division_of(given) == wanted and is_where_divided(given):
+        return given.local_view()
+    like = created(kind, ctx, given.shape, given.dtype, wanted, blank=True, words=words)
+    return moved_to("matmul", given, like).local_view()
+
+
+def _is_shape(arg: Any) -> bool:
+    """Say whether an argument is a shape, and no triplets."""
+    return isinstance(arg, tuple) and len(arg) == 2 and all(np.ndim(each) == 0 for each in arg)
+
+
+def _fingerprint(matrix: Matrix) -> str:
+    return ", ".join(fingerprint(each) for each in (matrix.data, matrix.indices, matrix.indptr))

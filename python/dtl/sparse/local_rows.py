@@ -1,0 +1,94 @@
+"""The rows of one rank of a sparse matrix, as two matrices of SciPy's: of its own columns and of others'.
+
+After Balay et al., "PETSc users manual", MPIAIJ: the product with the first needs no other rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import BackendUnavailableError
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Matrix = Any  # a csr_array of scipy.sparse, which need not be there
+
+_LARGEST = 2**31 - 1
+
+
+def scipy_sparse() -> Any:
+    """Return scipy.sparse, or say that it is missing."""
+    try:
+        import scipy.sparse
+
+        return scipy.sparse if hasattr(scipy.sparse, "csr_array") else _too_old(scipy.__version__)
+    except ImportError as error:
+        raise BackendUnavailableError(f"dtl.sparse needs SciPy: pip install 'pydtl[sparse]' ({error})") from None
+
+
+def _too_old(version: str) -> Any:
+    raise BackendUnavailableError(f"dtl.sparse needs SciPy 1.8 or later, not {version}: pip install 'pydtl[sparse]'")
+
+
+class LocalRows(NamedTuple):
+    """The rows of this rank, without what they have in the columns of others and with that alone."""
+
+    #: Its columns are those whose elements of a vector this rank has, counted from the first of them.
+    own: Matrix
+    #: Its columns are the ghosts.
+    other: Matrix
+    #: The columns of others in which the rows have elements, in ascending order, as int64.
+    ghosts: Array
+    #: The first column whose element of a vector this rank has.
+    first: int
+
+    @property
+    def nnz(self) -> int:
+        """How many elements the rows store."""
+        return int(self.own.nnz + self.other.nnz)
+
+
+def matrix(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> Matrix:
+    """Return a matrix of SciPy's of these arrays, with 32 bits an index where they suffice."""
+    wide = max(shape[1], int(indptr[-1])) > _LARGEST
+    index = np.int64 if wide else np.int32
+    arrays = (data, indices.astype(index, copy=False), indptr.astype(index, copy=False))
+    return scipy_sparse().csr_array(arrays, shape=shape)
+
+
+def split(rows: Matrix, first: int, end: int) -> LocalRows:
+    """Return rows whose columns are those of the whole matrix, without duplicates, by who has the columns' elements.
+
+    Columns from the first to the end are this rank's. The rows may be kept: nobody else may write to them.
+    """
+    if first == 0 and end == rows.shape[1]:
+        empty = matrix(rows.data[:0], rows.indices[:0], np.zeros(rows.shape[0] + 1, np.int32), (rows.shape[0], 0))
+        return LocalRows(rows, empty, np.zeros(0, np.int64), 0)
+    is_own = (rows.indices >= first) & (rows.indices < end)
+    before = np.zeros(len(is_own) + 1, np.int64)
+    np.cumsum(is_own, out=before[1:])
+    ends = before[rows.indptr]
+    own = matrix(rows.data[is_own], rows.indices[is_own] - first, ends, (rows.shape[0], end - first))
+    is_own = ~is_own
+    ghosts, numbers = np.unique(rows.indices[is_own], return_inverse=True)
+    other = matrix(rows.data[is_own], numbers.reshape(-1), rows.indptr - ends, (rows.shape[0], len(ghosts)))
+    return LocalRows(own, other, ghosts.astype(np.int64), first)
+
+
+def joined(local: LocalRows, columns: int) -> Matrix:
+    """Return the rows as one matrix with the columns of the whole one, in ascending order in each row."""
+    own, other = local.own, local.other
+    if own.shape[1] == columns:
+        return own
+    rows = np.concatenate([np.repeat(np.arange(own.shape[0]), np.diff(each.indptr)) for each in (own, other)])
+    numbers = np.concatenate([own.indices.astype(np.int64) + local.first, local.ghosts[other.indices]])
+    data = np.concatenate([own.data, other.data])
+    return canonical(scipy_sparse().coo_array((data, (rows, numbers)), shape=(own.shape[0], columns)))
+
+
+def canonical(given: Matrix) -> Matrix:
+    """Return a matrix of SciPy's by rows, with ascending columns in each, duplicates added up."""
+    made = scipy_sparse().csr_array(given)
+    made.sum_duplicates()
+    return matrix(made.data, made.indices, made.indptr, made.shape)

@@ -1,0 +1,183 @@
+"""The rows on each rank of new matrices: of triplets, of matrices of SciPy's, of containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.exchange import exchanged
+from ..comm.collectives import alltoall, broadcast
+from ..comm.reductions import allreduce
+from ..containers.indexing.regions import moved_to
+from ..containers.making import created
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..ops import MAX, SUM
+from ..runtime.agreement import local_step
+from ..runtime.context import Context
+from . import division
+from .local_rows import Matrix, canonical, matrix, scipy_sparse
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The types of elements that SciPy computes with, and that travel between ranks.
+_TYPES = frozenset(map(np.dtype, "?bBhHiIlLqQfdFD"))
+
+
+def checked_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return a type of elements that sparse matrices have."""
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found not in _TYPES:
+        raise InvalidTypeError(
+            f"sparse matrices hold no {found}; they hold bool, integers, float32, float64, complex64 and complex128"
+        )
+    return found
+
+
+def checked_shape(shape: Any) -> tuple[int, int]:
+    """Return the shape of a matrix."""
+    try:
+        rows, columns = (int(extent) for extent in shape)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"shape {shape!r} is not that of a matrix, (rows, columns)") from None
+    if min(rows, columns) < 0:
+        raise InvalidArgumentError(f"shape ({rows}, {columns}) has a negative extent")
+    return rows, columns
+
+
+def triplets(given: Any) -> tuple[Array, Array, Array]:
+    """Return the values, rows and columns of this rank's triplets, as SciPy takes them: ``(data, (i, j))``."""
+    try:
+        data, (rows, columns) = given
+    except (TypeError, ValueError):
+        raise InvalidArgumentError("triplets are (data, (rows, columns)), three arrays of one length") from None
+    arrays = [np.asarray(each.local_view() if hasattr(each, "local_view") else each) for each in (data, rows, columns)]
+    lengths = [each.shape for each in arrays]
+    if any(each.ndim != 1 for each in arrays) or len(set(lengths)) > 1:
+        raise InvalidArgumentError(f"data, rows and columns of shapes {lengths} are not three arrays of one length")
+    for name, each in (("rows", arrays[1]), ("columns", arrays[2])):
+        if each.size and not np.can_cast(each.dtype, np.int64, "same_kind"):
+            raise InvalidTypeError(f"the {name} of triplets must be integers, not {each.dtype}")
+    return arrays[0], arrays[1], arrays[2]
+
+
+def shape_of(ctx: Context, rows: Array, columns: Array) -> tuple[int, int]:
+    """Return the smallest shape that has all rows and columns of triplets. Collective."""
+    own = [int(each.max(initial=-1)) + 1 for each in (rows, columns)]
+    found = allreduce(ctx, np.array(own, np.int64), MAX)
+    return int(found[0]), int(found[1])
+
+
+def rows_of_triplets(
+    ctx: Context, op: str, parts: tuple[Array, Array, Array], shape: tuple[int, int], begins: Array
+) -> Matrix:
+    """Return this rank's rows of a matrix of all ranks' triplets; those of one place are added up. Collective."""
+    data, rows, columns = parts
+    with local_step(ctx, op):
+        for name, numbers, extent in (("row", rows, shape[0]), ("column", columns, shape[1])):
+            if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= extent):
+                wrong = numbers[(numbers < 0) | (numbers >= extent)][0]
+                raise BoundsError(f"{name} {wrong} outside [0, {extent})")
+    index = np.int64 if max(shape) > 2**31 - 1 else np.int32
+    first = begins[ctx.rank]
+    if ctx.size > 1:
+        owners = division.owners(begins, rows).astype(np.min_scalar_type(ctx.size))
+        sent = np.bincount(owners, minlength=ctx.size)
+        order = np.argsort(owners, kind="stable")
+        expected = alltoall(ctx, sent)
+        rows, columns = (each.astype(index, copy=False)[order] for each in (rows, columns))
+        rows, columns, data = (exchanged(ctx, each, sent, expected) for each in (rows, columns, data[order]))
+    height = int(begins[ctx.rank + 1] - first)
+    made = scipy_sparse().coo_array((data, (rows - first, columns)), shape=(height, shape[1]))
+    return canonical(made)
+
+
+def moved(ctx: Context, rows: Matrix, begins: Array, wanted: Array) -> Matrix:
+    """Return this rank's rows of a matrix that is divided anew. Collective."""
+    if np.array_equal(begins, wanted):
+        return rows
+    cuts = np.clip(wanted, begins[ctx.rank], begins[ctx.rank + 1]) - begins[ctx.rank]
+    sent = np.diff(cuts)
+    lengths = exchanged(ctx, np.diff(rows.indptr).astype(np.int64), sent, alltoall(ctx, sent))
+    stored = np.diff(rows.indptr[cuts].astype(np.int64))
+    expected = alltoall(ctx, stored)
+    indices, data = (exchanged(ctx, each, stored, expected) for each in (rows.indices, rows.data))
+    return matrix(data, indices, division.starts(lengths), (len(lengths), rows.shape[1]))
+
+
+def balanced(ctx: Context, rows: Matrix, begins: Array) -> Array:
+    """Return how rows are divided so that all ranks store about as many elements. Collective."""
+    own = np.diff(rows.indptr).astype(np.int64)
+    totals = np.zeros(ctx.size, np.int64)
+    totals[ctx.rank] = own.sum()
+    totals = allreduce(ctx, totals, SUM)
+    before = int(totals[: ctx.rank].sum())
+    ends = before + np.cumsum(own)
+    cuts = np.zeros(ctx.size + 1, np.int64)
+    for rank in range(1, ctx.size):
+        wanted = int(totals.sum()) * rank // ctx.size
+        cuts[rank] = np.searchsorted(ends, wanted, side="left") if len(ends) and before < wanted else 0
+    found = allreduce(ctx, cuts, SUM)  # of each rank, how many of its rows end before the cut
+    found[-1] = begins[-1]
+    return found
+
+
+def whole(given: Any, dtype: np.dtype[Any] | None, copy: bool = False) -> Matrix:
+    """Return a matrix of SciPy's, or an array of two dimensions, by rows, with each place stored once."""
+    sparse = scipy_sparse()
+    if not sparse.issparse(given):
+        given = np.asarray(given)
+        if given.ndim != 2:
+            raise InvalidArgumentError(f"an array of shape {given.shape} is no matrix: it must have two dimensions")
+    if len(given.shape) != 2:
+        raise InvalidArgumentError(f"a sparse array of shape {given.shape} is no matrix: it must have two dimensions")
+    found = checked_dtype(given.dtype) if dtype is None else dtype
+    checked_dtype(given.dtype)
+    is_shared = copy and sparse.issparse(given) and given.format == "csr" and given.dtype == found
+    return canonical(given.copy() if is_shared else sparse.csr_array(given, dtype=found))
+
+
+def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.dtype[Any]:
+    """Return the type that holds the values of all ranks, of which those that have none do not count. Collective."""
+    if wanted is not None:
+        with local_step(ctx, "csr_array"):
+            checked_dtype(data.dtype)
+        return wanted
+    kinds = np.zeros(256, np.int64)
+    with local_step(ctx, "csr_array"):
+        kinds[ord(checked_dtype(data.dtype).char)] = 1 + len(data)
+    found = allreduce(ctx, kinds, MAX)
+    filled = [np.dtype(chr(kind)) for kind in np.flatnonzero(found > 1)]
+    return np.result_type(*(filled or [np.dtype(chr(kind)) for kind in np.flatnonzero(found)]))
+
+
+def rows_of_container(op: str, c: Any, words: str, partition: Any, dtype: np.dtype[Any] | None) -> tuple[Matrix, Array]:
+    """Return this rank's rows of what is not zero in a container, and how they are divided. Collective."""
+    ctx = c.context
+    with local_step(ctx, op):
+        if c.ndim != 2:
+            raise InvalidArgumentError(f"a container of shape {c.shape} is no matrix: it must have two dimensions")
+        found = checked_dtype(c.dtype) if dtype is None else dtype
+        begins = division.starts_of("partition", c.shape[0], ctx.size, partition)
+    like = created(type(c), ctx, c.shape, c.dtype, division.division_of(begins), blank=True, words=f"{op} {words}")
+    return canonical(scipy_sparse().csr_array(moved_to(op, c, like).local_view(), dtype=found)), begins
+
+
+def rows_of_root(ctx: Context, given: Any, root: int, partition: Any, is_balanced: bool) -> tuple[Matrix, Array]:
+    """Return this rank's rows of a matrix that one rank has, and how they are divided. Collective."""
+    rows, facts = None, np.zeros(3, np.int64)
+    with local_step(ctx, "from_scipy"):
+        if ctx.rank == root:
+            rows = whole(given, None, copy=True)
+            facts[:] = *rows.shape, ord(rows.dtype.char)
+    height, columns, kind = broadcast(ctx, facts, root).tolist()
+    if rows is None:
+        rows = scipy_sparse().csr_array((0, columns), dtype=np.dtype(chr(kind)))
+    with local_step(ctx, "from_scipy"):
+        begins = division.starts_of("partition", height, ctx.size, partition)
+    if is_balanced:
+        cuts = division.balanced(np.diff(rows.indptr), ctx.size) if ctx.rank == root else begins
+        begins = broadcast(ctx, cuts, root)
+    sizes = np.zeros(ctx.size, np.int64)
+    sizes[root] = height
+    return moved(ctx, rows, division.starts(sizes), begins), begins

@@ -1,0 +1,84 @@
+"""Products of sparse matrices with vectors and matrices, against SciPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matrices import SHAPES, drawn, same, values
+from refusals import ARGUMENT, refused
+
+import dtl
+
+PAIRS = (("float64", "float64"), ("int32", "float32"), ("bool", "bool"), ("complex64", "float64"), ("int8", "int64"))
+
+
+def divided(ctx: dtl.Context, array: Any, how: str) -> Any:
+    """Return an array as a container that is divided in a way."""
+    if how == "array":
+        return array
+    kind: Any = dtl.DistributedVector if array.ndim == 1 else dtl.DistributedTensor
+    return kind.from_numpy(ctx, array, partition=how)
+
+
+@pytest.mark.parametrize("how", ["array", "block", "cyclic", "replicated"])
+@pytest.mark.parametrize("dtypes", PAIRS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_products_are_scipys(ctx: dtl.Context, shape: tuple[int, int], dtypes: tuple[str, str], how: str) -> None:
+    a = drawn(shape, dtypes[0])
+    matrix = dtl.sparse.csr_array(ctx, a, partition="nnz")
+    right, left = values(shape[1], dtypes[1]), values(shape[0], dtypes[1])
+    several = values((shape[1], 3), dtypes[1])
+    same(matrix @ divided(ctx, right, how), a @ right)
+    same(matrix @ divided(ctx, several, how), a @ several)
+    same(matrix.T @ divided(ctx, left, how), a.T @ left)
+    same(matrix.T @ divided(ctx, values((shape[0], 2), dtypes[1]), how), a.T @ values((shape[0], 2), dtypes[1]))
+    same(divided(ctx, left, how) @ matrix, left @ a)
+
+
+def test_products_of_parts_of_containers(ctx: dtl.Context) -> None:
+    a = drawn((12, 12))
+    matrix = dtl.sparse.csr_array(ctx, a)
+    line = dtl.DistributedVector.from_numpy(ctx, np.arange(30.0))
+    same(matrix @ line[3:27:2], a @ np.arange(30.0)[3:27:2])
+    same(matrix @ (line[:12] * 2), a @ (np.arange(12.0) * 2))
+
+
+def test_products_are_made_anew_of_other_elements(ctx: dtl.Context) -> None:
+    a = drawn((50, 50), density=0.5)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    for seed in range(4):
+        for dtype in ("float64", "float32", "complex128"):
+            x = values(50, dtype, seed)
+            same(matrix @ dtl.DistributedVector.from_numpy(ctx, x), a @ x)
+
+
+def test_threads_do_not_change_bits(ctx: dtl.Context) -> None:
+    rows = 3 << 17
+    columns = np.random.default_rng(1).integers(0, rows, 4 * rows)
+    data = np.random.default_rng(2).random(4 * rows)
+    matrix = dtl.sparse.csr_array.from_scipy(
+        ctx,
+        dtl.sparse.local_rows.matrix(data, columns, np.arange(0, 4 * rows + 1, 4), (rows, rows))
+        if ctx.is_root
+        else None,
+    )
+    x = dtl.DistributedVector(ctx, rows, fill=0.1)
+    before = dtl.get_num_threads()
+    found = []
+    for threads in (1, 2, 3):
+        dtl.set_num_threads(threads)
+        found.append((matrix @ x).local_view().copy())
+    dtl.set_num_threads(before)
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()
+
+
+def test_what_does_not_fit_is_refused(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, np.eye(3, 4))
+    refused(lambda: matrix @ np.ones(3), ARGUMENT, None, "(3, 4)", "(3,)")
+    refused(lambda: matrix @ dtl.DistributedVector(ctx, 3), ARGUMENT, None, "(3, 4)", "(3,)")
+    refused(lambda: matrix.T @ np.ones(4), ARGUMENT, None, "(4, 3)")
+    refused(lambda: matrix @ np.ones((4, 2, 2)), ARGUMENT, None, "(4, 2, 2)")
+    refused(lambda: matrix @ 3.0, ARGUMENT, None, "aligned")
