@@ -154,9 +154,16 @@ def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
     if share_of_memory() is None:
         return max(1, rows.length)
-    local = rows.local
-    # The first counts a dictionary for each of its chunks, and the second all of what some rows are a slice of.
-    return rows_at_a_time(rows.length, min(local.nbytes, local.get_total_buffer_size()))
+    return rows_at_a_time(rows.length, bytes_of(rows.held))
+
+
+def bytes_of(table: Any) -> int:
+    """Return how many bytes a table has: of its rows alone, and each dictionary once."""
+    nbytes: int = table.nbytes  # which counts a dictionary for each of its chunks
+    if not any(arrow().types.is_dictionary(kind) for kind in table.schema.types):
+        return nbytes
+    whole: int = table.get_total_buffer_size()  # which counts all of what some rows are a slice of
+    return min(nbytes, whole)
 
 
 def starts(rows: int, size: int) -> Iterator[int]:
@@ -171,9 +178,12 @@ def starts(rows: int, size: int) -> Iterator[int]:
 
 
 def pieces(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
-    """Yield this rank's rows, so many at a time, and the number of the first; once at least. Not collective."""
-    local = rows.local
-    return ((start, local.slice(start, size)) for start in starts(rows.length, size))
+    """Yield this rank's rows as they are held, so many at a time, and the number of the first; once at least.
+
+    Not collective.
+    """
+    held = rows.held
+    return ((start, held.slice(start, size)) for start in starts(rows.length, size))
 
 
 def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:

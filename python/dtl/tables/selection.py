@@ -34,9 +34,9 @@ def filtered(rows: Rows, op: str, mask: Any) -> Rows:
         words, chosen = _mask(rows, mask)
         size = piece_rows(rows)
         found = (piece.filter(chosen.slice(start, size)) for start, piece in pieces(rows, size))
-        local = _with_categories(rows.local, collected(rows.context, op, found))
+        held = _with_categories(rows.held, collected(rows.context, op, found))
     agree(rows.context, op, words)
-    return Rows.made(rows.context, local)
+    return rows.of_held(held, counted(rows.context, len(held)))
 
 
 def _mask(rows: Rows, mask: Any) -> tuple[str, Any]:
@@ -89,10 +89,10 @@ def sliced(rows: Rows, op: str, which: slice) -> Rows:
     parts = [_within(chosen, lo, hi) for lo, hi in zip(bounds, bounds[1:])]
     mine, first = parts[rows.context.rank], rows.first
     if step == 1 or len(mine) < 2:
-        local = rows.local.slice(mine.start - first if len(mine) else 0, len(mine))
+        held = rows.held.slice(mine.start - first if len(mine) else 0, len(mine))
     else:
-        local = rows.local.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
-    return Rows(rows.context, local, tuple(len(part) for part in parts))
+        held = rows.held.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
+    return rows.of_held(held, tuple(len(part) for part in parts))
 
 
 def batches(rows: Rows, op: str, size: Any) -> Iterator[Rows]:
