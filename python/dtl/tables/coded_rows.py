@@ -7,6 +7,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ..comm.collectives import allgather
+from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.threaded import ROWS, each, over
 from .gather import texts_of
@@ -44,6 +46,39 @@ def rows_of(context: Context, held: Any, schema: Any, counts: tuple[int, ...]) -
     if held.schema.types == schema.types:
         return Rows(context, held, counts)
     return CodedRows(context, schema, counts, dict(zip(schema.names, held.columns)))
+
+
+def alike(context: Context, op: str, held: Any, schema: Any) -> Any:
+    """Return a table of which a column of texts is one of categories on all ranks, or on none. Collective.
+
+    Categories are few beside the rows of each rank, so that these travel in fewer bytes than as texts.
+
+    Parameters
+    ----------
+    context, op
+        The ranks, and the name of the call that errors show.
+    held, schema
+        The table, which may hold texts as categories, and its types.
+    """
+    pa = arrow()
+    if context.size == 1 or not any(pa.types.is_string(kind) for kind in schema.types):
+        return held
+    known = [
+        sum(len(chunk.dictionary) for chunk in column.chunks) if column.type != kind else -1
+        for column, kind in zip(held.columns, schema.types)
+    ]
+    found = allgather(context, np.array([len(held), *known], np.int64)).reshape(context.size, -1)
+    rows, counts = found[:, :1], found[:, 1:]
+    coded = ((rows == 0) | ((counts >= 0) & (_PER_CATEGORY * context.size * counts <= rows))).all(axis=0)
+    coded &= (counts >= 0).any(axis=0)
+    with local_step(context, op):
+        columns = held.columns
+        for number, (kind, stays) in enumerate(zip(schema.types, coded.tolist())):
+            if columns[number].type != kind and not stays:
+                columns[number] = texts(columns[number])
+            elif columns[number].type == kind and stays:  # of a rank without rows
+                columns[number] = columns[number].dictionary_encode()
+        return pa.table(columns, names=held.column_names)
 
 
 def texts(column: Any) -> Any:

@@ -84,15 +84,15 @@ def table_of(schema: Any, parts: list[list[list[Any]]]) -> Any:
 
 def takers_of(table: Any) -> list[Callable[[Chosen], list[Any]]]:
     """Return what takes rows of each column of a table, as arrays of its type."""
-    return [taker(array) for array in each([partial(_whole, column) for column in table.columns])]
+    return [taker(array) for array in each([partial(whole, column) for column in table.columns])]
 
 
-def _whole(column: Any) -> Any:
+def whole(column: Any) -> Any:
     """Return a column as one array if there is one of its values."""
     if column.num_chunks == 1:
         return column.chunk(0)
-    whole = column.combine_chunks()
-    return whole.chunk(0) if isinstance(whole, arrow().ChunkedArray) and whole.num_chunks == 1 else whole
+    made = column.combine_chunks()
+    return made.chunk(0) if isinstance(made, arrow().ChunkedArray) and made.num_chunks == 1 else made
 
 
 def texts_of(coded: Any) -> list[Any]:

@@ -16,15 +16,16 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.threaded import each
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
+from .coded_rows import alike, rows_of
 from .exchange import gathered_everywhere, sent
-from .gather import Chosen, batch_taken, batches, kept, table_of, taken, takers_of
+from .gather import Chosen, batch_taken, batches, kept, table_of, taken, taker, whole
 from .grouping import aggregated
-from .key_types import key_type, keys_in
+from .key_types import key_type, keys_in, plain_schema
 from .matching import Matches
 from .moves import TableCall, expect, in_words, is_explained
-from .on_disk import collected, piece_rows, pieces
-from .partners import partners
-from .rows import Rows, arrow, arrows_errors, block_counts, column_names
+from .on_disk import bytes_of, collected, piece_rows, pieces
+from .partners import Partners, partners
+from .rows import Rows, arrow, arrows_errors, block_counts, column_names, counted
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -102,7 +103,7 @@ def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, 
     else:
         made = _Join(left, right, keys, how, names).made(op)
     order = [*names.left.values(), *(name for name in names.right.values() if name not in names.left.values())]
-    return Rows(made.context, made.local.select(order), made.counts)
+    return made.chosen(order)
 
 
 class ResultNames(NamedTuple):
@@ -174,7 +175,8 @@ class _Join:
         self._first, self._second, self._keys, self._how, self._names = first, second, keys, how, names
         self._context = first.context
         pairs = [(first.schema.field(one).type, second.schema.field(other).type) for one, other in zip(*keys[:2])]
-        self._compared = partial(keys_in, [f"k{number}" for number in range(len(pairs))], pairs, kinds=keys.types)
+        self._names_of_keys = [f"k{number}" for number in range(len(pairs))]
+        self._compared = partial(keys_in, self._names_of_keys, pairs, kinds=keys.types)
         shared = {other for one, other in zip(keys.left, keys.right) if one == other}
         #: The columns of the second table that the result has, by their new names.
         self._of_second = {name: new for name, new in names.right.items() if name not in shared}
@@ -183,62 +185,126 @@ class _Join:
         """Return the result. Collective."""
         ctx = self._context
         with local_step(ctx, op):
-            keys = self._compared(self._first.local, self._keys.left)
-            second = self._compared(self._second.local, self._keys.right)
-            for number, name in enumerate(self._of_second):
-                second = second.append_column(f"v{number}", self._second.local.column(name))
+            keys, second, schema = self._keys_and_second()
+        second = alike(ctx, op, second, schema)
         if self._how == "outer":
             expect(_EQUAL, None)
         found = partners(ctx, op, keys, second)
-        with local_step(ctx, op), arrows_errors(op):
-            of_second = found.rows.select(keys.column_names)
-            met = np.zeros(len(of_second), np.bool_)
-            parts = self._parts(keys, of_second, found.rows, met)
-            local = collected(ctx, op, parts)
-        made = Rows.made(ctx, local)
+        met = np.zeros(len(found.keys), np.bool_)
+        size = piece_rows(self._first)
+        if size >= self._first.length:
+            local = self._whole(op, keys, found, met)
+        else:
+            columns = [found.column(f"v{number}") for number in range(len(self._of_second))]
+            with local_step(ctx, op), arrows_errors(op):
+                local = collected(ctx, op, self._pieces(keys, found, columns, met, size))
+        schema = self._schema(local.schema)
+        made = rows_of(ctx, local, schema, counted(ctx, len(local)))
         if self._how != "outer":
             return made
         met = found.met(met)
         with local_step(ctx, op), arrows_errors(op):
-            rest = self._rest(kept(self._second.local, ~met), local.schema)
+            rest = self._rest(kept(self._second.local, ~met), schema)
         return after([made, Rows.made(ctx, rest)], op)
 
-    def _parts(self, keys: Any, of_second: Any, second: Any, met: Array) -> Iterator[Any]:
-        """Yield the result, of some rows of the first table after the other, where all are more than the memory.
+    def _keys_and_second(self) -> tuple[Any, Any, Any]:
+        """Return the keys of the first table, and those of the second one with its other columns, and its types."""
+        first, second = self._first, self._second
+        # an outer join has rows of the second table beside the result, of the same types
+        held = (first.local, second.local) if self._how == "outer" else (first.held, second.held)
+        keys, made = (self._compared(each, names) for each, names in zip(held, self._keys))
+        schema = plain_schema(self._names_of_keys, self._keys.types, made.schema)
+        for number, name in enumerate(self._of_second):
+            made = made.append_column(f"v{number}", held[1].column(name))
+            schema = schema.append(arrow().field(f"v{number}", second.schema.field(name).type))
+        return keys, made, schema
 
-        met becomes true where a row of the second table has a partner, if the join is an outer one.
+    def _schema(self, held: Any) -> Any:
+        """Return the names and types of the columns of the result, given those as they are held."""
+        first, second = self._first.schema, self._second.schema
+        kinds = {new: first.field(name).type for name, new in self._names.left.items()}
+        kinds.update((new, second.field(name).type) for name, new in self._of_second.items())
+        if self._how == "outer":
+            kinds.update((name, held.field(name).type) for name in self._keys.shared)
+        return arrow().schema([(name, kinds[name]) for name in held.names])
+
+    def _whole(self, op: str, keys: Any, found: Partners, met: Array) -> Any:
+        """Return this rank's rows of the result, of which one column of the second table comes after the other.
+
+        Collective. met becomes true where a row of the second table has a partner, if the join is an outer one.
         """
-        for start, piece in pieces(self._first, piece_rows(self._first)):
-            matches = Matches(keys.slice(start, len(piece)), of_second)
+        ctx = self._context
+        with local_step(ctx, op), arrows_errors(op):
+            first = self._first.held
+            matches: Any = Matches(keys, found.keys)
             if self._how == "outer":
                 met |= matches.met_of_second()
             if self._how in ("semi", "anti"):
-                has = matches.has_partner()
-                yield kept(piece, has if self._how == "semi" else ~has)
+                return self._with_partner(matches, first)
+            columns, rows = self._pairs(matches, first, found.row_bytes)
+            del matches, keys  # which take memory
+            found = found._replace(keys=None)
+        for number in range(len(self._of_second)):
+            column = found.column(f"v{number}")
+            with local_step(ctx, op), arrows_errors(op):
+                columns.append(self._taken(column, rows))
+        with local_step(ctx, op), arrows_errors(op):
+            return self._named(columns)
+
+    def _pieces(self, keys: Any, found: Partners, columns: list[Any], met: Array, size: int) -> Iterator[Any]:
+        """Yield the result, of so many rows of the first table after the other, given columns of the second one."""
+        for start, piece in pieces(self._first, size):
+            matches = Matches(keys.slice(start, len(piece)), found.keys)
+            if self._how == "outer":
+                met |= matches.met_of_second()
+            if self._how in ("semi", "anti"):
+                yield self._with_partner(matches, piece)
             else:
-                yield self._together(matches, piece, second)
+                of_first, rows = self._pairs(matches, piece, found.row_bytes)
+                yield self._named([*of_first, *(self._taken(column, rows) for column in columns)])
 
-    def _together(self, matches: Matches, first: Any, second: Any) -> Any:
-        """Return the rows of both tables that belong together, those of the first one in their order."""
+    def _with_partner(self, matches: Matches, first: Any) -> Any:
+        """Return the rows of the first table that have a partner, or that have none."""
+        has = matches.has_partner()
+        return kept(first, has if self._how == "semi" else ~has)
+
+    def _pairs(self, matches: Matches, first: Any, row_bytes: float) -> tuple[list[Any], list[Array]]:
+        """Return the columns of the first table in the result, and which rows of the second belong to these.
+
+        The rows are in the order of the first table, in parts, and the columns in as many arrays or more.
+        """
         all_of_first = self._how != "inner"
-        there = second.select([f"v{number}" for number in range(len(self._of_second))])
-        if not 0 <= matches.at_most() * _row_bytes(first, there) <= free_bytes():
-            fits(matches.rows(all_of_first), first, there)
-        takers = takers_of(there)
+        row_bytes += _row_bytes(first)
+        if not 0 <= matches.at_most() * row_bytes <= free_bytes():
+            fits(matches.rows(all_of_first), row_bytes)
+        found = batches(first)
+        rows: list[Array] = [None] * len(found)
 
-        def part(batch: Any, begin: int) -> list[list[Any]]:
+        def part(number: int, batch: Any, begin: int) -> list[list[Any]]:
             of_first, of_second = matches.pairs(begin, begin + len(batch), all_of_first)
-            chosen = Chosen(of_second, all_of_first)
-            return [*batch_taken(batch, of_first), *(take(chosen) for take in takers)]
+            rows[number] = matches.kept(of_second)
+            return batch_taken(batch, of_first)
 
-        fields = [*first.schema, *there.schema]
-        made = table_of(arrow().schema(fields), each([partial(part, *each_batch) for each_batch in batches(first)]))
-        columns = made.columns
+        return table_of(first.schema, each([partial(part, i, *found[i]) for i in range(len(found))])).columns, rows
+
+    def _taken(self, column: Any, rows: list[Array]) -> Any:
+        """Return rows of a column of the second table, given in parts."""
+        take, missing = taker(whole(column)), self._how != "inner"
+
+        def part(number: int) -> list[Any]:
+            return take(Chosen(rows[number].astype(np.int64, copy=False), missing))
+
+        parts = each([partial(part, number) for number in range(len(rows))])
+        return arrow().chunked_array([array for arrays in parts for array in arrays], column.type)
+
+    def _named(self, columns: list[Any]) -> Any:
+        """Return columns of both tables as a table of the result."""
+        names = [*self._names.left.values(), *self._of_second.values()]
         for name in self._keys.shared if self._how == "outer" else ():
             kind = self._keys.types[self._keys.left.index(name)]
-            number = first.schema.get_field_index(name)
+            number = names.index(self._names.left[name])
             columns[number] = converted_to(name, columns[number], kind)
-        return arrow().table(columns, names=[*self._names.left.values(), *self._of_second.values()])
+        return arrow().table(columns, names=names)
 
     def _rest(self, second: Any, schema: Any) -> Any:
         """Return rows of the second table that have no partner, as rows of the result."""
@@ -253,9 +319,9 @@ class _Join:
         return arrow().table(columns, schema=schema)
 
 
-def fits(rows: int, *tables: Any) -> None:
-    """Raise MemoryError if so many rows, each of one row of each table, are more than the machine has memory for."""
-    size, free = int(rows * _row_bytes(*tables)), free_bytes()
+def fits(rows: int, row_bytes: float) -> None:
+    """Raise MemoryError if so many rows of so many bytes are more than the machine has memory for."""
+    size, free = int(rows * row_bytes), free_bytes()
     if size > free:
         raise MemoryError(
             f"merge: the result has {rows} rows on one rank, of {size} bytes; the machine has {free:.0f} bytes left"
@@ -270,7 +336,7 @@ def free_bytes() -> float:
 
 def _row_bytes(*tables: Any) -> float:
     """Return how many bytes a row of each table has, in the mean, together."""
-    return math.fsum(table.nbytes / max(len(table), 1) for table in tables)
+    return math.fsum(bytes_of(table) / max(len(table), 1) for table in tables)
 
 
 def _crossed(left: Rows, right: Rows, names: ResultNames) -> Rows:
@@ -278,7 +344,7 @@ def _crossed(left: Rows, right: Rows, names: ResultNames) -> Rows:
     ctx, op = left.context, "merge"
     whole = gathered_everywhere(ctx, op, right.local, "the second table to all ranks")
     with local_step(ctx, op):
-        fits(len(left.local) * len(whole), left.local, whole)
+        fits(len(left.local) * len(whole), _row_bytes(left.local, whole))
         first = taken(left.local, np.repeat(np.arange(len(left.local)), len(whole)))
         second = taken(whole, np.tile(np.arange(len(whole)), len(left.local)))
         both = [*names.left.values(), *names.right.values()]

@@ -41,6 +41,8 @@ def key_type(names: tuple[str, str], one: Any, other: Any) -> Any:
 def keys_in(names: list[str], pairs: list[tuple[Any, Any]], local: Any, columns: list[str], kinds: list[Any]) -> Any:
     """Return a table of keys of one of two tables, which are equal to those of the other if all columns are.
 
+    Keys that are compared as texts may be categories.
+
     Parameters
     ----------
     names
@@ -58,9 +60,17 @@ def keys_in(names: list[str], pairs: list[tuple[Any, Any]], local: Any, columns:
         if is_rounded(one, other) or is_rounded(other, one):
             made[name], rest = parts_of(decoded(local.column(column)))
             made[f"{name} rest"] = arrow().chunked_array([rest])
-        else:
+        elif not (arrow().types.is_string(kind) and plain_type(local.column(column).type) == kind):
             made[name] = converted_to(column, local.column(column), kind)
+        else:
+            made[name] = local.column(column)
     return arrow().table(made)
+
+
+def plain_schema(names: list[str], kinds: list[Any], schema: Any) -> Any:
+    """Return the names and types of a table of keys, some with the given names, all texts of which are texts."""
+    texts = {name: kind for name, kind in zip(names, kinds) if arrow().types.is_string(kind)}
+    return arrow().schema([(field.name, texts.get(field.name, field.type)) for field in schema])
 
 
 def _plain(one: Any, other: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native.library import bridge
 from ..exceptions import InvalidArgumentError
-from ..runtime.threaded import each
+from ..runtime.threaded import each, over
 from .codes import in_order, integers_of, numbered
 from .gather import ROWS
 from .integer_keys import SIZES, as_integers, is_integer, range_of
@@ -113,6 +113,10 @@ class Matches:
             of_first = _joined([of + start if start else of for (of, _), start in zip(found, starts)])
         return (of_first, of_second) if self._distinct else self._repeated(of_first, of_second)
 
+    def kept(self, of_second: Array) -> Array:
+        """Return rows of the second table in as few bytes as they need."""
+        return of_second.astype(np.int32) if self._others <= _MOST else of_second
+
     def _repeated(self, of_first: Array | None, keys: Array) -> tuple[Array, Array]:
         """Return the pairs of rows of the first table that have these keys, of which -1 is no key's."""
         rows = np.arange(len(keys)) if of_first is None else of_first
@@ -175,6 +179,8 @@ def _numbers_of(name: str, first: Any, second: Any) -> tuple[Array, Array, int]:
     A value that the second column does not have has the number -1, or another that none of the second one's has.
     """
     pa = arrow()
+    if any(_has_codes(column.type) for column in (first, second)):
+        return _numbers_of_categories(name, first, second)
     kind, known = second.type, len(second)
     both = pa.chunked_array(second.chunks + first.chunks, kind)
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
@@ -193,6 +199,44 @@ def _numbers_of(name: str, first: Any, second: Any) -> tuple[Array, Array, int]:
     return codes[known:], codes[:known], width
 
 
+def _has_codes(kind: Any) -> bool:
+    types = arrow().types
+    return bool(types.is_dictionary(kind) and types.is_string(kind.value_type))
+
+
+def _numbers_of_categories(name: str, first: Any, second: Any) -> tuple[Array, Array, int]:
+    """Return the numbers of texts, those of one column or of both of which are categories: by these."""
+    one, other = (column.unify_dictionaries() if _has_codes(column.type) else column for column in (first, second))
+    of_one, of_other, width = _numbers_of(name, *(_distinct(column) for column in (one, other)))
+    return _spread(of_one, one), _spread(of_other, other), width
+
+
+def _distinct(column: Any) -> Any:
+    """Return the categories of a column, which has them once, and null; of texts, the column."""
+    pa = arrow()
+    if not _has_codes(column.type):
+        return column
+    known = [column.chunk(0).dictionary] if column.num_chunks else []
+    return pa.chunked_array([*known, pa.nulls(1, pa.string())], pa.string())
+
+
+def _spread(numbers: Array, column: Any) -> Array:
+    """Return the number of each row of a column, given those of what ``_distinct`` has made of it."""
+    if not _has_codes(column.type):
+        return numbers
+    made, first = np.empty(len(column), np.int32 if len(numbers) <= _MOST else np.int64), 0
+    for chunk in column.chunks:
+        index = (chunk.indices.fill_null(len(numbers) - 1) if chunk.null_count else chunk.indices).to_numpy()
+        part = made[first : first + len(chunk)]
+        first += len(chunk)
+
+        def spread(begin: int, end: int, index: Array = index, part: Array = part) -> None:
+            part[begin:end] = numbers[index[begin:end]]
+
+        over(len(part), spread)
+    return made
+
+
 def _one_of_each(values: Array) -> Array:
     """Return floats of which equal ones have equal bits."""
     values = values + values.dtype.type(0)  # of -0.0, too
@@ -205,7 +249,7 @@ def _together(one: tuple[Array, Array, int], other: tuple[Array, Array, int]) ->
     width = other[2]
     pairs = []
     for codes, more in zip(one[:2], other[:2]):
-        both = codes * width + more
+        both = codes.astype(np.int64, copy=False) * width + more
         both[(codes < 0) | (more < 0)] = -1
         pairs.append(both)
     known = len(pairs[1])

@@ -23,12 +23,17 @@ from .exchange import gathered_everywhere, sent
 from .gather import taken
 from .hashes import hashed, ranks_of
 from .integer_keys import as_integers, is_integer, offsets, range_of
-from .moves import moving, words_of
+from .moves import is_explained, moving, words_of
+from .on_disk import bytes_of
+from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Tables of fewer bytes go to every rank.
 SMALL = 1 << 20
+
+#: Rows of more bytes, of all ranks together, travel column by column, so that no rank has all of them twice.
+_AT_ONCE = 1 << 24
 
 #: What ranks tell each other first, as traces call it.
 KEYS = "which keys the ranks have"
@@ -43,14 +48,21 @@ class Partners(NamedTuple):
 
     Parameters
     ----------
-    rows
-        The rows, of all ranks.
+    keys
+        The keys of the rows, of all ranks.
+    column
+        What returns another column of the rows, given its name. It is called once for each, in their order, on all
+        ranks. Collective.
+    row_bytes
+        How many bytes the other columns of a row have, in the mean of all ranks.
     met
         What returns, for each row that this rank has of the table, whether something is true of it on some rank, given
         whether it is of each of ``rows``. Collective.
     """
 
-    rows: Any
+    keys: Any
+    column: Callable[[str], Any]
+    row_bytes: float
     met: Callable[[Array], Array]
 
 
@@ -66,21 +78,28 @@ def partners(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
     second
         This rank's rows of the second table, among whose columns are keys of the same names and types.
     """
+    names = keys.column_names
     if ctx.size == 1:
-        return Partners(second, lambda flags: flags)
-    mine = np.array([len(keys), keys.nbytes, len(second), second.nbytes], np.int64)
+        return _here(names, second, lambda flags: flags)
+    mine = np.array([len(keys), bytes_of(keys), len(second), bytes_of(second)], np.int64)
     sizes = allgather(ctx, mine).reshape(ctx.size, 4)
     nbytes = int(sizes[:, 3].sum())
     if nbytes <= SMALL or nbytes * ctx.size <= int(sizes[:, 1].sum()):
-        return _everywhere(ctx, op, second, sizes[:, 2], nbytes)
+        return _everywhere(ctx, op, names, second, sizes[:, 2], nbytes)
     bits = _bits(ctx, op, keys, second, int(sizes[:, 0].max()))
     hashes = 8 * int(sizes[:, 0].sum() + sizes[:, 2].sum())
     if ctx.size * (ctx.size - 1) * bits.width // 8 > hashes:
         return by_hash(ctx, op, keys, second)
-    return _by_bits(ctx, op, bits, second)
+    return _by_bits(ctx, op, names, bits, second)
 
 
-def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) -> Partners:
+def _here(names: list[str], rows: Any, met: Callable[[Array], Array]) -> Partners:
+    """Return rows that are all here, whose keys have the given names."""
+    others = rows.drop_columns(names)
+    return Partners(rows.select(names), rows.column, bytes_of(others) / max(len(rows), 1), met)
+
+
+def _everywhere(ctx: Context, op: str, names: list[str], second: Any, rows: Array, nbytes: int) -> Partners:
     """Send the whole table to every rank."""
     started = slow_paths.clock() if slow_paths.listeners else 0
     whole = gathered_everywhere(ctx, op, second, "the second table to all ranks")
@@ -91,7 +110,7 @@ def _everywhere(ctx: Context, op: str, second: Any, rows: Array, nbytes: int) ->
     def met(flags: Array) -> Array:
         return np.asarray(allreduce(ctx, flags.astype(np.uint8), MAX))[begin : begin + len(second)] > 0
 
-    return Partners(whole, met)
+    return _here(names, whole, met)
 
 
 class _Bits(NamedTuple):
@@ -113,7 +132,7 @@ class _Bits(NamedTuple):
 def by_bits(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
     """Do what ``partners`` does, by a bit for each key, for any number of ranks."""
     most = int(allgather(ctx, np.array([len(keys)], np.int64)).max())
-    return _by_bits(ctx, op, _bits(ctx, op, keys, second, most), second)
+    return _by_bits(ctx, op, keys.column_names, _bits(ctx, op, keys, second, most), second)
 
 
 def _bits(ctx: Context, op: str, keys: Any, second: Any, most: int) -> _Bits:
@@ -138,7 +157,7 @@ def _bits(ctx: Context, op: str, keys: Any, second: Any, most: int) -> _Bits:
     return _Bits(lambda: hashes_of(keys), lambda: hashes_of(second), room)
 
 
-def _by_bits(ctx: Context, op: str, bits: _Bits, second: Any) -> Partners:
+def _by_bits(ctx: Context, op: str, names: list[str], bits: _Bits, second: Any) -> Partners:
     with local_step(ctx, op):
         there = np.zeros(bits.width, np.bool_)
         asked = bits.asked()
@@ -149,7 +168,7 @@ def _by_bits(ctx: Context, op: str, bits: _Bits, second: Any) -> Partners:
     with local_step(ctx, op):
         offered = bits.offered()
         wanted = [np.flatnonzero(np.unpackbits(each, count=bits.width).view(np.bool_)[offered]) for each in everyones]
-    return _delivered(ctx, op, second, np.concatenate(wanted), np.array([len(each) for each in wanted]))
+    return _delivered(ctx, op, names, second, np.concatenate(wanted), np.array([len(each) for each in wanted]))
 
 
 def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
@@ -171,24 +190,35 @@ def by_hash(ctx: Context, op: str, keys: Any, second: Any) -> Partners:
         pair.sort()
         rank, row = np.divmod(pair, max(len(second), 1))
         counts = np.bincount(rank, minlength=ctx.size)
-    return _delivered(ctx, op, second, row, counts)
+    return _delivered(ctx, op, names, second, row, counts)
 
 
-def _delivered(ctx: Context, op: str, second: Any, row: Array, counts: Array) -> Partners:
+def _delivered(ctx: Context, op: str, names: list[str], second: Any, row: Array, counts: Array) -> Partners:
     """Send rows, given those for each rank, of rank 0 first, and how many each gets. Collective."""
-    with local_step(ctx, op):
-        ends = np.cumsum(counts)
-        parts = [taken(second, row[end - count : end]) for end, count in zip(ends.tolist(), counts.tolist())]
-    arrived = sent(ctx, op, parts, "rows of the second table to the ranks that have their keys")
-    matrix = allgather(ctx, counts.astype(np.int64)).reshape(ctx.size, ctx.size)
+    length = len(second)
+    row_bytes = bytes_of(second.drop_columns(names)) / max(length, 1)
+    told = allgather(ctx, np.array([*counts, row_bytes * len(row)], np.int64)).reshape(ctx.size, ctx.size + 1)
+    matrix, nbytes = told[:, :-1], int(told[:, -1].sum())
+
+    def delivered(columns: Any) -> Any:
+        with local_step(ctx, op):
+            ends = np.cumsum(counts)
+            parts = [taken(columns, row[end - count : end]) for end, count in zip(ends.tolist(), counts.tolist())]
+        return sent(ctx, op, parts, "rows of the second table to the ranks that have their keys")
 
     def met(flags: Array) -> Array:
         back = alltoallv(ctx, flags.astype(np.uint8), matrix[:, ctx.rank].tolist())
-        found = np.zeros(len(second), np.bool_)
+        found = np.zeros(length, np.bool_)
         found[row[back > 0]] = True
         return found
 
-    return Partners(arrived, met)
+    if nbytes <= _AT_ONCE or is_explained():
+        return _here(names, delivered(second), met)
+
+    def column(name: str) -> Any:
+        return delivered(arrow().table([second.column(name)], names=[name])).column(0)
+
+    return Partners(delivered(second.select(names)), column, nbytes / max(int(matrix.sum()), 1), met)
 
 
 class _Ranks(NamedTuple):

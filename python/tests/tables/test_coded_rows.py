@@ -79,6 +79,12 @@ CALLS: dict[str, Any] = {
     "text": lambda t: t.assign(w=t["what"].str.upper() + t["shop"]),
     "sort": lambda t: t.sort_values(["shop", "what", "price"]),
     "merge": lambda t: t.merge(dtl.Table(t.context, {"what": FRUIT, "n": range(len(FRUIT))}), on="what"),
+    "merge of categories": lambda t: t.merge(
+        t.drop_duplicates(["what", "shop"])[["what", "shop", "price"]], on=["shop", "what"], how="left"
+    ),
+    "merge by categories": lambda t: t.merge(t[5:900:10].rename({"what": "w", "price": "p"}), on="shop"),
+    "semi": lambda t: t.merge(t[:40][["what", "shop"]], how="semi"),
+    "outer": lambda t: t.merge(t[5:900:10].rename({"what": "w", "price": "p"}), on="shop", how="outer"),
     "slice": lambda t: t[700:2200:3],
     "distinct": lambda t: t[["what", "shop"]].drop_duplicates(),
     "counts": lambda t: t["what"].value_counts(),
@@ -96,6 +102,15 @@ def test_calls_are_those_of_texts(ctx: dtl.Context, table: dtl.Table, call: str)
     made, want = CALLS[call](table), CALLS[call](plain)
     assert made.dtypes == want.dtypes
     assert everywhere(made).to_pylist() == everywhere(want).to_pylist()
+
+
+def test_categories_stay(table: dtl.Table) -> None:
+    """Rows that masks, slices and joins choose are as the rows are that they are of."""
+    second = table[:300].drop_duplicates("shop")[["shop", "what"]].rename({"what": "w"})
+    for made in (table[table["price"] > 2], table[5:2500], table.merge(second, on="shop")):
+        assert pa.types.is_dictionary(made.rows.held.schema.field("what").type)
+    for made in (table.merge(table, on=["shop", "price"], how="semi"), table[["what"]][::2]):
+        assert pa.types.is_dictionary(made.rows.held.schema.field("what").type)
 
 
 def test_filters(ctx: dtl.Context, table: dtl.Table, tmp_path: Path) -> None:

@@ -25,7 +25,12 @@ D = decimal.Decimal
 
 @pytest.fixture(params=["everywhere", "by hash", "by bits"])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send a second table to every rank, because it is small; or by hash or bits, as if it were large."""
+    """Send a second table to every rank, because it is small; or by hash or bits, as if it were large.
+
+    By hash, its columns travel one by one.
+    """
+    if request.param == "by hash":
+        monkeypatch.setattr(partners, "_AT_ONCE", 0)
     if request.param != "everywhere":
         monkeypatch.setattr(
             joining, "partners", {"by hash": partners.by_hash, "by bits": partners.by_bits}[request.param]
