@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Callable, TypeVar
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step, on_context
-from . import across, mapping, places, reductions
+from . import across, mapping, moves, places, reductions
 from .arrow_types import is_decimal, is_number
 from .rows import HasRows, Rows, arrow, as_column, as_table, column_names
 
@@ -120,30 +121,30 @@ class ColumnWise(HasRows):
     def median(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
         """Return the median of each column. Collective. As :meth:`sum`."""
         names = self._names("median", numeric_only)
-        return {name: reductions.quantile(self._one(name), "median", 0.5, skipna) for name in names}
+        return self._by_name(names, lambda one: reductions.quantile(one, "median", 0.5, skipna))
 
     @collective
     def quantile(self, q: Any = 0.5, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
         """Return a quantile of each column, or an array of several. Collective. See :meth:`Column.quantile`."""
         names = self._names("quantile", numeric_only)
-        return {name: reductions.quantile(self._one(name), "quantile", q, skipna) for name in names}
+        return self._by_name(names, lambda one: reductions.quantile(one, "quantile", q, skipna))
 
     @collective
     def nunique(self, *, dropna: bool = True) -> dict[str, int]:
         """Return how many different values each column has, null left out or not. Collective."""
-        return {name: as_column(self._one(name)).nunique(dropna=dropna) for name in self.rows.names}
+        return self._by_name(self.rows.names, lambda one: as_column(one).nunique(dropna=dropna))
 
     @collective
     def idxmax(self, *, numeric_only: bool = False) -> dict[str, int | None]:
         """Return the row with the largest value of each column. Collective. See :meth:`Column.idxmax`."""
         names = self._names("idxmax", numeric_only)
-        return {name: places.place_of_extreme(self._one(name), "max") for name in names}
+        return self._by_name(names, lambda one: places.place_of_extreme(one, "max"))
 
     @collective
     def idxmin(self, *, numeric_only: bool = False) -> dict[str, int | None]:
         """Return the row with the smallest value of each column. Collective. See :meth:`Column.idxmax`."""
         names = self._names("idxmin", numeric_only)
-        return {name: places.place_of_extreme(self._one(name), "min") for name in names}
+        return self._by_name(names, lambda one: places.place_of_extreme(one, "min"))
 
     @collective
     def agg(self, how: Any) -> dict[str, Any]:
@@ -173,7 +174,7 @@ class ColumnWise(HasRows):
             column_names(self.rows, "agg", list(given))
             words = ", ".join(f"{name!r} {_worded(kind, each)}" for name, each in given.items())
         agree(self.rows.context, "agg", words)
-        return {name: _aggregated(as_column(self._one(name)), each) for name, each in given.items()}
+        return self._by_name(list(given), lambda one: _aggregated(as_column(one), given[one.names[0]]))
 
     def _names(self, op: str, numeric_only: Any) -> list[str]:
         """Return the columns that are reduced."""
@@ -184,6 +185,10 @@ class ColumnWise(HasRows):
 
     def _one(self, name: str) -> Rows:
         return self.rows.chosen([name])
+
+    def _by_name(self, names: list[str], f: Callable[[Rows], Any]) -> dict[str, Any]:
+        """Return a function of the rows of each column, by its name."""
+        return dict(zip(names, moves.each(partial(f, self._one(name)) for name in names)))
 
     def _reduced(self, op: str, axis: Any, numeric_only: Any, skipna: Any) -> Any:
         names = self._names(op, numeric_only)
@@ -197,7 +202,7 @@ class ColumnWise(HasRows):
 
     def _each(self: T, f: Callable[[Any], Any]) -> T:
         """Return a table with a function of each column."""
-        made = {name: f(as_column(self._one(name))).rows.local.column(0) for name in self.rows.names}
+        made = self._by_name(self.rows.names, lambda one: f(as_column(one)).rows.local.column(0))
         table: T = as_table(self.rows.like(arrow().table(made)))
         return table
 
@@ -399,7 +404,7 @@ class ColumnWise(HasRows):
             return self._of_rows(f)
         if axis not in (0, "index", "rows") or not callable(f):
             raise InvalidTypeError(f"apply takes a function and the axis 0 or 1, not {f!r} and {axis!r}")
-        made = {name: f(as_column(self._one(name))) for name in self.rows.names}
+        made = self._by_name(self.rows.names, lambda one: f(as_column(one)))
         rows = [each.rows if isinstance(each, HasRows) else None for each in made.values()]
         if any(each is None or each.counts != self.rows.counts for each in rows):
             return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Iterator, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 from .._native.library import bridge
 
@@ -93,6 +93,25 @@ def explained() -> Iterator[Plan]:
         plan.moves += plan.expected
     finally:
         _plan.reset(token)
+
+
+def each(calls: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Return what calls make, one after the other. Where they are only explained, each of them is."""
+    plan = _plan.get()
+    if plan is None:
+        return [call() for call in calls]
+    made, expected, stopped = [], plan.expected, False
+    for call in calls:
+        plan.expected = []
+        try:
+            made.append(call())
+        except Stopped:
+            plan.moves += plan.expected
+            stopped = True
+    plan.expected = expected
+    if stopped:
+        raise Stopped
+    return made
 
 
 @contextmanager
