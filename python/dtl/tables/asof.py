@@ -11,17 +11,22 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
-from .arrow_types import NANOSECONDS, converted_to
+from .arrow_types import NANOSECONDS, converted_to, is_rounded, plain_type
 from .codes import dense, in_order, integers_of, numbered
+from .elementwise import decoded
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names
+from .key_types import keys_in
 from .moves import TableCall, expect, in_words
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 DIRECTIONS = ("backward", "forward", "nearest")
+
+#: Whether the long double of C has all integers of 64 bits.
+_LONG = bool(np.finfo(np.longdouble).nmant >= 63)
 
 
 class AsOf(NamedTuple):
@@ -52,12 +57,15 @@ class AsOf(NamedTuple):
         return self.direction != "backward"
 
 
-def check_ordered(keys: Keys) -> None:
+def check_ordered(left: Rows, right: Rows, keys: Keys) -> None:
     """Raise an error if the key by which both tables are sorted is not one, or not of a type that has distances."""
     if len(keys.left) != 1:
         raise InvalidArgumentError(f"on names {len(keys.left)} columns; the tables are sorted by one")
     types, kind = arrow().types, keys.types[0]
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind)):
+    integers = _LONG and all(
+        types.is_integer(rows.schema.field(keys[side][0]).type) for side, rows in enumerate((left, right))
+    )
+    if not (integers or types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind)):
         raise InvalidTypeError(f"the key {keys.left[0]!r} of {kind} has no distances; numbers, dates and times have")
 
 
@@ -78,7 +86,7 @@ def tolerance_of(value: Any, kind: Any) -> Any:
     found: Any = None
     if types.is_temporal(kind):
         wanted, found = "a span of time, such as np.timedelta64(2, 's')", _span(value, kind)
-    elif types.is_integer(kind):
+    elif types.is_integer(kind) or types.is_decimal(kind):  # of int64 beside uint64
         wanted = "an integer"
         found = int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else None
     else:
@@ -115,11 +123,14 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     names = result_names(left, right, keys, "left", suffixes)
     of_right = {name: new for name, new in names.right.items() if name not in keys.shared}
     agree(ctx, op, f"{keys.left} and {keys.right}, {how}, suffixes {suffixes}")
+    pairs = [tuple(rows.schema.field(name).type for rows, name in zip((left, right), both)) for both in zip(*keys[:2])]
     with local_step(ctx, op), arrows_errors(op):
-        mine = _compared("left", left, keys.left, keys.types, [])
-        theirs = _compared("right", right, keys.right, keys.types, list(of_right))
+        kinds = _Kinds(pairs, keys.types)
+        mine = _compared("left", left, keys.left, kinds, [])
+        theirs = _compared("right", right, keys.right, kinds, list(of_right))
         numbers = [
-            _numbers(side, rows, table) for side, rows, table in (("left", left, mine), ("right", right, theirs))
+            _numbers(side, rows, table.column(0), kinds.of_numbers)
+            for side, rows, table in (("left", left, mine), ("right", right, theirs))
         ]
     ends = allgather_object(ctx, [(each[[0, -1] if len(each) else []], _unsorted(each)) for each in numbers])
     _check_sorted("left", left, on.left[0], [of_left for of_left, _ in ends])
@@ -127,31 +138,56 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     bounds = [[keys for keys, _ in side] for side in zip(*ends)]
     near = _Right(ctx, op, theirs, numbers[1], bounds[1]).near(how, bounds[0])
     with local_step(ctx, op), arrows_errors(op):
-        found = _found(mine, numbers[0], near, integers_of(near.column(0)), how)
+        found = _found(mine, numbers[0], near, _as_numbers(near.column(0), kinds.of_numbers), how)
         there = taken(near.select([f"v{number}" for number in range(len(of_right))]), found)
         columns = [*left.local.columns, *there.columns]
         return left.like(arrow().table(columns, names=[*names.left.values(), *of_right.values()]))
 
 
-def _compared(side: str, rows: Rows, names: list[str], types: list[Any], others: list[str]) -> Any:
-    """Return a table of this rank's keys, k0 and so on, in the types in which they are compared, and others."""
-    columns = [converted_to(name, rows.local.column(name), kind) for name, kind in zip(names, types)]
-    if columns[0].null_count:
+class _Kinds(NamedTuple):
+    """The types of each key in both tables, and those in which they are compared."""
+
+    pairs: list[tuple[Any, ...]]
+    compared: list[Any]
+
+    @property
+    def of_numbers(self) -> Any:
+        """The type of NumPy's in which the key that is in order is compared; None for its own.
+
+        No type of 64 bits has all integers of 64 bits and all floats.
+        """
+        one, other = map(plain_type, self.pairs[0])
+        mixed = is_rounded(one, other) or is_rounded(other, one) or arrow().types.is_decimal(self.compared[0])
+        return np.longdouble if mixed and _LONG else None
+
+
+def _compared(side: str, rows: Rows, names: list[str], kinds: _Kinds, others: list[str]) -> Any:
+    """Return a table of this rank's keys, k0 and so on, as they are compared, and others, v0 and so on."""
+    first = rows.local.column(names[0])
+    if first.null_count:
         raise InvalidArgumentError(
-            f"the key {names[0]!r} of the {side} table is null in {columns[0].null_count} rows on rank "
+            f"the key {names[0]!r} of the {side} table is null in {first.null_count} rows on rank "
             f"{rows.context.rank}; dropna([{names[0]!r}]) leaves them out"
         )
-    labels = [f"k{number}" for number in range(len(names))] + [f"v{number}" for number in range(len(others))]
-    return arrow().table([*columns, *(rows.local.column(name) for name in others)], names=labels)
+    first = decoded(first) if kinds.of_numbers else converted_to(names[0], first, kinds.compared[0])
+    labels = [f"k{number}" for number in range(len(names))]
+    equal = keys_in(labels[1:], kinds.pairs[1:], rows.local, names[1:], kinds.compared[1:])
+    values = {f"v{number}": rows.local.column(name) for number, name in enumerate(others)}
+    return arrow().table({"k0": first, **dict(zip(equal.column_names, equal.columns)), **values})
 
 
-def _numbers(side: str, rows: Rows, table: Any) -> Array:
-    """Return the key that is in order as numbers."""
-    numbers = integers_of(table.column(0))
+def _numbers(side: str, rows: Rows, column: Any, kind: Any) -> Array:
+    """Return the key that is in order as numbers of a type of NumPy's; None for its own."""
+    numbers = _as_numbers(column, kind)
     if numbers.dtype.kind == "f" and np.isnan(numbers).any():
         row = rows.first + int(np.argmax(np.isnan(numbers)))
         raise InvalidArgumentError(f"the key of row {row} of the {side} table is NaN, which is in no order")
     return numbers
+
+
+def _as_numbers(column: Any, kind: Any) -> Array:
+    numbers = integers_of(column)
+    return numbers if kind is None else numbers.astype(kind)
 
 
 def _unsorted(keys: Array) -> int | None:
@@ -281,7 +317,7 @@ def _distances(left: Array, right: Array, found: Array, tolerance: Any) -> Array
     there = right[np.maximum(found, 0)]
     if left.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
-            away = np.where(left == there, 0, np.abs(left.astype(np.float64) - there))
+            away = np.where(left == there, 0, np.abs(left.astype(max(left.dtype, np.dtype("f8"))) - there))
     else:  # which wraps around into the range of uint64
         low, high = np.minimum(left, there), np.maximum(left, there)
         away = high.astype(np.int64).view(np.uint64) - low.astype(np.int64).view(np.uint64)

@@ -195,7 +195,7 @@ class JoinMethods(HasRows):
         if on is None and left_on is None and right_on is None:
             raise InvalidArgumentError("on is missing: the key by which both tables are sorted")
         keys = joining.keys_of(self.rows, other, on, left_on, right_on)
-        asof.check_ordered(keys)
+        asof.check_ordered(self.rows, other, keys)
         equal = None
         if not (by is None and left_by is None and right_by is None):
             equal = joining.keys_of(self.rows, other, by, left_by, right_by, ("by", "left_by", "right_by"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import fractions
 from typing import Any
 
 import hypothesis
@@ -105,6 +106,40 @@ def test_random_tables(ctx: dtl.Context, case: Any, by: bool, direction: str, ex
     most = tolerance.astype("m8[D]").item() if isinstance(tolerance, np.timedelta64) else tolerance
     want = nearest(left, right, by, direction, exact, most)
     compare(ctx, made[["x", "y"]], [[row["x"], y] for row, y in zip(left, want)])
+
+
+#: Integers of 64 bits, and numbers of another type between them, of which no type of 64 bits holds both.
+BESIDE: list[tuple[Any, list[int], Any, list[Any], Any]] = [
+    (pa.int64(), [-(2**63), -9, 2**53, 2**53 + 1, 2**53 + 3, 2**63 - 1], pa.float64(),
+     [-(2.0**63), -9.5, 2.0**53, 2.0**53 + 2, 2.0**63], 1.0),
+    (pa.uint64(), [0, 2**53 + 1, 2**64 - 1], pa.float32(), [-1.0, 2.0**53, 2.0**64], 1.0),
+    (pa.int64(), [-(2**63), -1, 0, 2**63 - 1], pa.uint64(), [0, 1, 2**63 - 1, 2**63, 2**64 - 1], 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("number", range(len(BESIDE)))
+def test_types_are_compared_by_value(ctx: dtl.Context, number: int, turned: bool, direction: str) -> None:
+    kind, values, other, others, within = BESIDE[number]
+    sides = [(kind, values), (other, others)][:: -1 if turned else 1]
+    left, right = (
+        [{"at": each, "by": each, "exact": fractions.Fraction(each), "y": row} for row, each in enumerate(at)]
+        for _, at in sides
+    )
+    one, two = (
+        dtl.Table(ctx, {"at": pa.array(at, of), "by": pa.array(at, of), "y": np.arange(len(at))}) for of, at in sides
+    )
+    for tolerance in (None, within):
+        wanted = []
+        for row in left:
+            there = [{**each, "at": each["exact"]} for each in right]
+            wanted += nearest([{**row, "at": row["exact"]}], there, False, direction, True, tolerance)
+        made = one[["at"]].merge_asof(two[["at", "y"]], on="at", direction=direction, tolerance=tolerance)
+        compare(ctx, made[["at", "y"]], [[row["at"], y] for row, y in zip(left, wanted)])
+    same = [next((each["y"] for each in right if each["exact"] == row["exact"]), None) for row in left]
+    made = one[["at", "by"]].merge_asof(two, on="at", by="by", direction=direction)
+    compare(ctx, made[["at", "y"]], [[row["at"], y] for row, y in zip(left, same)])
 
 
 @pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
