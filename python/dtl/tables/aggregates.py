@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..runtime import threaded
 from . import folds, group_extremes, group_pairs, shapes
-from .group_values import INTERPOLATIONS, collected, distinct_values, quantiles
+from .group_values import INTERPOLATIONS, GroupValues, collected, distinct_values
 from .local_groups import ROW_NUMBERS
 from .nested_types import is_nested
 from .rows import arrow
@@ -344,13 +344,14 @@ def _whole(column: Any) -> Any:
     return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
 
-def of_values(wanted: Aggregate, groups: folds.Groups, column: Any) -> Any:
+def of_values(wanted: Aggregate, values: GroupValues) -> Any:
     """Return an aggregate of groups whose values have come together, in the order of the ranks and of their rows."""
+    groups, column = values.groups, values.column
     if wanted.name == "list":
         return collected(groups, column)
     if wanted.name == "nunique":
         return distinct_values(groups, column)
-    made = quantiles(groups, column, wanted.quantile, wanted.interpolation)
+    made = values.quantiles(wanted.quantile, wanted.interpolation)
     if wanted.skipna or not column.null_count:
         return made
     null = column.is_null().to_numpy()

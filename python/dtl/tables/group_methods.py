@@ -77,25 +77,8 @@ class GroupMethods:
         if not 0 < len(q) <= _MOST:
             raise InvalidArgumentError(f"q has {len(q)} fractions, which is outside [1, {_MOST}]")
         fractions = [fraction_of(each) for each in q]
-        made = [self._aggregate("quantile", numeric_only, quantile=each, interpolation=how) for each in fractions]
-        return self._in_turn("quantile", fractions, [each.rows for each in made])
-
-    def _in_turn(self, name: str, values: list[float], tables: list[Rows]) -> Any:
-        """Return the rows of tables with one row for each group, each group's together, beside a value for each table.
-
-        Not collective.
-        """
-        pa, keys, first = arrow(), self._names_of_groups, tables[0]
-        if name in first.names:
-            raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
-        count = len(first.local)
-        parts = [
-            rows.local.add_column(len(keys), name, pa.array(np.full(count, value)))
-            for rows, value in zip(tables, values)
-        ]
-        order = np.arange(count * len(tables)).reshape(len(tables), count).T.ravel()
-        local = taken(pa.concat_tables(parts).unify_dictionaries(), order)
-        return as_table(Rows(first.context, local, tuple(each * len(tables) for each in first.counts)))
+        made = self._aggregate("quantile", numeric_only, quantile=fractions, interpolation=how)
+        return as_table(_in_turn(made.rows, self._names_of_groups, "quantile", fractions))
 
     @property
     def _names_of_groups(self) -> list[str]:
@@ -182,6 +165,26 @@ class GroupMethods:
     def all(self, *, skipna: bool = True) -> Any:
         """Return whether all values of each group are true. With skipna=False, null decides if all are. Collective."""
         return self._aggregate("all", **_options(skipna))
+
+
+def _in_turn(rows: Rows, keys: list[str], name: str, values: list[float]) -> Rows:
+    """Return a row of each group for each of some values, each group's together, beside the value. Not collective.
+
+    Rows have the columns of the first value behind the keys, then those of the second, and so on.
+    """
+    pa, count, wide = arrow(), rows.length, (len(rows.names) - len(keys)) // len(values)
+    columns = rows.local.columns
+    names = [each.partition(" ")[2] for each in rows.names[len(keys) : len(keys) + wide]]
+    if name in [*keys, *names]:
+        raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+    order = np.arange(count * len(values)).reshape(len(values), count).T.ravel()
+    made = dict(zip(keys, taken(rows.local.select(keys), np.repeat(np.arange(count), len(values))).columns))
+    made[name] = pa.array(np.tile(values, count))
+    for place, each in enumerate(names):
+        parts = columns[len(keys) + place :: wide]
+        one = pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+        made[each] = taken(pa.table({"": one}), order).column(0)
+    return Rows(rows.context, pa.table(made), tuple(each * len(values) for each in rows.counts))
 
 
 def _options(skipna: Any, min_count: Any = 0) -> dict[str, Any]:

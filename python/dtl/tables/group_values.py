@@ -26,29 +26,42 @@ INTERPOLATIONS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def quantiles(groups: Groups, column: Any, fraction: float, interpolation: str = "linear") -> Any:
-    """Return a quantile of each group, between two values, as NumPy's: null of none, NaN if one is."""
-    pa, kind = arrow(), column.type
-    if pa.types.is_null(kind):
-        return pa.nulls(groups.width, pa.float64())
-    of_row, values = valid(groups, column)
+class GroupValues:
+    """The values of whole groups, sorted once for all quantiles of them."""
+
+    def __init__(self, groups: Groups, column: Any) -> None:
+        self.groups, self.column = groups, column
+        self._sorted: tuple[Array, Array] | None = None
+
+    def quantiles(self, fraction: float, interpolation: str) -> Any:
+        """Return a quantile of each group, between two values, as NumPy's: null of none, NaN if one is."""
+        pa, kind = arrow(), self.column.type
+        if pa.types.is_null(kind):
+            return pa.nulls(self.groups.width, pa.float64())
+        if self._sorted is None:
+            of_row, values = valid(self.groups, self.column)
+            self._sorted = _sorted_by_group(Groups(of_row, self.groups.width), _numbers(values))
+        return _quantiles(*self._sorted, kind, fraction, interpolation)
+
+
+def _quantiles(ordered: Array, ends: Array, kind: Any, fraction: float, interpolation: str) -> Any:
+    """Return a quantile of each group of values of a type, which are in order, given where each group ends."""
+    pa = arrow()
     timed = pa.types.is_temporal(kind)
-    numbers = _numbers(values)
-    ordered, ends = _sorted_by_group(Groups(of_row, groups.width), numbers)
     counts = np.diff(ends, prepend=0)
     first, none = ends - counts, counts == 0
     place = np.maximum(counts - 1, 0) * fraction
     low = np.floor(place).astype(np.int64)
     high = np.minimum(low + 1, np.maximum(counts - 1, 0))
     if not len(ordered):
-        return pa.nulls(groups.width, kind if timed else pa.float64())
+        return pa.nulls(len(ends), kind if timed else pa.float64())
     at = np.where(none, 0, first)
     below, above = ordered[at + low], ordered[at + np.where(none, 0, high)]
     part = INTERPOLATIONS[interpolation](place - low, low)
     if timed:  # whose distances may need all 64 bits
         below, above = (each.astype(np.int64).view(np.uint64) for each in (below, above))
         found = (below + ((above - below) * part).astype(np.uint64)).view(np.int64)
-        return typed(found.astype(numbers.dtype), kind, none)
+        return typed(found.astype(ordered.dtype), kind, none)
     with np.errstate(invalid="ignore"):
         found = np.where(
             (part == 0) | (below == above), below, np.where(part == 1, above, below + (above - below) * part)

@@ -19,7 +19,7 @@ from .arrow_types import is_decimal, is_number
 from .folds import Groups
 from .group_methods import GroupMethods
 from .group_row_methods import OF_ROWS, GroupRowMethods
-from .group_values import called, of_function
+from .group_values import GroupValues, called, of_function
 from .groups_in_pieces import aggregated_in_pieces
 from .local_groups import LocalGroups, check_keys, expect_values
 from .moves import TableCall, in_words
@@ -28,6 +28,9 @@ from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: What the names of columns begin with that no table has.
+_OWN = "\0"
 
 
 class TableGroupBy(GroupMethods, GroupRowMethods):
@@ -228,19 +231,37 @@ def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any
     return wanted, ", ".join(f"{name!r}: {each.words}" for name, each in wanted.items())
 
 
-def _aggregate_of(
-    rows: Rows, keys: list[str], dropna: bool, columns: list[str], name: str, numeric_only: Any, options: Any
-) -> Any:
-    """Return a table with one aggregate of columns, or of those of numbers, by their names. Collective."""
+def of_columns(
+    rows: Rows, columns: list[str], name: str, numeric_only: Any, options: dict[str, Any]
+) -> tuple[dict[str, Aggregate], str]:
+    """Return an aggregate of each of some columns, or of those of numbers, by their names, and words for these.
+
+    The option of several quantiles makes aggregates of all columns for the first, then for the second, and so on.
+    """
     if flag("numeric_only", numeric_only):
         columns = [each for each in columns if is_numeric(rows.schema.field(each).type)]
     if not columns:
         raise InvalidArgumentError("the table has no column to aggregate beside its keys; size() counts rows")
-    _check_names(keys, columns)
-    wanted = {each: Aggregate(each, name, **options) for each in columns}
+    several = options.get("quantile")
+    if isinstance(several, list):
+        wanted = {
+            f"{_OWN}{number} {each}": Aggregate(each, name, **{**options, "quantile": one})
+            for number, one in enumerate(several)
+            for each in columns
+        }
+    else:
+        wanted = {each: Aggregate(each, name, **options) for each in columns}
     for each in wanted.values():
         check(each, rows.schema)
-    words = ", ".join(each.words for each in wanted.values())
+    return wanted, ", ".join(each.words for each in wanted.values())
+
+
+def _aggregate_of(
+    rows: Rows, keys: list[str], dropna: bool, columns: list[str], name: str, numeric_only: Any, options: Any
+) -> Any:
+    """Return a table with one aggregate of columns, or of those of numbers, by their names. Collective."""
+    _check_names(keys, columns)
+    wanted, words = of_columns(rows, columns, name, numeric_only, options)
     return as_table(aggregated(rows, "agg", keys, dropna, wanted, words))
 
 
@@ -458,7 +479,7 @@ def _computed(
             distinct, mine = aggregated_in_pieces(rows, op, keys, dropna, parts, size)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
-    values = [each.column for each in wanted.values() if not each.of_parts]
+    values = list(dict.fromkeys(each.column for each in wanted.values() if not each.of_parts))
     if values:
         expect_values(ctx, local, values)
     owners = Owners(ctx, op, distinct, mine, answer=8 * (op == "transform"))
@@ -467,24 +488,30 @@ def _computed(
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
     if values:
         route = owners.routed(local.places())
-        for name, each in wanted.items():
-            if not each.of_parts:
-                columns[name] = _of_values(ctx, op, each, local, route)
+        for column in values:
+            some = {name: each for name, each in wanted.items() if each.column == column and not each.of_parts}
+            columns.update(_of_values(ctx, op, some, local.column(column), route))
     agree(ctx, op)
     return local, owners, columns
 
 
-def _of_values(ctx: Any, op: str, wanted: Aggregate, local: LocalGroups, route: Route) -> Any:
-    """Return an aggregate for which the values of each group come together on its owner. Collective."""
-    there = route.there(arrow().table({"": local.column(wanted.column)})).column(0)
-    if wanted.function is None:
-        with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-            return of_values(wanted, route.groups, there)
-    with user_code(ctx, op):
-        made = called(route.groups, there, wanted.function)
-    with local_step(ctx, op), arrows_errors(op):
-        array = of_function(made)
-    return _of_one_type(op, ctx, array)
+def _of_values(ctx: Any, op: str, wanted: dict[str, Aggregate], column: Any, route: Route) -> dict[str, Any]:
+    """Return aggregates for which the values of each group come together on its owner: once for all. Collective."""
+    there = route.there(arrow().table({"": column})).column(0)
+    made = {}
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        values = GroupValues(route.groups, there)
+    for name, each in wanted.items():
+        if each.function is None:
+            with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+                made[name] = of_values(each, values)
+        else:
+            with user_code(ctx, op):
+                found = called(route.groups, there, each.function)
+            with local_step(ctx, op), arrows_errors(op):
+                array = of_function(found)
+            made[name] = _of_one_type(op, ctx, array)
+    return made
 
 
 def _of_one_type(op: str, ctx: Any, made: Any) -> Any:

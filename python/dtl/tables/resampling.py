@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._native.arguments import flag
 from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
-from .aggregates import Aggregate, check
+from .aggregates import Aggregate
 from .group_extremes import PLACES
 from .group_methods import GroupMethods
-from .grouping import aggregated, aggregates_of, is_numeric
+from .grouping import aggregated, aggregates_of, of_columns
 from .rows import Rows, arrow, arrows_errors, as_table, block_counts, column_names, unknown_column
 from .time_spans import spans_of
 
@@ -101,15 +100,8 @@ class Resampler(GroupMethods):
         return [self._on]
 
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
-        fields = [each for each in self._rows.schema if each.name != self._on]
-        if flag("numeric_only", numeric_only):
-            fields = [each for each in fields if is_numeric(each.type)]
-        if not fields:
-            raise InvalidArgumentError("the table has no column to aggregate beside its times; size() counts rows")
-        wanted = {each.name: Aggregate(each.name, name, **options) for each in fields}
-        for each in fields:
-            check(wanted[each.name], self._rows.schema)
-        return self._made(wanted, ", ".join(each.words for each in wanted.values()))
+        columns = [each for each in self._rows.names if each != self._on]
+        return self._made(*of_columns(self._rows, columns, name, numeric_only, options))
 
     def _made(self, wanted: dict[str, Aggregate], words: str) -> Any:
         """Return a table of aggregates of each span. Collective."""

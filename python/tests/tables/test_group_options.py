@@ -60,6 +60,20 @@ def test_options(ctx: dtl.Context, name: str, options: dict[str, Any]) -> None:
         assert made[column] == [each if each is None else pytest.approx(each) for each in want[column]]
 
 
+def test_quantiles_are_one_pass(ctx: dtl.Context) -> None:
+    table = dtl.Table(ctx, {"k": np.arange(60) % 7, "x": np.arange(60) * 0.5, "y": np.arange(60)[::-1]})
+    sent = []
+    for q in (0.5, [0.1, 0.5, 0.9]):
+        with dtl.trace() as trace:
+            made = table.group_by("k").quantile(q)
+        sums = dtl.broadcast_object(ctx, trace.sums(ctx))
+        sent.append([each.bytes for each in sums if "values to the ranks" in each.operation])
+    assert sent[0] == sent[1]
+    assert lists(ctx, made)["x"] == [
+        pytest.approx(np.quantile((np.arange(60) * 0.5)[key::7], q)) for key in range(7) for q in (0.1, 0.5, 0.9)
+    ]
+
+
 @pytest.mark.parametrize("name", ["any", "all"])
 def test_null_among_truths(ctx: dtl.Context, name: str) -> None:
     values = {"T": [True], "F": [False], "TN": [True, None], "FN": [False, None], "N": [None], "TF": [True, False]}
