@@ -18,6 +18,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import check_numbers
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
+from ..policies import Partition
 from ..runtime.agreement import local_step
 from .errors import LinAlgError
 
@@ -113,7 +114,17 @@ def dealt(
 
 
 def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
-    """Return the whole on rank 0, None elsewhere, if rank 0 has the memory for so many copies of it. Collective."""
+    """Return the whole on rank 0, None elsewhere, if rank 0 has the memory for so many copies of it. Collective.
+
+    The array is for reading: on one rank it is the container's own, where that has all elements in their order.
+    """
+    part = bridge.quick_whole(a)
+    if part is not None and part.dtype == a.dtype and a.partition_policy is Partition.BLOCK:
+        with local_step(a.context, op):
+            check_room(op, a.nbytes * (copies - 1), f"{copies} copies of shape {a.shape}")
+        read_only = part.view()
+        read_only.flags.writeable = False
+        return read_only
     with local_step(a.context, op):
         if a.context.rank == 0:
             check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")

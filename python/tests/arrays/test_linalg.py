@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from divisions import DIVISIONS, division, vector
+from divisions import DIVISIONS, assert_holds, division, vector
 from refusals import ARGUMENT, TYPE, refused
 from test_numbers_axes import grids, tensor
 
@@ -642,3 +642,14 @@ def test_more_than_one_rank_has_memory_for(ctx: dtl.Context, monkeypatch: pytest
     for call in (lambda: linalg.svd(a), lambda: linalg.eigh(square)):
         refused(call, dtl.MemoryError, 200, "1000 left")
     assert linalg.svd(a, full_matrices=False).U.shape == (300, 20)
+
+
+def test_operands_are_as_they_were(ctx: dtl.Context) -> None:
+    """One rank hands its own part to LAPACK, which must not write to it."""
+    whole = numbers((40, 40)) + np.eye(40) * 40
+    a, b = tensor(ctx, whole), tensor(ctx, whole[:, :3])
+    for call in (linalg.inv, linalg.svd, linalg.qr, linalg.eigh, linalg.eigvals, linalg.det, linalg.cholesky):
+        call(a)
+        assert_holds(a, whole)
+    linalg.solve(a, b)
+    assert_holds(b, whole[:, :3])
