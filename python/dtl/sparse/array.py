@@ -21,8 +21,11 @@ from ..runtime.agreement import agree, check_context, collective, local_step, ro
 from ..runtime.context import Context
 from . import division, making
 from .local_rows import Matrix, scipy_sparse
+from .operators import Operators
 from .products import product, transposed_product
-from .rows import HasRows, Rows
+from .rows import HasRows, rows_of
+from .transposing import product as sparse_product
+from .transposing import transposed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -30,7 +33,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _BALANCED = "nnz"
 
 
-class csr_array(HasRows):  # noqa: N801 - SciPy's name
+class csr_array(Operators):  # noqa: N801 - SciPy's name
     """A sparse matrix whose rows are divided among the ranks of a context: rank 0 has the first ones, and so on.
 
     Making one is collective. Each rank's rows are matrices of SciPy's, which computes what concerns one rank. An
@@ -131,7 +134,7 @@ class csr_array(HasRows):  # noqa: N801 - SciPy's name
         if is_balanced:
             begins, old = making.balanced(ctx, rows, begins), begins
             rows = making.moved(ctx, rows, old, begins)
-        super().__init__(Rows(ctx, rows, begins))
+        super().__init__(rows_of(ctx, rows, begins))
 
     @classmethod
     @collective
@@ -157,7 +160,7 @@ class csr_array(HasRows):  # noqa: N801 - SciPy's name
         given = making.whole(rows, None, copy=True)
         agree(ctx, "from_local", f"{given.shape[1]} columns of {given.dtype}")
         sizes = np.asarray(allgather(ctx, np.array([given.shape[0]], np.int64))).reshape(-1)
-        return cls.of(Rows(ctx, given, division.starts(sizes)))
+        return cls.of(rows_of(ctx, given, division.starts(sizes)))
 
     @classmethod
     @collective
@@ -188,7 +191,7 @@ class csr_array(HasRows):  # noqa: N801 - SciPy's name
         agree(ctx, "from_scipy", f"root {number}, partition {partition}")
         is_balanced = isinstance(partition, str) and partition == _BALANCED
         asked = Partition.BLOCK if is_balanced else partition
-        return cls.of(Rows(ctx, *making.rows_of_root(ctx, matrix, number, asked, is_balanced)))
+        return cls.of(rows_of(ctx, *making.rows_of_root(ctx, matrix, number, asked, is_balanced)))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -208,6 +211,10 @@ class csr_array(HasRows):  # noqa: N801 - SciPy's name
     def transpose(self) -> csc_array:
         """Return the transposed matrix, which shares the elements of this one. Not collective."""
         return self.T
+
+    def tocsr(self) -> csr_array:
+        """Return the matrix itself. Not collective."""
+        return self
 
     def to_scipy(self) -> Any:
         """Return this rank's rows as a ``scipy.sparse.csr_array`` with the columns of the whole matrix. Not collective.
@@ -287,6 +294,11 @@ class csc_array(HasRows):  # noqa: N801 - SciPy's name
         """The matrix that this is the transposed one of. Not collective."""
         return csr_array.of(self._rows)
 
+    @collective
+    def tocsr(self) -> csr_array:
+        """Return the matrix by rows, divided as the columns of the other one were: elements move. Collective."""
+        return csr_array.of(transposed(self._rows, "tocsr"))
+
     def __matmul__(self, other: Any) -> Any:
         return _times(self, other)
 
@@ -300,6 +312,8 @@ class csc_array(HasRows):  # noqa: N801 - SciPy's name
 @collective
 def _times(matrix: csr_array | csc_array, other: Any) -> Any:
     """Return the product with a vector or a matrix of one column or more, divided as the rows of the product."""
+    if isinstance(other, HasRows):
+        return csr_array.of(sparse_product(matrix.tocsr().rows, other.tocsr().rows, "matmul"))
     rows, ctx = matrix.rows, matrix.context
     is_transposed = isinstance(matrix, csc_array)
     inner, outer = (rows.begins, rows.column_begins) if is_transposed else (rows.column_begins, rows.begins)

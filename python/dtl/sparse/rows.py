@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
@@ -11,39 +11,61 @@ from ..containers.layout import Division
 from ..runtime.context import Context
 from . import division
 from .ghosts import Ghosts
-from .local_rows import LocalRows, Matrix, joined, split
+from .local_rows import LocalRows, Matrix, joined, matrix, split
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Held = TypeVar("Held", bound="HasRows")
 
 
-class Rows:
-    """The rows of a matrix, divided among ranks. Making it is collective; nothing of it changes.
+class Pattern:
+    """Where the elements of a matrix are divided, and what brings those of a vector that its rows need of other ranks.
 
-    Parameters
-    ----------
-    ctx
-        The context.
-    rows
-        This rank's rows with all columns, each place stored once, in ascending order. Nobody else writes to them.
-    begins
-        Where the rows of each rank begin, and where the last ones end.
-    column_begins
-        The same of the columns, as vectors are divided that the matrix is multiplied by; None for as the rows, if there
-        are as many, else by blocks.
+    Matrices that store elements in the same places share one.
     """
 
-    __slots__ = ("_ghosts", "begins", "column_begins", "context", "local", "nnz")
+    __slots__ = ("_ghosts", "_needed", "begins", "column_begins", "context", "nnz")
 
-    def __init__(self, ctx: Context, rows: Matrix, begins: Array, column_begins: Array | None = None) -> None:
-        if column_begins is None:
-            columns = rows.shape[1]
-            column_begins = begins if columns == int(begins[-1]) else division.blocks(columns, ctx.size)
+    def __init__(self, ctx: Context, begins: Array, column_begins: Array, local: LocalRows) -> None:
         self.context, self.begins, self.column_begins = ctx, begins, column_begins
-        self.local: LocalRows = split(rows, int(column_begins[ctx.rank]), int(column_begins[ctx.rank + 1]))
-        stored = np.asarray(allgather(ctx, np.array([self.local.nnz, len(self.local.ghosts)], np.int64)))
+        stored = np.asarray(allgather(ctx, np.array([local.nnz, len(local.ghosts)], np.int64)))
         self.nnz = int(stored[..., 0].sum())
-        self._ghosts: Ghosts | bool | None = None if stored[..., 1].any() else False
+        self._needed = local.ghosts if stored[..., 1].any() else None
+        self._ghosts: Ghosts | None = None
+
+    def ghosts(self) -> Ghosts | None:
+        """Return what brings the elements that rows need of others; None if none do. Collective at first."""
+        if self._ghosts is None and self._needed is not None:
+            self._ghosts = Ghosts(self.context, self.column_begins, self._needed)
+        return self._ghosts
+
+
+class Rows:
+    """The rows of a matrix, divided among ranks. Nothing of it changes."""
+
+    __slots__ = ("local", "pattern")
+
+    def __init__(self, pattern: Pattern, local: LocalRows) -> None:
+        self.pattern, self.local = pattern, local
+
+    @property
+    def context(self) -> Context:
+        """The context whose ranks have the rows."""
+        return self.pattern.context
+
+    @property
+    def begins(self) -> Array:
+        """Where the rows of each rank begin, and where the last ones end."""
+        return self.pattern.begins
+
+    @property
+    def column_begins(self) -> Array:
+        """The same of the columns: how vectors are divided that the matrix is multiplied by."""
+        return self.pattern.column_begins
+
+    @property
+    def nnz(self) -> int:
+        """How many elements all ranks store."""
+        return self.pattern.nnz
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,9 +103,36 @@ class Rows:
 
     def ghosts(self) -> Ghosts | None:
         """Return what brings the elements that rows need of others; None if none do. Collective at first."""
-        if self._ghosts is None:
-            self._ghosts = Ghosts(self.context, self.column_begins, self.local.ghosts)
-        return self._ghosts if isinstance(self._ghosts, Ghosts) else None
+        return self.pattern.ghosts()
+
+    def with_data(self, change: Callable[[Array], Array]) -> Rows:
+        """Return a matrix that stores other elements in the same places: what a function makes of them. Local."""
+        own, other = (
+            matrix(change(each.data), each.indices, each.indptr, each.shape)
+            for each in (self.local.own, self.local.other)
+        )
+        return Rows(self.pattern, self.local._replace(own=own, other=other))
+
+
+def rows_of(ctx: Context, rows: Matrix, begins: Array, column_begins: Array | None = None) -> Rows:
+    """Return the matrix that has these rows on this rank. Collective.
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    rows
+        This rank's rows with all columns, each place stored once, in ascending order. Nobody else writes to them.
+    begins
+        Where the rows of each rank begin, and where the last ones end.
+    column_begins
+        The same of the columns; None for as the rows, if there are as many, else by blocks.
+    """
+    columns = rows.shape[1]
+    if column_begins is None:
+        column_begins = begins if columns == int(begins[-1]) else division.blocks(columns, ctx.size)
+    local = split(rows, int(column_begins[ctx.rank]), int(column_begins[ctx.rank + 1]))
+    return Rows(Pattern(ctx, begins, column_begins, local), local)
 
 
 class HasRows:
@@ -120,6 +169,9 @@ class HasRows:
     def rows(self) -> Rows:
         """What the matrix, or that which it transposes, consists of: for the modules of this package."""
         return self._rows
+
+    if TYPE_CHECKING:
+        tocsr: Callable[[], Any]
 
     @property
     def ndim(self) -> int:

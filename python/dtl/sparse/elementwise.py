@@ -1,0 +1,93 @@
+"""What is computed of the elements of sparse matrices, each by itself, by SciPy's functions on each rank's rows."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any, Callable
+
+import numpy as np
+
+from .._native.kinds import fingerprint
+from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from . import making
+from .local_rows import Matrix, canonical, scipy_sparse
+from .rows import Rows, rows_of
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is one number."""
+    return isinstance(value, (Number, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def changed(rows: Rows, op: str, change: Callable[[Array], Array], words: str = "") -> Rows:
+    """Return a matrix that stores in each place what a function makes of the element there. Collective."""
+    with local_step(rows.context, op):
+        made = rows.with_data(change)
+        making.checked_dtype(made.dtype)
+    agree(rows.context, op, f"{rows.text()}, {words}")
+    return made
+
+
+def combined(rows: Rows, other: Rows, op: str, combine: Callable[[Matrix, Matrix], Any]) -> Rows:
+    """Return what a function makes of this rank's rows of two matrices of one shape. Collective."""
+    with local_step(rows.context, op):
+        if other.shape != rows.shape:
+            raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {other.shape} differ")
+        if other.context is not rows.context:
+            raise InvalidArgumentError(f"{op}: the matrices are on two contexts")
+    agree(rows.context, op, f"{rows.text()} and {other.text()}")
+    there = making.moved(rows.context, other.whole(), other.begins, rows.begins)
+    with local_step(rows.context, op):
+        made = canonical(combine(rows.whole(), there))
+    return rows_of(rows.context, made, rows.begins, rows.column_begins)
+
+
+def compared(rows: Rows, number: Any, op: str, compare: Callable[[Any, Any], Any]) -> Rows:
+    """Return where elements compare with a number, which zeros must not. Collective."""
+    with local_step(rows.context, op):
+        if bool(compare(rows.dtype.type(0), number)):
+            raise InvalidArgumentError(
+                f"{op}: zeros compare with {number!r}, so the result would not be sparse; compare matrix.toarray()"
+            )
+    made = changed(rows, op, lambda data: compare(data, number), f"{number!r}")
+    return without_zeros(made)
+
+
+def without_zeros(rows: Rows) -> Rows:
+    """Return the matrix without elements that are stored and zero. Collective."""
+    own = rows.whole().copy()
+    own.eliminate_zeros()
+    return rows_of(rows.context, canonical(own), rows.begins, rows.column_begins)
+
+
+def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any]) -> Rows:
+    """Return the matrix with its columns, or rows, multiplied or divided by numbers. Collective.
+
+    Other is an array of one number a column, of shape (columns,) or (1, columns), or one a row, of shape (rows, 1): the
+    same on every rank.
+    """
+    height, width = rows.shape
+    with local_step(rows.context, op):
+        given = np.asarray(other)
+        making.checked_dtype(given.dtype)
+        if given.shape in ((width,), (1, width)):
+            factors = given.reshape(-1)
+            whole = rows.whole()
+            data = multiply(whole.data, factors[whole.indices])
+        elif given.shape == (height, 1):
+            whole = rows.whole()
+            own = given.reshape(-1)[rows.first : rows.end]
+            data = multiply(whole.data, np.repeat(own, np.diff(whole.indptr)))
+        else:
+            raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {given.shape} do not fit")
+        made = scipy_sparse().csr_array((data, whole.indices, whole.indptr), shape=whole.shape)
+    agree(rows.context, op, f"{rows.text()} and an array of {given.shape}, {fingerprint(given)}")
+    return rows_of(rows.context, made, rows.begins, rows.column_begins)
+
+
+def refused(op: str, value: Any) -> InvalidTypeError:
+    """Return the error of what no operator takes."""
+    return InvalidTypeError(f"{op}: a sparse matrix and {type(value).__name__} have no {op}")

@@ -1,0 +1,269 @@
+"""Operators and sums of sparse matrices, as SciPy has them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, TypeVar
+
+import numpy as np
+
+from .._native.arguments import integer
+from ..comm.reductions import allreduce
+from ..containers.making import created
+from ..containers.sequences import DistributedVector
+from ..exceptions import InvalidArgumentError
+from ..ops import SUM
+from ..runtime.agreement import agree, collective, local_step
+from . import division, elementwise, making, selecting
+from .local_rows import Matrix
+from .products import transposed_product
+from .rows import HasRows, Rows
+
+Made = TypeVar("Made", bound="Operators")
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Operator = Callable[[Any, Any], Any]
+
+
+class Operators(HasRows):
+    """Operators of matrices by rows. All of them are collective, and return a matrix that is divided as the first."""
+
+    __slots__ = ()
+
+    def _by_rows(self, other: Any) -> Rows | None:
+        """Return what another matrix consists of by rows; None if it is none. Collective for a transposed one."""
+        return other.tocsr().rows if isinstance(other, HasRows) else None
+
+    @collective
+    def _changed(self: Made, op: str, change: Callable[[Array], Array], words: str = "") -> Made:
+        return self.of(elementwise.changed(self._rows, op, change, words))
+
+    @collective
+    def _combined(self: Made, op: str, other: Any, combine: Operator) -> Any:
+        """Return what an operator makes of two matrices, of which zeros and zeros make zeros."""
+        there = self._by_rows(other)
+        if there is not None:
+            return self.of(elementwise.combined(self._rows, there, op, combine))
+        if elementwise.is_number(other) and other == 0:
+            return self._changed(op, np.copy)
+        return self._refuse(op, other)
+
+    def _refuse(self, op: str, other: Any) -> Any:
+        raise InvalidArgumentError(
+            f"{op}: a sparse matrix and {type(other).__name__} would make a matrix that is not sparse; use "
+            "matrix.toarray()"
+        )
+
+    @collective
+    def _scaled(self: Made, op: str, other: Any, scale: Operator) -> Any:
+        """Return what an operator makes of elements and numbers, of which zeros make zeros."""
+        there = self._by_rows(other)
+        if there is not None:
+            if scale is operator.truediv:
+                return self._refuse(op, other)
+            return self.of(elementwise.combined(self._rows, there, op, lambda a, b: a.multiply(b)))
+        if elementwise.is_number(other):
+            return self.of(elementwise.changed(self._rows, op, lambda data: scale(data, other), f"{other!r}"))
+        return self.of(elementwise.scaled(self._rows, other, op, scale))
+
+    @collective
+    def _compared(self: Made, op: str, other: Any, compare: Operator) -> Any:
+        there = self._by_rows(other)
+        if there is not None:
+            if compare in (operator.eq, operator.le, operator.ge):
+                return self._refuse(op, other)
+            return self.of(elementwise.combined(self._rows, there, op, compare))
+        if elementwise.is_number(other):
+            return self.of(elementwise.compared(self._rows, other, op, compare))
+        return self._refuse(op, other)
+
+    def __neg__(self: Made) -> Made:
+        return self._changed("neg", operator.neg)
+
+    def __abs__(self: Made) -> Made:
+        return self._changed("abs", abs)
+
+    def __add__(self, other: Any) -> Any:
+        return self._combined("add", other, operator.add)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._combined("add", other, lambda a, b: b + a)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combined("subtract", other, operator.sub)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self._combined("subtract", other, operator.sub)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._scaled("multiply", other, operator.mul)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._scaled("multiply", other, operator.mul)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._scaled("divide", other, operator.truediv)
+
+    def __pow__(self, power: Any) -> Any:
+        if not elementwise.is_number(power) or power <= 0:
+            return self._refuse("power", power)
+        return self._changed("power", lambda data: data**power, f"{power!r}")
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("less", other, operator.lt)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("less_equal", other, operator.le)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("greater", other, operator.gt)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("greater_equal", other, operator.ge)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("equal", other, operator.eq)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared("not_equal", other, operator.ne)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def multiply(self, other: Any) -> Any:
+        """Return the products of elements: ``self * other``. Collective.
+
+        Parameters
+        ----------
+        other
+            A number, a matrix of the same shape, or an array of one number a column, or one a row in shape (rows, 1),
+            that is the same on every rank.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the shapes do not fit. On every rank.
+        """
+        return self * other
+
+    def astype(self: Made, dtype: Any) -> Made:
+        """Return the matrix with elements of another type. Collective.
+
+        Raises
+        ------
+        InvalidTypeError
+            If sparse matrices hold no such type.
+        """
+        wanted = making.checked_dtype(dtype)
+        return self._changed("astype", lambda data: data.astype(wanted), f"{wanted}")
+
+    def conj(self: Made) -> Made:
+        """Return the matrix with conjugated elements. Collective."""
+        return self._changed("conj", lambda data: data.conj())
+
+    def copy(self: Made) -> Made:
+        """Return a matrix of its own that stores the same. Collective."""
+        return self._changed("copy", np.copy)
+
+    @collective
+    def eliminate_zeros(self: Made) -> Made:
+        """Return the matrix without elements that are stored and zero. Collective."""
+        agree(self.context, "eliminate_zeros", self._rows.text())
+        return self.of(elementwise.without_zeros(self._rows))
+
+    @collective
+    def sum(self, axis: int | None = None) -> Any:
+        """Return the sum of all elements, or of those of each column or row. Collective.
+
+        Parameters
+        ----------
+        axis
+            None for the sum of all, 0 for one sum a column, 1 for one a row.
+
+        Returns
+        -------
+        scalar or DistributedVector
+            Of the dtype of NumPy's sums. With an axis, a vector that is divided as the columns or rows are.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the axis is none of these. On every rank.
+        """
+        rows = self._rows
+        with local_step(rows.context, "sum"):
+            along = _axis(axis)
+        dtype = np.zeros(0, rows.dtype).sum().dtype
+        if along is None:
+            agree(rows.context, "sum", rows.text())
+            own = rows.local.own.data.sum(dtype=dtype) + rows.local.other.data.sum(dtype=dtype)
+            return dtype.type(allreduce(rows.context, np.array([own], dtype), SUM)[0])
+        begins = rows.column_begins if along == 0 else rows.begins
+        words = f"sum {rows.text()}, axis {along}"
+        divided = division.division_of(begins)
+        made = created(DistributedVector, rows.context, (int(begins[-1]),), dtype, divided, words=words)
+        out = made.local_view()
+        if along == 1:
+            out[...] = _row_sums(rows.local.own, dtype) + _row_sums(rows.local.other, dtype)
+        else:
+            transposed_product(rows.local, rows.ghosts(), np.ones(rows.end - rows.first, dtype), out)
+        return made
+
+    def mean(self, axis: int | None = None) -> Any:
+        """Return the mean of all elements, those that are not stored among them, or of each column or row. Collective.
+
+        Parameters, result and errors are those of :meth:`sum`.
+        """
+        height, width = self._rows.shape
+        return self.sum(axis) / {None: height * width, 0: height, 1: width}[_axis(axis)]
+
+    def trace(self) -> Any:
+        """Return the sum of the diagonal. Collective."""
+        return self.diagonal().sum()
+
+    @collective
+    def diagonal(self, k: int = 0) -> DistributedVector:
+        """Return a diagonal as a vector, of which each rank has the elements of its rows. Collective.
+
+        Parameters
+        ----------
+        k
+            0 for the main diagonal, a positive number for one above it, a negative one for one below.
+        """
+        rows = self._rows
+        with local_step(rows.context, "diagonal"):
+            number = integer("k", k)
+            found = np.asarray(rows.whole().diagonal(rows.first + number))
+        agree(rows.context, "diagonal", f"k {number} of {rows.text()}")
+        if number == 0 and rows.shape[0] == rows.shape[1]:
+            made = created(DistributedVector, rows.context, (rows.shape[0],), rows.dtype, rows.divided, blank=True)
+            made.local_view()[...] = found
+            return made
+        return DistributedVector.from_local(rows.context, found)
+
+    @collective
+    def __getitem__(self: Made, key: Any) -> Any:
+        row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        ends = [elementwise.is_number(each) for each in (row, column)]
+        if all(ends):
+            return selecting.element(self._rows, row, column)
+        if any(ends):
+            with local_step(self.context, "getitem"):
+                row, column = (
+                    [selecting.place(name, each, extent)] if is_one else each
+                    for name, each, extent, is_one in zip(("row", "column"), (row, column), self._rows.shape, ends)
+                )
+        return self.of(selecting.selected(self._rows, row, column))
+
+
+def _axis(axis: Any) -> int | None:
+    """Return 0 or 1, or None."""
+    if axis is None:
+        return None
+    number = integer("axis", axis)
+    if not -2 <= number < 2:
+        raise InvalidArgumentError(f"axis {number} outside [-2, 2)")
+    return number % 2
+
+
+def _row_sums(rows: Matrix, dtype: Any) -> Array:
+    """Return the sum of each row."""
+    return np.asarray(rows.sum(axis=1, dtype=dtype)).reshape(-1)

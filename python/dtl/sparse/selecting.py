@@ -1,0 +1,115 @@
+"""Parts of sparse matrices: rows, columns, diagonals and single elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native.arguments import integer
+from .._native.kinds import fingerprint
+from ..algorithms.exchange import exchanged
+from ..comm.collectives import alltoall, broadcast
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import agree, local_step
+from . import division
+from .local_rows import Matrix, canonical, matrix
+from .rows import Rows, rows_of
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def place(name: str, index: Any, extent: int) -> int:
+    """Return a row or column, which may count from the end."""
+    number = integer(name, index)
+    if not -extent <= number < extent:
+        raise BoundsError(f"{name} {number} outside [{-extent}, {extent})")
+    return number % extent if extent else number
+
+
+def element(rows: Rows, row: Any, column: Any) -> Any:
+    """Return one element, on every rank. Collective."""
+    ctx = rows.context
+    with local_step(ctx, "getitem"):
+        i, j = place("row", row, rows.shape[0]), place("column", column, rows.shape[1])
+    agree(ctx, "getitem", f"[{i}, {j}] of {rows.text()}")
+    owner = int(division.owners(rows.begins, np.array([i]))[0])
+    found = np.zeros(1, rows.dtype)
+    if ctx.rank == owner:
+        local = rows.local
+        own = j - local.first
+        if 0 <= own < local.own.shape[1]:
+            found[0] = local.own[i - rows.first, own]
+        else:
+            where = int(np.searchsorted(local.ghosts, j))
+            if where < len(local.ghosts) and local.ghosts[where] == j:
+                found[0] = local.other[i - rows.first, where]
+    return broadcast(ctx, found, owner)[0]
+
+
+def numbers_of(name: str, key: Any, extent: int) -> Array:
+    """Return which rows or columns a subscript names: a slice, a mask, or a list of numbers."""
+    if isinstance(key, slice):
+        return np.arange(*key.indices(extent), dtype=np.int64)
+    given = np.asarray(key)
+    if given.ndim != 1:
+        raise InvalidTypeError(f"the {name}s of a sparse matrix are an integer, a slice, a mask or a list, not {key!r}")
+    if given.dtype == np.bool_:
+        if len(given) != extent:
+            raise InvalidArgumentError(f"a mask of {len(given)} is not one of {extent} {name}s")
+        return np.flatnonzero(given)
+    if not np.can_cast(given.dtype, np.int64, "same_kind") and given.size:
+        raise InvalidTypeError(f"the {name}s of a sparse matrix must be integers, not {given.dtype}")
+    wrong = given[(given < -extent) | (given >= extent)]
+    if len(wrong):
+        raise BoundsError(f"{name} {wrong[0]} outside [{-extent}, {extent})")
+    return np.where(given < 0, given + extent, given).astype(np.int64)
+
+
+def selected(rows: Rows, row_key: Any, column_key: Any) -> Rows:
+    """Return the rows and columns that subscripts name. Collective.
+
+    Rows in ascending order stay on their ranks; others are divided by blocks.
+    """
+    ctx = rows.context
+    with local_step(ctx, "getitem"):
+        wanted = numbers_of("row", row_key, rows.shape[0])
+        columns = numbers_of("column", column_key, rows.shape[1])
+    words = f"rows {fingerprint(wanted)}, columns {fingerprint(columns)}"
+    agree(ctx, "getitem", f"{words} of {rows.text()}")
+    with local_step(ctx, "getitem"):
+        own = rows.whole()
+        every = isinstance(column_key, slice) and column_key == slice(None)
+        if not every:
+            own = canonical(own[:, columns])
+    if (np.diff(wanted) > 0).all():
+        cuts: Array = np.searchsorted(wanted, rows.begins)
+        mine = wanted[cuts[ctx.rank] : cuts[ctx.rank + 1]] - rows.first
+        return rows_of(ctx, own[mine], cuts.astype(np.int64), rows.column_begins if every else None)
+    begins = division.blocks(len(wanted), ctx.size)
+    return rows_of(ctx, taken(ctx, own, rows.begins, wanted, begins), begins, rows.column_begins if every else None)
+
+
+def taken(ctx: Any, own: Matrix, begins: Array, wanted: Array, new_begins: Array) -> Matrix:
+    """Return this rank's rows of a matrix that consists of numbered rows of another one. Collective.
+
+    Wanted are the numbers, the same on every rank; own are this rank's rows of the other one, which begin at begins, as
+    those of the result do at new_begins.
+    """
+    owners = division.owners(begins, wanted)
+    sent, chosen = np.zeros(ctx.size, np.int64), []
+    for rank in range(ctx.size):
+        asked = wanted[new_begins[rank] : new_begins[rank + 1]]
+        mine = asked[owners[new_begins[rank] : new_begins[rank + 1]] == ctx.rank] - begins[ctx.rank]
+        sent[rank] = len(mine)
+        chosen.append(mine)
+    rows = own[np.concatenate(chosen)]
+    stored = np.diff(rows.indptr[division.starts(sent)].astype(np.int64))
+    expected = alltoall(ctx, stored)
+    lengths = exchanged(ctx, np.diff(rows.indptr).astype(np.int64), sent, alltoall(ctx, sent))
+    indices, data = (exchanged(ctx, each, stored, expected) for each in (rows.indices, rows.data))
+    came = matrix(data, indices, division.starts(lengths), (len(lengths), own.shape[1]))
+    here = owners[new_begins[ctx.rank] : new_begins[ctx.rank + 1]]
+    order = np.empty(len(here), np.int64)
+    order[np.argsort(here, kind="stable")] = np.arange(len(here))
+    return came[order]

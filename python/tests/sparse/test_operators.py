@@ -1,0 +1,159 @@
+"""Operators, sums and subscripts of sparse matrices, against SciPy's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from matrices import drawn, gathered, same, sparse
+from refusals import ARGUMENT, BOUNDS, TYPE, refused
+
+import dtl
+
+SHAPES = ((9, 9), (20, 7), (2, 30), (0, 4))
+DTYPES = ("float64", "int32", "complex64", "bool")
+
+#: Calls with one matrix of which NumPy's array makes the same.
+ONE: dict[str, Callable[[Any], Any]] = {
+    "-a": operator.neg,
+    "abs": abs,
+    "a * 2.5": lambda a: a * 2.5,
+    "3 * a": lambda a: 3 * a,
+    "a / 4": lambda a: a / 4,
+    "a + 0": lambda a: a + 0,
+    "0 - a": lambda a: 0 - a,
+    "a ** 2": lambda a: a**2,
+    "astype": lambda a: a.astype(np.complex128),
+    "conj": lambda a: a.conj(),
+    "copy": lambda a: a.copy(),
+    "a != 0": lambda a: a != 0,
+    "sum": lambda a: a.sum(),
+    "sum(0)": lambda a: a.sum(axis=0),
+    "sum(1)": lambda a: a.sum(axis=1),
+    "sum(-1)": lambda a: a.sum(axis=-1),
+    "diagonal": lambda a: a.diagonal(),
+    "diagonal(2)": lambda a: a.diagonal(2),
+    "diagonal(-1)": lambda a: a.diagonal(-1),
+    "a + a.T.T": lambda a: a + a.T.T,
+    "times a column": lambda a: a * np.arange(a.shape[0])[:, np.newaxis],
+    "times a row": lambda a: a * np.arange(a.shape[1]),
+    "[1:]": lambda a: a[1:],
+    "[::3]": lambda a: a[::3],
+    "[::-1]": lambda a: a[::-1],
+    "[:, 1:4]": lambda a: a[:, 1:4],
+    "[2:9, ::-2]": lambda a: a[2:9, ::-2],
+    "rows twice": lambda a: a[[0, 0, -1]] if a.shape[0] else a[[]],
+    "a mask": lambda a: a[np.arange(a.shape[0]) % 2 == 1],
+    "[:, [1, 0, 1]]": lambda a: a[:, [1, 0, 1]],
+}
+REAL = {
+    "a > 1": lambda a: a > 1,
+    "a < -1": lambda a: a < -1,
+    "a >= 2": lambda a: a >= 2,
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("call", {**ONE, **REAL})
+def test_calls_with_one_matrix(ctx: dtl.Context, call: str, shape: tuple[int, int], dtype: str) -> None:
+    f = {**ONE, **REAL}[call]
+    if (dtype == "bool" and call in ("-a", "0 - a")) or (dtype == "complex64" and call in REAL):
+        return  # NumPy has none
+    a = drawn(shape, dtype)
+    want = f(a.toarray())
+    got = f(dtl.sparse.csr_array(ctx, a, partition="nnz"))
+    if want.dtype != f(a).dtype:  # SciPy's choice where it differs from NumPy's
+        want = want.astype(f(a).dtype)
+    same(got, want)
+
+
+TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "a + b": operator.add,
+    "a - b": operator.sub,
+    "a * b": operator.mul,
+    "a != b": operator.ne,
+    "a < b": operator.lt,
+    "a > b": operator.gt,
+    "a.multiply(b)": lambda a, b: a.multiply(b) if hasattr(a, "multiply") else a * b,
+    "a @ b.T": lambda a, b: a @ b.T,
+    "a.T @ b": lambda a, b: a.T @ b,
+    "a + b.T.T": lambda a, b: a + b.T.T,
+}
+
+
+@pytest.mark.parametrize("parts", ["block", "nnz", "one"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("call", TWO)
+def test_calls_with_two_matrices(ctx: dtl.Context, call: str, shape: tuple[int, int], parts: str) -> None:
+    a, b = drawn(shape), drawn(shape, "int32", seed=8)
+    how: Any = [0] * (ctx.size - 1) + [shape[0]] if parts == "one" else parts
+    made = dtl.sparse.csr_array(ctx, a), dtl.sparse.csr_array(ctx, b, partition=how)
+    same(TWO[call](*made), TWO[call](a.toarray(), b.toarray()))
+
+
+def test_transposed_matrices_meet_others(ctx: dtl.Context) -> None:
+    a = drawn((12, 12))
+    matrix = dtl.sparse.csr_array(ctx, a, partition="nnz")
+    dense = a.toarray()
+    same(matrix + matrix.T, dense + dense.T)
+    same(matrix @ matrix, dense @ dense)
+    same(matrix.T @ matrix.T, dense.T @ dense.T)
+    same(matrix.T.tocsr(), dense.T)
+    same(matrix.T.tocsr() @ np.ones(12), dense.T @ np.ones(12))
+
+
+def test_single_elements(ctx: dtl.Context) -> None:
+    a = drawn((6, 11))
+    matrix = dtl.sparse.csr_array(ctx, a)
+    for i in range(-6, 6):
+        for j in (0, 3, 10, -11, -1):
+            found = matrix[i, j]
+            assert found == a[i, j]
+            assert isinstance(found, np.float64)
+    same(matrix[2], a.toarray()[2:3])
+    same(matrix[:, -1], a.toarray()[:, -1:])
+    refused(lambda: matrix[6, 0], BOUNDS, None, "row 6 outside [-6, 6)")
+    refused(lambda: matrix[0, -12], BOUNDS, None, "column -12 outside [-11, 11)")
+    refused(lambda: matrix[[7]], BOUNDS, None, "row 7 outside [-6, 6)")
+    refused(lambda: matrix[[True, False]], ARGUMENT, None, "a mask of 2", "6 rows")
+    refused(lambda: matrix[[0.5]], TYPE, None, "float64")
+
+
+def test_what_would_not_be_sparse_is_refused(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, np.eye(3))
+    for call in (
+        lambda: matrix + 1,
+        lambda: matrix == 0,
+        lambda: matrix < 1,
+        lambda: matrix <= 2 * matrix,
+        lambda: matrix / matrix,
+        lambda: matrix**0,
+        lambda: matrix + np.ones((3, 3)),
+    ):
+        refused(call, ARGUMENT, None, "sparse")
+    refused(lambda: matrix + dtl.sparse.csr_array(ctx, (2, 3)), ARGUMENT, None, "(3, 3)", "(2, 3)")
+    refused(lambda: matrix * np.ones(4), ARGUMENT, None, "(3, 3)", "(4,)")
+    refused(lambda: matrix @ dtl.sparse.csr_array(ctx, (2, 3)), ARGUMENT, None, "(3, 3)", "(2, 3)")
+    refused(lambda: matrix.sum(2), ARGUMENT, None, "axis 2 outside [-2, 2)")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_means(ctx: dtl.Context, dtype: str) -> None:
+    a = drawn((20, 7), dtype)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    np.testing.assert_allclose(matrix.mean(), a.mean())
+    for axis in (0, 1):
+        want = a.mean(axis=axis)
+        found = gathered(matrix.mean(axis=axis))
+        assert found.dtype == want.dtype
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_zeros_that_are_stored(ctx: dtl.Context) -> None:
+    given = sparse.csr_array((np.array([0.0, 2.0]), np.array([1, 0]), np.array([0, 2, 2])), shape=(2, 2))
+    matrix = dtl.sparse.csr_array(ctx, given)
+    assert (matrix.nnz, matrix.eliminate_zeros().nnz) == (2, 1)
+    assert gathered(matrix).tolist() == [[2.0, 0.0], [0.0, 0.0]]
