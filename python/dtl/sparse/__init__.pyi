@@ -1,2 +1,10 @@
 from .array import csc_array as csc_array
 from .array import csr_array as csr_array
+from .construction import diags_array as diags_array
+from .construction import eye_array as eye_array
+from .construction import from_edges as from_edges
+from .construction import stencil_grid as stencil_grid
+from .files import load_npz as load_npz
+from .files import mmread as mmread
+from .files import mmwrite as mmwrite
+from .files import save_npz as save_npz

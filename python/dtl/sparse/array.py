@@ -29,9 +29,6 @@ from .transposing import transposed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: What divides rows so that all ranks store about as many elements.
-_BALANCED = "nnz"
-
 
 class csr_array(Operators):  # noqa: N801 - SciPy's name
     """A sparse matrix whose rows are divided among the ranks of a context: rank 0 has the first ones, and so on.
@@ -106,7 +103,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         sparse = scipy_sparse()
         wanted = None if dtype is None else making.checked_dtype(dtype)
         extents = None if shape is None else making.checked_shape(shape)
-        is_balanced = isinstance(partition, str) and partition == _BALANCED
+        is_balanced = isinstance(partition, str) and partition == making.BALANCED
         asked = Partition.BLOCK if is_balanced else partition
         words = f"shape {extents}, dtype {wanted}, partition {partition}"
         if _is_shape(arg):
@@ -189,7 +186,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         """
         number = root_number(ctx, root)
         agree(ctx, "from_scipy", f"root {number}, partition {partition}")
-        is_balanced = isinstance(partition, str) and partition == _BALANCED
+        is_balanced = isinstance(partition, str) and partition == making.BALANCED
         asked = Partition.BLOCK if is_balanced else partition
         return cls.of(rows_of(ctx, *making.rows_of_root(ctx, matrix, number, asked, is_balanced)))
 
@@ -197,6 +194,15 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
     def shape(self) -> tuple[int, int]:
         """The number of rows on all ranks, and of columns. Not collective."""
         return self._rows.shape
+
+    @collective
+    def balanced(self) -> csr_array:
+        """Return the matrix, divided so that all ranks store about as many elements. Collective."""
+        rows = self._rows
+        agree(rows.context, "balanced", rows.text())
+        own = rows.whole()
+        begins = making.balanced(rows.context, own, rows.begins)
+        return csr_array.of(rows_of(rows.context, making.moved(rows.context, own, rows.begins, begins), begins))
 
     @property
     def local_rows(self) -> range:

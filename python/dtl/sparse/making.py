@@ -24,6 +24,10 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _TYPES = frozenset(map(np.dtype, "?bBhHiIlLqQfdFD"))
 
 
+#: The partition by which all ranks store about as many elements.
+BALANCED = "nnz"
+
+
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
     """Return a type of elements that sparse matrices have."""
     found: np.dtype[Any] = np.dtype(dtype)
