@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective, local_step, root_number
 from ..runtime.context import Context
-from . import division, making
+from . import division, making, semirings
+from .assembly import Assembly, Structure
 from .local_rows import Matrix, scipy_sparse
 from .operators import Operators
 from .products import product, transposed_product
-from .rows import HasRows, rows_of
+from .rows import HasRows, Rows, rows_of
 from .transposing import product as sparse_product
 from .transposing import transposed
 
@@ -87,7 +88,10 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
     """
 
     __module__ = "dtl.sparse"
-    __slots__ = ()
+    __slots__ = ("_structure",)
+
+    #: Where values went in the last assembly.
+    _structure: Structure | None
 
     @collective
     def __init__(
@@ -271,9 +275,55 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
     def __rmatmul__(self, other: Any) -> Any:
         return _times(self.T, other)
 
-    def dot(self, other: Any) -> Any:
-        """Return the product with a vector, or a matrix: ``self @ other``. Collective."""
-        return self @ other
+    def dot(self, other: Any, *, semiring: str | None = None) -> Any:
+        """Return the product with a vector, or a matrix: ``self @ other``. Collective.
+
+        Parameters
+        ----------
+        other
+            What is multiplied: a vector, a matrix of any kind, or an array that is the same on every rank.
+        semiring
+            Of a vector, what takes the place of sums and products: "min_plus", "max_plus", "max_times", "min_times" or
+            "or_and". What is not stored takes no part, and a row that stores nothing makes what is neutral, such as
+            infinity of "min_plus".
+
+        Raises
+        ------
+        InvalidArgumentError
+            If shapes do not fit, or there is no such semiring. On every rank.
+        """
+        return self @ other if semiring is None else _in_semiring(self, other, semiring)
+
+    def assemble(self) -> Assembly:
+        """Return a context manager whose block puts the matrix together of what ranks add. Its end is collective.
+
+        Entering it gives a function ``add(rows, columns, values)``: any rank calls it, as often as it wants, for any
+        rows; the three spread as arrays do. At the end of the block, the matrix stores the sums of what was added, and
+        forgets what it stored before. Where ranks add to the same places as in the block before, in the same order, the
+        matrix keeps its arrays, and values alone are exchanged.
+
+        Raises
+        ------
+        BoundsError, InvalidArgumentError, InvalidTypeError
+            By ``add``, for wrong arguments; then the block's end raises on every rank.
+
+        Examples
+        --------
+        >>> import dtl, numpy as np
+        >>> with dtl.Context() as ctx:
+        ...     stiffness = dtl.sparse.csr_array(ctx, (4, 4))
+        ...     with stiffness.assemble() as add:
+        ...         for left in range(ctx.rank, 3, ctx.size):  # elements between nodes left and left + 1
+        ...             nodes = np.array([left, left + 1])
+        ...             add(nodes[:, None], nodes, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+        ...     diagonal = stiffness.diagonal().gather_to(0)
+        ...     print(diagonal if ctx.is_root else [1.0, 2.0, 2.0, 1.0])
+        [1. 2. 2. 1.]
+        """
+        return Assembly(self._rows, getattr(self, "_structure", None), self._put)
+
+    def _put(self, rows: Rows, structure: Structure) -> None:
+        self._rows, self._structure = rows, structure
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -320,6 +370,32 @@ def _times(matrix: csr_array | csc_array, other: Any) -> Any:
     """Return the product with a vector or a matrix of one column or more, divided as the rows of the product."""
     if isinstance(other, HasRows):
         return csr_array.of(sparse_product(matrix.tocsr().rows, other.tocsr().rows, "matmul"))
+    is_transposed = isinstance(matrix, csc_array)
+    rows = matrix.rows
+    made, part, out = _operands(matrix, other, "matmul", lambda of: np.result_type(rows.dtype, of))
+    (transposed_product if is_transposed else product)(rows.local, rows.ghosts(), part, out)
+    return made
+
+
+@collective
+def _in_semiring(matrix: csr_array, other: Any, name: str) -> Any:
+    """Return the product with a vector in a semiring."""
+    rows = matrix.rows
+    with local_step(rows.context, "dot"):
+        if np.ndim(other) != 1:
+            raise InvalidArgumentError(f"dot: a semiring takes a vector, not {np.shape(other)}")
+        ring, _ = semirings.semiring_of(name, rows.dtype)
+    made, part, out = _operands(
+        matrix, other, f"dot {name}", lambda of: semirings.semiring_of(name, np.result_type(rows.dtype, of))[1]
+    )
+    semirings.product(ring, rows.local, rows.ghosts(), part, out)
+    return made
+
+
+def _operands(
+    matrix: csr_array | csc_array, other: Any, op: str, dtype_of: Callable[[Any], Any]
+) -> tuple[Any, Array, Array]:
+    """Return the container of a product, and this rank's parts of the second factor and of it. Collective."""
     rows, ctx = matrix.rows, matrix.context
     is_transposed = isinstance(matrix, csc_array)
     inner, outer = (rows.begins, rows.column_begins) if is_transposed else (rows.column_begins, rows.begins)
@@ -330,15 +406,14 @@ def _times(matrix: csr_array | csc_array, other: Any) -> Any:
                 f"matmul: shapes {matrix.shape} and {given.shape} not aligned: {matrix.shape[1]} (dim 1) != "
                 f"{given.shape[0] if given.ndim else 1} (dim 0)"
             )
-        dtype = np.result_type(rows.dtype, making.checked_dtype(given.dtype))
+        dtype = dtype_of(making.checked_dtype(given.dtype))
     kind: Any = DistributedVector if given.ndim == 1 else DistributedTensor
     what = f"a container of {given.dtype}" if given is other else f"an array, elements {fingerprint(given)}"
-    words = f"matmul {rows.text()}{'.T' * is_transposed} with {what}"
+    words = f"{op} {rows.text()}{'.T' * is_transposed} with {what}"
     shape = (int(outer[-1]), *given.shape[1:])
     made = created(kind, ctx, shape, dtype, division.division_of(outer), words=words)
     part = np.ascontiguousarray(_part(kind, given, inner, ctx, words), dtype)
-    (transposed_product if is_transposed else product)(rows.local, rows.ghosts(), part, made.local_view())
-    return made
+    return made, part, made.local_view()
 
 
 def _part(kind: Any, given: Any, begins: Array, ctx: Context, words: str) -> Array:

@@ -157,7 +157,7 @@ class Operators(HasRows):
 
     def conj(self: Made) -> Made:
         """Return the matrix with conjugated elements. Collective."""
-        return self._changed("conj", lambda data: data.conj())
+        return self._changed("conj", lambda data: np.array(data.conj()))
 
     def copy(self: Made) -> Made:
         """Return a matrix of its own that stores the same. Collective."""

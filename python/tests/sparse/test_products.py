@@ -82,3 +82,35 @@ def test_what_does_not_fit_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: matrix.T @ np.ones(4), ARGUMENT, None, "(4, 3)")
     refused(lambda: matrix @ np.ones((4, 2, 2)), ARGUMENT, None, "(4, 2, 2)")
     refused(lambda: matrix @ 3.0, ARGUMENT, None, "aligned")
+
+
+SEMIRINGS: dict[str, Any] = {
+    "min_plus": (np.minimum, np.add, np.inf),
+    "max_plus": (np.maximum, np.add, -np.inf),
+    "max_times": (np.maximum, np.multiply, -np.inf),
+    "min_times": (np.minimum, np.multiply, np.inf),
+    "or_and": (np.logical_or, np.logical_and, False),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", SEMIRINGS)
+def test_semirings(ctx: dtl.Context, name: str, shape: tuple[int, int]) -> None:
+    add, multiply, nothing = SEMIRINGS[name]
+    a, x = drawn(shape), values(shape[1])
+    want = np.full(shape[0], nothing, bool if name == "or_and" else float)
+    for i in range(shape[0]):
+        for k in range(a.indptr[i], a.indptr[i + 1]):
+            want[i] = add(want[i], multiply(a.data[k], x[a.indices[k]]))
+    matrix = dtl.sparse.csr_array(ctx, a, partition="nnz")
+    same(matrix.dot(x, semiring=name), want)
+    same(matrix.dot(divided(ctx, x, "cyclic"), semiring=name), want)
+
+
+def test_semirings_that_there_are_not(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, np.eye(3))
+    refused(lambda: matrix.dot(np.ones(3), semiring="plus_min"), ARGUMENT, None, "'plus_min'", "'min_plus'")
+    refused(lambda: matrix.dot(np.ones((3, 1)), semiring="min_plus"), ARGUMENT, None, "(3, 1)")
+    refused(lambda: matrix.dot(np.ones(3) * 1j, semiring="min_plus"), ARGUMENT, None, "complex128 has no order")
+    whole = dtl.sparse.csr_array(ctx, np.eye(3, dtype=np.int32))
+    same(whole.dot(np.arange(3, dtype=np.int32), semiring="min_plus"), np.array([1, 2, 3], np.int32))
