@@ -19,20 +19,20 @@ WITHOUT = {
     "Table.__contains__", "Table.__delitem__", "Table.__iter__", "Table.__len__", "Table.items", "Table.keys",
     "ChoosingMethods.copy", "ColumnsMethods.close",
     "ColumnWise.isna", "ColumnWise.notna", "ColumnWise.abs", "ColumnRowMethods.explode",
-    "ColumnWise.cumsum", "ColumnWise.cumprod", "ColumnWise.cummin", "ColumnWise.cummax",
     "ValueMethods.copy", "ValueMethods.idxmax", "ValueMethods.idxmin",
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
-    "ColumnRowMethods.cumsum", "ColumnRowMethods.cumprod", "ColumnRowMethods.cummin",
-    "ColumnRowMethods.cummax", "Resampler.__init__", "Resampler.__getitem__",
+    "Resampler.__init__", "Resampler.__getitem__",
     "Resampler.size", "Windows.__init__", "Rolling.__init__", "Expanding.__init__",
     "Expanding.sum", "Expanding.mean", "Expanding.min", "Expanding.max", "Expanding.count",
     "ValueMethods.interpolate", "ColumnWise.interpolate", "Rolling.sum", "Rolling.mean",
     "Rolling.min", "Rolling.max",
     "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
     "GroupMethods.count", "GroupMethods.nunique",
-    "ColumnGroupBy.__init__", "GroupRowMethods.cumsum", "GroupRowMethods.cumprod", "GroupRowMethods.cummin",
-    "GroupRowMethods.cummax",
+    "ColumnGroupBy.__init__",
 }  # fmt: skip
+
+
+_RUNNING = ("cumsum", "cumprod", "cummin", "cummax")
 
 
 def table_of(ctx: dtl.Context) -> Any:
@@ -60,6 +60,7 @@ def _group_methods(groups: Any) -> Rows:
     of_rows: dict[str, dict[str, Any]] = {
         **{name: {"n": 1} for name in ("head", "tail")},
         "nth": {"n": 1, "dropna": "any"},
+        **{name: {"skipna": False} for name in _RUNNING},
         **{name: {"ascending": True} for name in ("cumcount", "ngroup")},
         **{name: {"periods": 1} for name in ("diff", "pct_change")},
         **{name: {"limit": 1} for name in ("ffill", "bfill")},
@@ -91,6 +92,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     skips = {"skipna": True}
     numbers = t[["v", "n"]] if isinstance(t, dtl.Table) else t
     of_all = {"numeric_only": True, **skips}
+    ranking = {"method": "dense", "ascending": False, "na_option": "top", "pct": True}
     counting = {"normalize": False, "sort": True, "ascending": False, "dropna": True}
     return {
         "Column.__getitem__": (v._filter, {"mask": [True, False, True]}),
@@ -114,11 +116,13 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnWise.mask": (numbers.mask, {"condition": v.isna(), "other": 1}),
         "ColumnWise.replace": (numbers.replace, {"to_replace": [1], "value": [2]}),
         "ColumnWise.map": (numbers.map, {"f": {1: 2}}),
-        "ColumnWise.apply": (numbers.apply, {"f": len, "axis": 1}),
+        "ColumnWise.apply": (numbers.apply, {"f": lambda row, more: len(row) + more, "axis": 1, "args": (1,)}),
         **{f"ColumnWise.{name}": (getattr(numbers, name), {"limit": 1}) for name in ("ffill", "bfill")},
         **{f"ColumnWise.{name}": (getattr(numbers, name), {"periods": 1}) for name in ("diff", "pct_change")},
         "ColumnWise.shift": (numbers.shift, {"periods": 1, "fill_value": 2}),
-        "ColumnWise.rank": (numbers.rank, {"method": "dense", "ascending": False}),
+        "ColumnWise.rank": (numbers.rank, {"numeric_only": True, **ranking}),
+        **{f"ColumnWise.{name}": (getattr(numbers, name), of_all) for name in _RUNNING},
+        **{f"ColumnRowMethods.{name}": (getattr(v, name), skips) for name in _RUNNING},
         "ColumnWise.nunique": (numbers.nunique, {"dropna": True}),
         "ChoosingMethods.query": (t.query, {"expr": "n > @least", "local_dict": {"least": 1}}),
         "ChoosingMethods.eval": (t.eval, {"expr": "n * @factor", "local_dict": {"factor": 2}}),
@@ -130,7 +134,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ValueMethods.where": (v.where, {"condition": v.isna(), "other": 1.0}),
         "ValueMethods.mask": (v.mask, {"condition": v.isna(), "other": 1.0}),
         "ValueMethods.map": (v.map, {"f": {1.0: 2.0}}),
-        "ValueMethods.apply": (v.apply, {"f": {1.0: 2.0}}),
+        "ValueMethods.apply": (v.apply, {"f": lambda value, more: value + more, "args": (1,)}),
         "ValueMethods.replace": (v.replace, {"to_replace": [1.0], "value": [0.5]}),
         "ValueMethods.ffill": (v.ffill, {"limit": 1}),
         "ValueMethods.bfill": (v.bfill, {"limit": 1}),
@@ -218,7 +222,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Table.to_pandas": (t.to_pandas, {"root": 0}),
         "ColumnRowMethods.sort_values": (v.sort_values, {"ascending": True, "na_position": "last"}),
         "ColumnRowMethods.value_counts": (v.value_counts, counting),
-        "ColumnRowMethods.rank": (v.rank, {"method": "min", "ascending": True}),
+        "ColumnRowMethods.rank": (v.rank, ranking),
         "RowMethods.sort_values": (t.sort_values, {"by": ["n"], "ascending": [True], "na_position": "last"}),
         "RowMethods.nlargest": (t.nlargest, {"n": 2, "by": "n"}),
         "RowMethods.nsmallest": (t.nsmallest, {"n": 2, "by": "n"}),
@@ -273,14 +277,13 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "RowMethods.explode": (_listed(t).explode, {"column": ["l"]}),
         **_group_methods(t.group_by("n")["v"]),
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),
-        "ColumnGroupBy.transform": (t.group_by("n")["v"].transform, {"how": "sum"}),
         "GroupRowMethods.shift": (t.group_by("n")["v"].shift, {"periods": 1, "fill_value": 0.5}),
         "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
         "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
-        "GroupRowMethods.rank": (t.group_by("n")["v"].rank, {"method": "min", "ascending": True}),
+        "GroupRowMethods.rank": (t.group_by("n")["v"].rank, ranking),
         "GroupRowMethods.filter": (t.group_by("n").filter, {"function": _some_rows}),
         "GroupRowMethods.apply": (t.group_by("n").apply, {"function": len}),
-        "TableGroupBy.transform": (t.group_by("n")[["v"]].transform, {"how": "sum"}),
+        "GroupRowMethods.transform": (t.group_by("n")[["v"]].transform, {"how": "sum"}),
         "TableGroupBy.agg": (t.group_by("n").agg, {"how": {"v": "sum"}}),
     }
 

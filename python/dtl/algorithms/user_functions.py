@@ -48,6 +48,25 @@ def check_function(name: str, f: Any, library: Any = None) -> None:
     check_library(library)
 
 
+def with_options(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return a function of one argument, given one that gets further ones, of which plain ones become its name.
+
+    Ranks compare functions by their names.
+    """
+    if not isinstance(args, (tuple, list)):
+        raise InvalidTypeError(f"args must be a tuple of further arguments, not {args!r:.60}")
+    if not (args or kwargs) or not callable(f):
+        return f
+
+    def called(value: Any) -> Any:
+        return f(value, *args, **kwargs)
+
+    known = {**{str(number): each for number, each in enumerate(args)}, **kwargs}
+    words = [f"{name}={each!r}" for name, each in known.items() if isinstance(each, (int, float, str, np.generic))]
+    called.__name__ = f"{getattr(f, '__name__', type(f).__name__)}({', '.join(words)})"
+    return called
+
+
 def named(f: Callable[..., Any]) -> str:
     """Return the name by which ranks find out whether they pass the same function: a ufunc's; "" of all others."""
     return f"np.{f.__name__}" if isinstance(f, np.ufunc) else ""

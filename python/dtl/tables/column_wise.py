@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Callable, TypeVar
 
+from ..algorithms.user_functions import with_options
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step, on_context
 from . import across, mapping, moves, places, reductions
@@ -147,7 +148,7 @@ class ColumnWise(HasRows):
         return self._by_name(names, lambda one: places.place_of_extreme(one, "min"))
 
     @collective
-    def agg(self, how: Any) -> dict[str, Any]:
+    def agg(self, how: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what each column is reduced to. Collective.
 
         Parameters
@@ -155,6 +156,8 @@ class ColumnWise(HasRows):
         how
             The name of a method of columns, such as "sum", or a function of a column; a list of them; or a mapping of
             names of columns to these.
+        **kwargs
+            What each of them gets beside the column, such as ``ddof=0``.
 
         Returns
         -------
@@ -174,7 +177,7 @@ class ColumnWise(HasRows):
             column_names(self.rows, "agg", list(given))
             words = ", ".join(f"{name!r} {_worded(kind, each)}" for name, each in given.items())
         agree(self.rows.context, "agg", words)
-        return self._by_name(list(given), lambda one: _aggregated(as_column(one), given[one.names[0]]))
+        return self._by_name(list(given), lambda one: _aggregated(as_column(one), given[one.names[0]], kwargs))
 
     def _names(self, op: str, numeric_only: Any) -> list[str]:
         """Return the columns that are reduced."""
@@ -200,9 +203,11 @@ class ColumnWise(HasRows):
 
     # ---- Values ----
 
-    def _each(self: T, f: Callable[[Any], Any]) -> T:
-        """Return a table with a function of each column."""
-        made = self._by_name(self.rows.names, lambda one: f(as_column(one)).rows.local.column(0))
+    def _each(self: T, f: Callable[[Any], Any], names: list[str] | None = None) -> T:
+        """Return a table with a function of each column, or of some."""
+        made = self._by_name(
+            self.rows.names if names is None else names, lambda one: f(as_column(one)).rows.local.column(0)
+        )
         table: T = as_table(self.rows.like(arrow().table(made)))
         return table
 
@@ -319,9 +324,21 @@ class ColumnWise(HasRows):
         return self._each(lambda column: column.map(f))
 
     @collective
-    def rank(self: T, *, method: str = "average", ascending: bool = True) -> T:
-        """Return the place of each value among those of its column. Collective. See :meth:`Column.rank`."""
-        return self._each(lambda column: column.rank(method=method, ascending=ascending))
+    def rank(
+        self: T,
+        *,
+        method: str = "average",
+        numeric_only: bool = False,
+        na_option: str = "keep",
+        ascending: bool = True,
+        pct: bool = False,
+    ) -> T:
+        """Return the place of each value among those of its column. Collective. See :meth:`Column.rank`.
+
+        With numeric_only=True, columns that are not of numbers are left out.
+        """
+        options = {"method": method, "na_option": na_option, "ascending": ascending, "pct": pct}
+        return self._each(lambda column: column.rank(**options), self._names("rank", numeric_only))
 
     @collective
     def ffill(self: T, limit: int | None = None) -> T:
@@ -354,27 +371,27 @@ class ColumnWise(HasRows):
         return self._each(lambda column: column.pct_change(periods))
 
     @collective
-    def cumsum(self: T) -> T:
-        """Return the running sums. Collective. See :meth:`Column.cumsum`."""
-        return self._each(lambda column: column.cumsum())
+    def cumsum(self: T, *, skipna: bool = True, numeric_only: bool = False) -> T:
+        """Return the running sums, of columns of numbers or all. Collective. See :meth:`Column.cumsum`."""
+        return self._each(lambda column: column.cumsum(skipna=skipna), self._names("cumsum", numeric_only))
 
     @collective
-    def cumprod(self: T) -> T:
-        """Return the running products. Collective. See :meth:`Column.cumsum`."""
-        return self._each(lambda column: column.cumprod())
+    def cumprod(self: T, *, skipna: bool = True, numeric_only: bool = False) -> T:
+        """Return the running products, of columns of numbers or all. Collective. See :meth:`Column.cumsum`."""
+        return self._each(lambda column: column.cumprod(skipna=skipna), self._names("cumprod", numeric_only))
 
     @collective
-    def cummin(self: T) -> T:
-        """Return the smallest values so far. Collective. See :meth:`Column.cumsum`."""
-        return self._each(lambda column: column.cummin())
+    def cummin(self: T, *, skipna: bool = True, numeric_only: bool = False) -> T:
+        """Return the smallest values so far, of columns of numbers or all. Collective. See :meth:`Column.cumsum`."""
+        return self._each(lambda column: column.cummin(skipna=skipna), self._names("cummin", numeric_only))
 
     @collective
-    def cummax(self: T) -> T:
-        """Return the largest values so far. Collective. See :meth:`Column.cumsum`."""
-        return self._each(lambda column: column.cummax())
+    def cummax(self: T, *, skipna: bool = True, numeric_only: bool = False) -> T:
+        """Return the largest values so far, of columns of numbers or all. Collective. See :meth:`Column.cumsum`."""
+        return self._each(lambda column: column.cummax(skipna=skipna), self._names("cummax", numeric_only))
 
     @collective
-    def apply(self, f: Any, axis: Any = 0) -> Any:
+    def apply(self, f: Any, axis: Any = 0, args: Any = (), **kwargs: Any) -> Any:
         """Return a function of each column, or of each row. Collective.
 
         Parameters
@@ -384,6 +401,8 @@ class ColumnWise(HasRows):
             None.
         axis
             0 or 1.
+        args, **kwargs
+            What the function gets beside it.
 
         Returns
         -------
@@ -400,6 +419,7 @@ class ColumnWise(HasRows):
         -----
         With axis 1, Python computes each row by itself, which takes some microseconds: functions of columns are faster.
         """
+        f = with_options(f, args, kwargs)
         if axis in (1, "columns"):
             return self._of_rows(f)
         if axis not in (0, "index", "rows") or not callable(f):
@@ -444,13 +464,11 @@ def _worded(kind: Any, how: Any) -> str:
     return f"{words}"
 
 
-def _aggregated(column: Any, how: Any) -> Any:
+def _aggregated(column: Any, how: Any, options: dict[str, Any]) -> Any:
     """Return what a column is reduced to by a method, a function, or each of a list."""
     if isinstance(how, (list, tuple)):
         return {
-            each if isinstance(each, str) else getattr(each, "__name__", repr(each)): _aggregated(column, each)
+            each if isinstance(each, str) else getattr(each, "__name__", repr(each)): _aggregated(column, each, options)
             for each in how
         }
-    if callable(how):
-        return how(column)
-    return getattr(column, how)()
+    return how(column, **options) if callable(how) else getattr(column, how)(**options)

@@ -18,6 +18,7 @@ from .gather import kept
 from .group_rows import spread
 from .local_groups import LocalGroups, expect_values
 from .making import settled
+from .mapping import common_type
 from .moves import TableCall, in_words
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors
@@ -55,10 +56,12 @@ class GroupFrames:
         expect_values(rows.context, self.local, names)
         answer = int(op == "filter")  # of each group, which is a bit and its share of a message
         self.owners = Owners(rows.context, self._op, self.local.keys, arrow().table({}), answer)
-        route = self.owners.routed(self.local.places())
+        self.route = route = self.owners.routed(self.local.places())
         there = route.there(arrow().table({each: self.local.column(each) for each in names}))
         with local_step(rows.context, op), arrows_errors(op):
-            self._frame = there.take(arrow().array(in_order(route.groups.of_row, route.groups.width))).to_pandas()
+            #: Which row each of the frames' rows is of those that have arrived.
+            self.order = in_order(route.groups.of_row, route.groups.width)
+            self._frame = there.take(arrow().array(self.order)).to_pandas()
             self._ends = np.cumsum(route.groups.sizes())
 
     def called(self, function: Callable[[Any], Any]) -> list[Any]:
@@ -95,6 +98,37 @@ def filtered(rows: Rows, keys: list[str], dropna: bool, columns: list[str] | str
         chosen = spread(groups.local, told.take(arrow().array(groups.local.places()))).column(0)
         local = kept(rows.local, chosen.fill_null(False).to_numpy())
     return Rows.made(rows.context, local)
+
+
+def transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], function: Any) -> Any:
+    """Return a table of pyarrow of what a function makes of each column of each group, for each row. Collective."""
+    ctx, op = rows.context, "transform"
+    groups = GroupFrames(rows, op, keys, dropna, columns, function)
+    found = groups.called(lambda frame: {name: _as_many(function(frame[name]), len(frame)) for name in columns})
+    with local_step(ctx, op), arrows_errors(op):
+        pd, back = _pandas(op), np.empty(len(groups.order), np.int64)
+        back[groups.order] = np.arange(len(back))
+        made = {}
+        for name in columns:
+            parts = [pd.Series(each[name]) for each in found]
+            whole = pd.concat(parts, ignore_index=True) if parts else None
+            made[name] = arrow().array(whole, from_pandas=True) if parts else arrow().nulls(0)
+    for name in columns:
+        kind = common_type(ctx, op, name, [made[name].type])
+        with local_step(ctx, op), arrows_errors(op):
+            made[name] = made[name].cast(kind).take(arrow().array(back))
+    arrived = groups.route.back(arrow().table(made))
+    with local_step(ctx, op):
+        return normalized(spread(groups.local, arrived))
+
+
+def _as_many(found: Any, count: int) -> Any:
+    """Return the values that a function has returned for so many rows: as many, or one, which is repeated."""
+    if np.ndim(found) == 0:
+        return [found] * count
+    if len(found) != count:
+        raise InvalidTypeError(f"the function returns {len(found)} values for a group of {count} rows")
+    return np.asarray(found) if not hasattr(found, "dtype") else found
 
 
 def applied(rows: Rows, keys: list[str], dropna: bool, columns: list[str] | str, function: Any) -> Rows:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._native.arguments import flag, integer
-from ..exceptions import InvalidArgumentError
+from ..algorithms.user_functions import with_options
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from .aggregates import fraction_of, interpolation_of
+from .aggregates import aggregate, fraction_of, interpolation_of
 from .gather import taken
 from .rows import Rows, arrow, as_table
 
@@ -31,6 +32,13 @@ class GroupMethods:
 
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
         raise NotImplementedError
+
+    def _with_options(self, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what ``agg`` makes by a name or function with options. Collective."""
+        if callable(how):
+            groups: Any = self
+            return groups.agg(with_options(how, args, kwargs))
+        return getattr(self, method_of(how))(*args, **kwargs)
 
     @collective
     def sum(self, *, skipna: bool = True, min_count: int = 0, numeric_only: bool = False) -> Any:
@@ -165,6 +173,16 @@ class GroupMethods:
     def all(self, *, skipna: bool = True) -> Any:
         """Return whether all values of each group are true. With skipna=False, null decides if all are. Collective."""
         return self._aggregate("all", **_options(skipna))
+
+
+def method_of(how: Any) -> str:
+    """Return the name of an aggregate that is a method, and has options."""
+    if not isinstance(how, str):
+        raise InvalidTypeError(f"options are of one aggregate or function, not of {type(how).__name__}")
+    name = aggregate("", how).name
+    if name != how or not hasattr(GroupMethods, how):
+        raise InvalidArgumentError(f"{how} has no options")
+    return name
 
 
 def _in_turn(rows: Rows, keys: list[str], name: str, values: list[float]) -> Rows:

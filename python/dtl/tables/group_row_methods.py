@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.arguments import flag, integer
+from ..algorithms.user_functions import with_options
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from . import elementwise, group_frames, group_rows, selection, within_groups
@@ -56,10 +57,15 @@ class GroupRowMethods:
         raise NotImplementedError
 
     @collective
-    def cumsum(self) -> Any:
-        """Return the sum of each value and those before it in its group; null stays null. Collective.
+    def cumsum(self, *, skipna: bool = True) -> Any:
+        """Return the sum of each value and those before it in its group. Collective.
 
         Sums are of the types of ``agg``'s.
+
+        Parameters
+        ----------
+        skipna
+            Whether null is left out, and stays null. Otherwise, all values behind it in its group are null.
 
         Examples
         --------
@@ -69,27 +75,30 @@ class GroupRowMethods:
         ...     print(table.group_by("shop")["price"].cumsum().to_arrow().to_pylist())
         [5, 3, 6]
         """
-        return self._accumulated("cumsum")
+        return self._accumulated("cumsum", skipna)
 
     @collective
-    def cumprod(self) -> Any:
-        """Return the product of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cumprod")
+    def cumprod(self, *, skipna: bool = True) -> Any:
+        """Return the product of each value and those before it in its group. Collective. As :meth:`cumsum`."""
+        return self._accumulated("cumprod", skipna)
 
     @collective
-    def cummin(self) -> Any:
-        """Return the least of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cummin")
+    def cummin(self, *, skipna: bool = True) -> Any:
+        """Return the least of each value and those before it in its group. Collective. As :meth:`cumsum`."""
+        return self._accumulated("cummin", skipna)
 
     @collective
-    def cummax(self) -> Any:
-        """Return the greatest of each value and those before it in its group; null stays null. Collective."""
-        return self._accumulated("cummax")
+    def cummax(self, *, skipna: bool = True) -> Any:
+        """Return the greatest of each value and those before it in its group. Collective. As :meth:`cumsum`."""
+        return self._accumulated("cummax", skipna)
 
-    def _accumulated(self, op: str) -> Any:
+    def _accumulated(self, op: str, skipna: Any) -> Any:
+        skips = bool(flag("skipna", skipna))
         for name in self._columns:
             within_groups.check_accumulated(op, name, self._rows.schema.field(name).type)
-        return self._of_values(op, "", lambda groups, column: within_groups.accumulated(op, groups, column))
+        return self._of_values(
+            op, f"skipna {skips}", lambda groups, column: within_groups.accumulated(op, groups, column, skips)
+        )
 
     @collective
     def cumcount(self, *, ascending: bool = True) -> Any:
@@ -214,8 +223,10 @@ class GroupRowMethods:
         return self._shaped(rows.like(arrow().table(filled)))
 
     @collective
-    def rank(self, *, method: str = "average", ascending: bool = True) -> Any:
-        """Return the place of each value among those of its group, from 1, as float64; null of null. Collective.
+    def rank(
+        self, *, method: str = "average", ascending: bool = True, na_option: str = "keep", pct: bool = False
+    ) -> Any:
+        """Return the place of each value among those of its group, from 1, as float64. Collective.
 
         Parameters
         ----------
@@ -224,11 +235,16 @@ class GroupRowMethods:
             other in the order of their rows (``"first"``), or one for all, with the next behind it (``"dense"``).
         ascending
             Whether the least value is the first.
+        na_option
+            Which place null has: none, which is null (``"keep"``), or the first (``"top"``) or last ones (``"bottom"``)
+            in either direction.
+        pct
+            Whether there is the share of all that have a place in its place.
 
         Raises
         ------
         InvalidArgumentError
-            If method is none of these.
+            If method or na_option is none of these.
         InvalidTypeError
             If the column is of lists or structs.
 
@@ -240,15 +256,12 @@ class GroupRowMethods:
         ...     print(table.group_by("shop")["price"].rank().to_arrow().to_pylist())
         [2.0, 1.0, 1.0]
         """
-        if method not in within_groups.METHODS:
-            raise InvalidArgumentError(f"method must be one of {', '.join(within_groups.METHODS)}, not {method!r}")
-        up = bool(flag("ascending", ascending))
+        how = within_groups.ranks_of(method, ascending, na_option, pct)
         for name in self._columns:
             kind = self._rows.schema.field(name).type
             if is_nested(kind):
                 raise InvalidTypeError(f"the column {name!r} of {kind} has no rank")
-        words = f"{method}, {'up' if up else 'down'}"
-        return self._of_values("rank", words, lambda groups, column: within_groups.ranked(groups, column, method, up))
+        return self._of_values("rank", f"{how}", lambda groups, column: within_groups.ranked(groups, column, how))
 
     @collective
     def diff(self, periods: int = 1) -> Any:
@@ -359,7 +372,7 @@ class GroupRowMethods:
         return self._of_chosen(group_frames.filtered(self._rows, self._keys, self._dropna, columns, function))
 
     @collective
-    def apply(self, function: Callable[[Any], Any]) -> Any:
+    def apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return a table of what a function makes of each group. Collective.
 
         Parameters
@@ -368,6 +381,8 @@ class GroupRowMethods:
             It gets the rows of a group, without the keys, as a ``pandas.DataFrame``, or the values of a column as a
             ``pandas.Series``, on the rank that owns the group. It returns a value, a dict or Series of values by
             their names, or a DataFrame; the same of these for each group.
+        *args, **kwargs
+            What the function gets beside it.
 
         Returns
         -------
@@ -401,7 +416,52 @@ class GroupRowMethods:
         if not self._columns:
             raise InvalidArgumentError("the table has no column beside its keys")
         columns = self._columns[0] if self._of_one else self._columns
-        return as_table(group_frames.applied(self._rows, self._keys, self._dropna, columns, function))
+        return as_table(
+            group_frames.applied(self._rows, self._keys, self._dropna, columns, with_options(function, args, kwargs))
+        )
+
+    @collective
+    def transform(self, how: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return an aggregate of each row's group, or what a function makes of its rows, for each row. Collective.
+
+        Parameters
+        ----------
+        how
+            The name of an aggregate, as of :meth:`TableGroupBy.agg`; that of a method that has a value for each row,
+            such as ``"cumsum"``; or a function. It gets the values of a group as a ``pandas.Series``, nulls among them,
+            on the rank that owns the group, and returns one value, or one for each of these.
+        *args, **kwargs
+            Options of the method, such as ``ddof=0``, or what the function gets beside the values.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError, OverflowError, CommunicationError, CollectiveMismatchError
+            As of :meth:`TableGroupBy.agg`. Also if the function returns another number of values.
+        BackendUnavailableError
+            If how is a function, and pandas is missing: ``pip install pandas``.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     prices = table.group_by("shop")["price"]
+        ...     print(prices.transform("max").to_list(), prices.transform(lambda each: each - each.mean()).to_list())
+        [5, 3, 5] [2.0, 0.0, -2.0]
+        """
+        if isinstance(how, str) and how in OF_ROWS:
+            return getattr(self, how)(*args, **kwargs)
+        if not self._columns:
+            raise InvalidArgumentError("the table has no column beside its keys")
+        if callable(how):
+            function = with_options(how, args, kwargs)
+            found = group_frames.transformed(self._rows, self._keys, self._dropna, self._columns, function)
+            return self._shaped(self._rows.like(found))
+        return self._spread(how, args, kwargs)
+
+    def _spread(self, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return an aggregate of each row's group for each row. Collective."""
+        raise NotImplementedError
 
     def _of_values(self, op: str, words: str, made: Callable[[Groups, Any], Any]) -> Any:
         """Return what is made of the values of whole groups for each row, of each column. Collective."""

@@ -17,8 +17,8 @@ from . import group_extremes, group_rows
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .arrow_types import is_decimal, is_number
 from .folds import Groups
-from .group_methods import GroupMethods
-from .group_row_methods import OF_ROWS, GroupRowMethods
+from .group_methods import GroupMethods, method_of
+from .group_row_methods import GroupRowMethods
 from .group_values import GroupValues, called, of_function
 from .groups_in_pieces import aggregated_in_pieces
 from .local_groups import LocalGroups, check_keys, expect_values
@@ -59,7 +59,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         return f"<dtl.TableGroupBy of {self._rows.total} rows by {', '.join(self._keys)}>"
 
     @collective
-    def agg(self, how: Any = None, **named: Any) -> Any:
+    def agg(self, how: Any = None, *args: Any, **named: Any) -> Any:
         """Return a table with a row for each group: its keys, and aggregates of its other columns. Collective.
 
         Parameters
@@ -71,6 +71,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         **named
             Results by their names, each as the pair of a column and an aggregate: ``total=("x", "sum")``; or of two
             columns and what is made of both: ``r=(("x", "y"), "corr")``.
+        *args, **named
+            If how is one name or function, its options, such as ``agg("std", ddof=0)``, or what the function gets
+            beside the values.
 
         Returns
         -------
@@ -127,6 +130,8 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         {'shop': ['a', 'b'], 'price_sum': [3, 6], 'price_mean': [3.0, 3.0]}
         {'shop': ['a', 'b'], 'dearest': [3, 5]}
         """
+        if args or (named and (isinstance(how, str) or callable(how))):
+            return self._with_options(how, args, named)
         wanted, words = aggregates_of(self._rows, self._keys, how, named)
         return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
 
@@ -149,15 +154,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
         return _aggregate_of(self._rows, self._keys, self._dropna, self._columns, name, numeric_only, options)
 
-    @collective
-    def transform(self, how: Any) -> Any:
-        """Return an aggregate of each row's group, of each column that is no key. Collective.
-
-        As :meth:`ColumnGroupBy.transform`.
-        """
-        if isinstance(how, str) and how in OF_ROWS:
-            return getattr(self, how)()
-        return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
+    def _spread(self, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        wanted = spread_aggregates(self._rows, self._columns, how, args, kwargs)
+        return self._shaped(_transformed(self._rows, self._keys, self._dropna, wanted))
 
     @property
     def _columns(self) -> list[str]:
@@ -270,18 +269,33 @@ def _columns_of(keys: list[str], wanted: dict[str, Aggregate]) -> list[str]:
     return list(dict.fromkeys([*keys, *(name for each in wanted.values() for name in each.columns)]))
 
 
-def _transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], how: Any) -> Rows:
-    """Return an aggregate of each row's group, of each of some columns. Collective."""
-    if not columns:
-        raise InvalidArgumentError("the table has no column beside its keys")
+class _Options(GroupMethods):
+    """What the methods of aggregates, called with their options, ask for."""
+
+    def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
+        if isinstance(options.get("quantile"), list):
+            raise InvalidArgumentError("transform has one value for each row, and so one q, not a list of them")
+        return name, numeric_only, options
+
+
+def spread_aggregates(rows: Rows, columns: list[str], how: Any, args: Any, kwargs: Any) -> dict[str, Aggregate]:
+    """Return the aggregates by a name, with options, of each of some columns."""
+    if args or kwargs:
+        name, numeric_only, options = getattr(_Options(), method_of(how))(*args, **kwargs)
+        return of_columns(rows, columns, name, numeric_only, options)[0]
     wanted = {name: aggregate(name, how) for name in columns}
     for each in wanted.values():
         check(each, rows.schema)
+    return wanted
+
+
+def _transformed(rows: Rows, keys: list[str], dropna: bool, wanted: dict[str, Aggregate]) -> Rows:
+    """Return an aggregate of each row's group, of each of some columns. Collective."""
     op, words = "transform", ", ".join(each.words for each in wanted.values())
     local, owners, made = _computed(rows, op, keys, dropna, wanted, words)
     told = owners.told(arrow().table(made))
     with local_step(rows.context, op):
-        return rows.like(group_rows.spread(local, told.take(arrow().array(local.places())).select(columns)))
+        return rows.like(group_rows.spread(local, told.take(arrow().array(local.places())).select(list(wanted))))
 
 
 def is_numeric(kind: Any) -> bool:
@@ -317,43 +331,23 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         return f"<dtl.ColumnGroupBy of {self._name} by {', '.join(self._keys)}>"
 
     @collective
-    def agg(self, how: Any) -> Any:
+    def agg(self, how: Any = None, *args: Any, **named: Any) -> Any:
         """Return a table with the keys, and an aggregate or a list of aggregates of the column. Collective.
 
-        As :meth:`TableGroupBy.agg` of the column alone.
+        As :meth:`TableGroupBy.agg` of the column alone, whose name is left out: ``agg(total="sum")``.
         """
-        wanted, words = aggregates_of(self._rows, self._keys, {self._name: how}, {})
+        if args or (named and how is not None):
+            return self._with_options(how, args, named)
+        of_one = {name: (self._name, each) for name, each in named.items()}
+        wanted, words = aggregates_of(self._rows, self._keys, how if how is None else {self._name: how}, of_one)
         return as_table(aggregated(self._rows, "agg", self._keys, self._dropna, wanted, words))
 
     def _aggregate(self, name: str, numeric_only: Any = False, **options: Any) -> Any:
         return _aggregate_of(self._rows, self._keys, self._dropna, [self._name], name, numeric_only, options)
 
-    @collective
-    def transform(self, how: Any) -> Any:
-        """Return an aggregate of each row's group. Collective.
-
-        Parameters
-        ----------
-        how
-            The name of an aggregate, or a function, as of :meth:`TableGroupBy.agg`; or that of a method that has a
-            value for each row, such as ``"cumsum"``.
-
-        Raises
-        ------
-        InvalidArgumentError, InvalidTypeError, OverflowError, CommunicationError, CollectiveMismatchError
-            As of :meth:`TableGroupBy.agg`.
-
-        Examples
-        --------
-        >>> import dtl
-        >>> with dtl.Context() as ctx:
-        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
-        ...     print(table.group_by("shop")["price"].transform("max").to_arrow().to_pylist())
-        [5, 3, 5]
-        """
-        if isinstance(how, str) and how in OF_ROWS:
-            return getattr(self, how)()
-        return self._shaped(_transformed(self._rows, self._keys, self._dropna, self._columns, how))
+    def _spread(self, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        wanted = spread_aggregates(self._rows, self._columns, how, args, kwargs)
+        return self._shaped(_transformed(self._rows, self._keys, self._dropna, wanted))
 
     @property
     def _columns(self) -> list[str]:

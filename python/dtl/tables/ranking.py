@@ -7,35 +7,43 @@ from typing import Any
 import numpy as np
 
 from ..comm.objects import allgather_object
-from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import local_step
+from ..exceptions import InvalidTypeError
+from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .exchange import balanced
 from .grouping import aggregated
 from .joining import keys_of, merged
 from .ordering import Order, sorted_rows
 from .rows import Rows, arrow
-from .within_groups import METHODS
+from .within_groups import Ranks
 
 #: The columns of values, of the numbers of their rows, and of their places.
 _VALUE, _ROW, _PLACE = "value", "row", "place"
 
 
-def ranked(rows: Rows, op: str, method: Any, ascending: bool) -> Rows:
-    """Return the place of each value among all, from 1, as float64; null of null. Collective."""
-    pa, kind = arrow(), rows.schema.types[0]
-    with local_step(rows.context, op):
-        if method not in METHODS:
-            raise InvalidArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+def ranked(rows: Rows, op: str, how: Ranks) -> Rows:
+    """Return the place of each value among all, from 1, as float64. Collective."""
+    agree(rows.context, op, f"{how}")
+    ctx, pa, kind = rows.context, arrow(), rows.schema.types[0]
+    with local_step(ctx, op):
         if pa.types.is_nested(kind):
             raise InvalidTypeError(f"the column {rows.names[0]!r} of {kind} has no rank")
     values = rows.like(rows.local.rename_columns([_VALUE]))
-    if method == "first":
-        found = _one_after_the_other(values, op, ascending)
+    known = -1
+    if how.method == "first":
+        found = _one_after_the_other(values, op, how.ascending)
     else:
-        places = _of_values(values, op, method, ascending)
+        places = _of_values(values, op, how.method, how.ascending)
+        known = places.total
         keys = keys_of(values, places, [_VALUE], None, None)
         found = merged(values, places, keys, "left", ("_x", "_y"), None).local.column(_PLACE)
+    if how.na_option != "keep" or how.pct:
+        nulls = allgather_object(ctx, found.null_count)
+        with local_step(ctx, op):
+            missing = found.is_null().to_numpy()
+            known = known if how.method == "dense" else rows.total - sum(nulls)
+            nth = np.cumsum(missing) + sum(nulls[: ctx.rank])
+            found = how.of_all(found.fill_null(0).to_numpy(), missing, known, sum(nulls), nth)
     return rows.like(pa.table([found], names=rows.names))
 
 

@@ -62,12 +62,12 @@ class Resampler(GroupMethods):
         return Resampler(self._rows.chosen(kept), self._rule, self._on)
 
     @collective
-    def agg(self, how: Any = None, **named: Any) -> Any:
+    def agg(self, how: Any = None, *args: Any, **named: Any) -> Any:
         """Return a table with a row for each span of time from the first to the last. Collective.
 
         Parameters
         ----------
-        how, **named
+        how, *args, **named
             As of :meth:`TableGroupBy.agg`; there is no ``list``. A span without a row has the aggregates of no value:
             0 for ``sum``, ``count`` and ``size``, null for most others. A function gets an empty array.
 
@@ -85,6 +85,8 @@ class Resampler(GroupMethods):
         CollectiveMismatchError
             If the ranks pass different arguments.
         """
+        if args or (named and (isinstance(how, str) or callable(how))):
+            return self._with_options(how, args, named)
         wanted, words = aggregates_of(self._rows, [self._on], how, named)
         return self._made(wanted, words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from .._native.arguments import flag, integer
+from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
 from . import distinct_rows, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
@@ -12,6 +12,7 @@ from .expanding import Expanding
 from .resampling import Resampler
 from .rolling import Rolling
 from .rows import HasRows, arrow, as_column, as_table
+from .within_groups import ranks_of
 
 T = TypeVar("T", bound="RowMethods")
 
@@ -513,10 +514,15 @@ class ColumnRowMethods(HasRows):
         return made
 
     @collective
-    def cumsum(self: C) -> C:
-        """Return the sum of each value and those before it; null stays null. Collective.
+    def cumsum(self: C, *, skipna: bool = True) -> C:
+        """Return the sum of each value and those before it. Collective.
 
         Integers are added up in 64 bits, and wrap around as NumPy's; floats in float64.
+
+        Parameters
+        ----------
+        skipna
+            Whether null is left out, and stays null. Otherwise, all values behind it are null.
 
         Raises
         ------
@@ -530,25 +536,25 @@ class ColumnRowMethods(HasRows):
         ...     print(dtl.Table(ctx, {"x": [1, None, 9]})["x"].cumsum().to_arrow().to_pylist())
         [1, None, 10]
         """
-        made: C = as_column(sequences.running(self.rows, "cumsum"))
+        made: C = as_column(sequences.running(self.rows, "cumsum", skipna))
         return made
 
     @collective
-    def cumprod(self: C) -> C:
+    def cumprod(self: C, *, skipna: bool = True) -> C:
         """Return the product of each value and those before it. Collective. As :meth:`cumsum`."""
-        made: C = as_column(sequences.running(self.rows, "cumprod"))
+        made: C = as_column(sequences.running(self.rows, "cumprod", skipna))
         return made
 
     @collective
-    def cummin(self: C) -> C:
+    def cummin(self: C, *, skipna: bool = True) -> C:
         """Return the least of each value and those before. Collective. As :meth:`cumsum`; also of dates and times."""
-        made: C = as_column(sequences.running(self.rows, "cummin"))
+        made: C = as_column(sequences.running(self.rows, "cummin", skipna))
         return made
 
     @collective
-    def cummax(self: C) -> C:
+    def cummax(self: C, *, skipna: bool = True) -> C:
         """Return the greatest of each value and those before it. Collective. As :meth:`cummin`."""
-        made: C = as_column(sequences.running(self.rows, "cummax"))
+        made: C = as_column(sequences.running(self.rows, "cummax", skipna))
         return made
 
     @collective
@@ -669,18 +675,20 @@ class ColumnRowMethods(HasRows):
         return as_table(made)
 
     @collective
-    def rank(self: C, *, method: str = "average", ascending: bool = True) -> C:
-        """Return the place of each value among all, from 1, as float64; null of null. Collective.
+    def rank(
+        self: C, *, method: str = "average", ascending: bool = True, na_option: str = "keep", pct: bool = False
+    ) -> C:
+        """Return the place of each value among all, from 1, as float64. Collective.
 
         Parameters
         ----------
-        method, ascending
+        method, ascending, na_option, pct
             As of the ``rank`` of groups, ``table.group_by(keys)[name].rank()``.
 
         Raises
         ------
         InvalidArgumentError
-            If method is unknown.
+            If method or na_option is unknown.
         InvalidTypeError
             If the column is of lists or structs.
 
@@ -692,7 +700,7 @@ class ColumnRowMethods(HasRows):
         ...     print(price.rank().to_list(), price.rank(method="dense", ascending=False).to_list())
         [3.0, 1.5, None, 1.5] [1.0, 2.0, None, 2.0]
         """
-        made: C = as_column(ranking.ranked(self.rows, "rank", method, bool(flag("ascending", ascending))))
+        made: C = as_column(ranking.ranked(self.rows, "rank", ranks_of(method, ascending, na_option, pct)))
         return made
 
     @collective

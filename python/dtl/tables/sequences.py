@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.arguments import flag
 from ..comm.objects import allgather_object
 from ..runtime.agreement import agree, local_step
 from .codes import integers_of
@@ -59,20 +60,27 @@ def there(rows: Rows, by: int) -> Rows:
     return rows.like(arrow().table({"": (source >= 0) & (source < rows.total)}))
 
 
-def running(rows: Rows, op: str) -> Rows:
-    """Return the running sum, product, minimum or maximum of a column; null stays null. Collective."""
+def running(rows: Rows, op: str, skipna: Any) -> Rows:
+    """Return the running sum, product, minimum or maximum of a column. Collective.
+
+    Null stays null; without skipna, all behind it is.
+    """
+    skips = bool(flag("skipna", skipna))
     pa, ctx, name = arrow(), rows.context, rows.names[0]
     check_accumulated(op, name, rows.schema.field(name).type)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         column = rows.local.column(0)
-        made = accumulated(op, Groups(np.zeros(len(column), np.int64), 1), column)
+        made = accumulated(op, Groups(np.zeros(len(column), np.int64), 1), column, skips)
         kind = made.type
         values = integers_of(made.cast(pa.uint8()) if pa.types.is_boolean(kind) else made)
         known = values[made.is_valid().to_numpy(zero_copy_only=False)] if made.null_count else values
-    agree(ctx, op, repr(name))
-    before = [each for each in allgather_object(ctx, known[-1:])[: ctx.rank] if len(each)]
+    agree(ctx, op, f"{name!r}, skipna {skips}")
+    earlier = allgather_object(ctx, (known[-1:], made.null_count))[: ctx.rank]
+    before = [each for each, _ in earlier if len(each)]
     with local_step(ctx, op), np.errstate(all="ignore"):
-        if before:
+        if not skips and any(nulls for _, nulls in earlier):
+            made = pa.nulls(len(made), kind)
+        elif before:
             ufunc = ufunc_of(op, values.dtype)
             start = before[0]
             for each in before[1:]:

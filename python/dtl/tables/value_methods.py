@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, TypeVar
 
+from ..algorithms.user_functions import with_options
 from ..runtime.agreement import collective
 from . import elementwise, filling, mapping, places
 from .rows import HasRows, as_column, as_table
@@ -82,9 +83,10 @@ class ValueMethods(HasRows):
         made: C = as_column(mapping.mapped(self.rows, "map", f))
         return made
 
-    def apply(self: C, f: Any) -> C:
-        """Return what a function returns of each value. Collective. As :meth:`map`."""
-        made: C = self.map(f)
+    @collective
+    def apply(self: C, f: Any, args: Any = (), **kwargs: Any) -> C:
+        """Return what a function returns of each value and of further arguments. Collective. As :meth:`map`."""
+        made: C = self.map(with_options(f, args, kwargs))
         return made
 
     @collective
@@ -197,12 +199,12 @@ class ValueMethods(HasRows):
         made: C = as_column(places.most_frequent(self.rows, "mode", dropna))
         return made
 
-    def agg(self, how: Any) -> Any:
+    def agg(self, how: Any, **kwargs: Any) -> Any:
         """Return what the column is reduced to by a method, such as "sum", or by each of a list of them. Collective.
 
         See :meth:`Table.agg`.
         """
-        return as_table(self.rows).agg(how)[self.rows.names[0]]
+        return as_table(self.rows).agg(how, **kwargs)[self.rows.names[0]]
 
     @property
     def is_unique(self) -> bool:

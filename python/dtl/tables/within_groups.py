@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InvalidTypeError
+from .._native.arguments import flag
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from . import loops
 from .codes import in_order, integers_of, numbered, typed
 from .folds import Groups
@@ -23,6 +24,9 @@ _OF_FLOATS = {"cummin": np.fmin, "cummax": np.fmax}
 #: The ways to rank equal values.
 METHODS = ("average", "min", "max", "first", "dense")
 
+#: Where null is among what is ranked.
+NA_OPTIONS = ("keep", "top", "bottom")
+
 
 def check_accumulated(name: str, column: str, kind: Any) -> None:
     """Raise InvalidTypeError if a column's values cannot be added up, multiplied or compared as numbers."""
@@ -36,12 +40,12 @@ def check_accumulated(name: str, column: str, kind: Any) -> None:
         raise InvalidTypeError(f"the column {column!r} of {kind} has no {name}")
 
 
-def accumulated(name: str, groups: Groups, column: Any) -> Any:
+def accumulated(name: str, groups: Groups, column: Any, skipna: bool = True) -> Any:
     """Return the sum, product, least or greatest of each row's value and those before it in its group.
 
-    A null stays one, and is left out of the others.
+    A null stays one, and is left out of the others; without skipna, all behind it are null.
     """
-    pa, kind = arrow(), column.type
+    pa, kind, whole_groups = arrow(), column.type, groups
     missing = column.is_null().to_numpy() if column.null_count else None
     values = integers_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column)
     of_row, rows = groups.of_row, None
@@ -56,6 +60,8 @@ def accumulated(name: str, groups: Groups, column: Any) -> Any:
         whole = np.zeros(len(missing), made.dtype)
         whole[rows] = made
         made = whole
+        if not skipna:
+            missing = _in_groups(whole_groups, missing, np.logical_or)
     keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and name in ("cummin", "cummax"))
     return typed(made, kind, missing) if keeps else pa.array(made, mask=missing)
 
@@ -123,19 +129,76 @@ def filled(groups: Groups, column: Any, forward: bool, limit: int | None) -> Any
     return column.take(arrow().array(found, mask=missing))
 
 
-def ranked(groups: Groups, column: Any, method: str, ascending: bool) -> Any:
-    """Return the place of each row's value among those of its group, from 1; null of null."""
+class Ranks(NamedTuple):
+    """How values are ranked.
+
+    Parameters
+    ----------
+    method
+        One of ``METHODS``.
+    ascending
+        Whether the least value is the first.
+    na_option
+        One of ``NA_OPTIONS``: whether null has no rank, the first ones or the last.
+    pct
+        Whether there is the share of all that are ranked in the place of the rank.
+    """
+
+    method: str = "average"
+    ascending: bool = True
+    na_option: str = "keep"
+    pct: bool = False
+
+    def of_all(self, found: Array, missing: Array, known: Any, nulls: Any, nth: Array) -> Any:
+        """Return the ranks of all rows, given those of the values.
+
+        Parameters
+        ----------
+        found, missing
+            The ranks, whatever they are where a row is null; and which are.
+        known, nulls
+            How many places the values have, and how many rows are null: for all, or for each row's group.
+        nth
+            Which of the nulls each row is, from 1, where it is one.
+        """
+        places = np.minimum(nulls, 1) if self.method == "dense" else nulls
+        if self.na_option != "keep":
+            among = {"average": (nulls + 1) / 2, "min": 1, "max": nulls, "dense": 1, "first": nth}[self.method]
+            first = self.na_option == "top"
+            found = np.where(missing, among + (0 if first else known), found + (places if first else 0))
+            known = known + places
+        if self.pct:
+            found = found / np.maximum(known, 1)
+        return arrow().array(found, arrow().float64(), mask=missing if self.na_option == "keep" else None)
+
+
+def ranks_of(method: Any, ascending: Any, na_option: Any, pct: Any) -> Ranks:
+    """Return how values are ranked, as arguments say it."""
+    for name, given, known in (("method", method, METHODS), ("na_option", na_option, NA_OPTIONS)):
+        if not isinstance(given, str) or given not in known:
+            raise InvalidArgumentError(f"{name} must be one of {', '.join(known)}, not {given!r}")
+    return Ranks(method, bool(flag("ascending", ascending)), na_option, bool(flag("pct", pct)))
+
+
+def ranked(groups: Groups, column: Any, how: Ranks) -> Any:
+    """Return the place of each row's value among those of its group, from 1."""
     pa = arrow()
     missing = column.is_null().to_numpy() if column.null_count else np.zeros(len(column), np.bool_)
     rows = np.flatnonzero(~missing)
     made = np.zeros(len(missing))
+    of_known, of_null = (Groups(groups.of_row[each], groups.width) for each in (rows, np.flatnonzero(missing)))
     if len(rows):
         values = column.filter(pa.array(~missing)) if len(rows) < len(missing) else column
-        found = _ranked(Groups(groups.of_row[rows], groups.width), in_order_of(values), method, not ascending)
-        if len(rows) == len(made):
-            return pa.array(found, pa.float64())
-        made[rows] = found
-    return pa.array(made, mask=missing)
+        made[rows] = _ranked(of_known, in_order_of(values), how.method, not how.ascending)
+    if how.na_option == "keep" and not how.pct:
+        return pa.array(made, mask=missing)
+    known = of_known.sizes()
+    if how.method == "dense":
+        known = np.zeros(groups.width, np.int64)
+        np.maximum.at(known, of_known.of_row, made[rows].astype(np.int64))
+    nth = np.zeros(len(missing), np.int64)
+    nth[missing] = places(of_null) + 1
+    return how.of_all(made, missing, known[groups.of_row], of_null.sizes()[groups.of_row], nth)
 
 
 def in_order_of(column: Any) -> Array:

@@ -1,0 +1,84 @@
+"""Calls with options, written alike for pandas and DTL, on random tables of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_from_pandas import plain
+
+import dtl
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+pd = pytest.importorskip("pandas", "3", reason="compared with pandas 3")
+
+#: Numbers of rows of the tables.
+ROWS = (0, 1, 43)
+
+RANKS = [
+    f"method={method!r}, ascending={up}, na_option={option!r}, pct={pct}"
+    for number, method in enumerate(("average", "min", "max", "first", "dense"))
+    for up, option, pct in ((number % 2 == 0, "top", True), (number % 2 == 1, "bottom", False), (True, "keep", True))
+]
+
+#: Calls of t, a frame or a table.
+CALLS = [
+    *(f"t[['x', 'y']].{name}(skipna={skipna})" for name in ("cumsum", "cummax") for skipna in (True, False)),
+    *(f"t['x'].{name}(skipna=False)" for name in ("cumprod", "cummin")),
+    *(f"t.groupby('k')['x'].{name}(skipna=False)" for name in ("cumsum", "cumprod", "cummin", "cummax")),
+    "t.cumsum(numeric_only=True)",
+    "t.groupby('k')[['x', 'y']].transform('cumsum', skipna=False)",
+    *(f"t['x'].rank({options})" for options in RANKS),
+    *(f"t.groupby('k')['x'].rank({options})" for options in RANKS),
+    "t.rank(numeric_only=True, pct=True)",
+    "t.groupby('k')['y'].transform(lambda each: (each - each.mean()) / each.std())",
+    "t.groupby('k')[['x', 'y']].transform(lambda each: each.fillna(each.max()))",
+    "t.groupby('k')['y'].transform(lambda each, by, more: each.max() * by + more, 2, more=3)",
+    "t.groupby('k')['y'].transform('std', ddof=0)",
+    "t.groupby('k')['y'].transform('quantile', 0.3)",
+    "t.groupby('k')['x'].transform('shift', 2)",
+    "t.groupby('k', as_index=False)[['x', 'y']].agg('std', ddof=0)",
+    "t.groupby('k', as_index=False)['y'].agg('quantile', 0.3)",
+    "t.groupby('k', as_index=False)['x'].agg('sum', min_count=8)",
+    "t.groupby('k', as_index=False)['y'].agg(low='min', high='max')",
+    "t['x'].apply(lambda value, by: value + by, args=(3,))",
+    "t[['x', 'y']].agg('std', ddof=0)",
+    "t['y'].agg('var', ddof=0)",
+]
+
+
+def rows(count: int) -> Any:
+    draw = np.random.default_rng(count)
+    return pa.table({
+        "k": draw.choice(["a", "b", "c", None], count),
+        "x": pa.array(draw.integers(0, 9, count), mask=draw.random(count) < 0.2),
+        "y": pa.array(draw.random(count).round(1), mask=draw.random(count) < 0.1),
+    })  # fmt: skip
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Say whether lists are, in which numbers may be rounded otherwise, and no number is null."""
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    nothing = [bool(pd.isna(each)) for each in (one, other)]
+    return nothing[0] == nothing[1] if any(nothing) else bool(one == pytest.approx(other))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_call(ctx: dtl.Context, call: str) -> None:
+    # keyword as_index says of pandas only that keys are columns, as they always are here
+    ours = call.replace(", as_index=False", "")
+    for count in ROWS:
+        whole = rows(count)
+        frame = whole.to_pandas(types_mapper=pd.ArrowDtype)
+        found = plain(ctx, eval(ours, {"t": dtl.Table(ctx, whole)}))
+        if count == 0 and "lambda" in call:  # of which pandas raises
+            assert len(found) == 0 or set(map(len, found.values())) == {0}
+            continue
+        wanted = eval(call, {"t": frame})
+        wanted = plain(ctx, wanted.to_dict() if ".agg(" in call and isinstance(wanted, pd.Series) else wanted)
+        if isinstance(wanted, dict):
+            assert list(found) == list(wanted)
+            found, wanted = list(found.values()), list(wanted.values())
+        assert alike(found, wanted), (count, found, wanted)
