@@ -19,8 +19,7 @@ import (
 // again, as it needs room. A file is gone as soon as no process has it, however that ends.
 type Files struct {
 	folder string
-	mu     sync.Mutex
-	blocks alloc.Ledger[mapped]
+	alloc.Space[mapped]
 	spares spares
 }
 
@@ -56,25 +55,13 @@ func (local) Files(folder string) backend.FileSpace {
 
 // NewFiles returns an empty memory space.
 func NewFiles(folder string) *Files {
-	f := &Files{folder: folder, blocks: alloc.NewLedger[mapped]()}
-	f.spares.mu, f.spares.giveUp = &f.mu, giveUp
+	f := &Files{folder: folder, Space: alloc.NewSpace[mapped](pageable)}
+	f.spares.mu, f.spares.giveUp = &f.Mu, giveUp
 	return f
 }
 
 // Name returns "files in" and the folder.
 func (f *Files) Name() string { return "files in " + f.folder }
-
-// Properties returns those of ordinary memory.
-func (f *Files) Properties() backend.Properties {
-	return backend.Properties{HostAccessible: true, SupportsAtomics: true, Pageable: true, Alignment: cacheLine}
-}
-
-// InUse returns the bytes asked for and not given back, and the most that ever were.
-func (f *Files) InUse() (current, peak int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.blocks.InUse()
-}
 
 // AvailableMemory returns how many bytes the folder has room for.
 func (f *Files) AvailableMemory() int64 {
@@ -154,8 +141,8 @@ func (f *Files) allocate(size, alignment int, again bool) (memory.Block, error) 
 		return memory.Block{}, err
 	}
 	p, at, err := f.mapNew(size, alignment)
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if err != nil && f.spares.bytes > 0 {
 		f.spares.trim(0)
 		p, at, err = f.mapNew(size, alignment)
@@ -164,7 +151,7 @@ func (f *Files) allocate(size, alignment int, again bool) (memory.Block, error) 
 		return memory.Block{}, err
 	}
 	at.again = again
-	f.blocks.Enter(p, size, at)
+	f.Blocks.Enter(p, size, at)
 	pages.add(p, at.size)
 	return memory.Block{Addr: p, Size: size}, nil
 }
@@ -257,9 +244,9 @@ func mapFile(file *os.File, size, alignment int) (unsafe.Pointer, error) {
 
 // Deallocate takes a block back. It panics if the block is not out.
 func (f *Files) Deallocate(b memory.Block) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at, out := f.blocks.Leave(b.Addr)
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	at, out := f.Blocks.Leave(b.Addr)
 	if !out {
 		panic("cpu: Deallocate of a block that is not out")
 	}

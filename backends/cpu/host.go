@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"sync"
 	"unsafe"
 
 	"dtl/backends/internal/alloc"
@@ -20,9 +19,8 @@ const (
 // Host is memory of this process outside the Go heap, on huge pages where the system has them. Blocks are
 // zero; fresh memory is committed as it is touched, not when it is allocated.
 type Host struct {
-	mu     sync.Mutex
+	alloc.Space[place]
 	arena  arena
-	blocks alloc.Ledger[place]
 	spares spares
 }
 
@@ -35,27 +33,18 @@ type place struct {
 	again     bool // keep the mapping for the next user
 }
 
+// pageable is what ordinary memory can do.
+var pageable = backend.Properties{HostAccessible: true, SupportsAtomics: true, Pageable: true, Alignment: cacheLine}
+
 // NewHost returns an empty memory space.
 func NewHost() *Host {
-	h := &Host{arena: newArena(), blocks: alloc.NewLedger[place]()}
-	h.spares.mu, h.spares.giveUp = &h.mu, func(x spare) { unmap(x.at, x.size) }
+	h := &Host{arena: newArena(), Space: alloc.NewSpace[place](pageable)}
+	h.spares.mu, h.spares.giveUp = &h.Mu, func(x spare) { unmap(x.at, x.size) }
 	return h
 }
 
 // Name returns "host".
 func (h *Host) Name() string { return "host" }
-
-// Properties returns those of ordinary memory.
-func (h *Host) Properties() backend.Properties {
-	return backend.Properties{HostAccessible: true, SupportsAtomics: true, Pageable: true, Alignment: cacheLine}
-}
-
-// InUse returns the bytes asked for and not given back, and the most that ever were.
-func (h *Host) InUse() (current, peak int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.blocks.InUse()
-}
 
 // Allocate returns zeroed memory that starts at a multiple of alignment, a power of two, and of 64. A block
 // of no bytes has an address of its own, too.
@@ -90,9 +79,9 @@ func exhausted(size, alignment int, why string, args ...any) error {
 
 // take finds room, and says whether the memory has been used before. A mapping of its own is kept for the next user if again says so.
 func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	current, _ := h.blocks.InUse()
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	current, _ := h.Blocks.InUse()
 	if current+int64(size)+int64(h.spares.bytes) > int64(limit()) {
 		h.spares.trim(0)
 	}
@@ -117,15 +106,15 @@ func (h *Host) take(size, alignment int, again bool) (p unsafe.Pointer, used boo
 	if err != nil {
 		return nil, false, exhausted(size, alignment, "%w", err)
 	}
-	h.blocks.Enter(p, size, at)
+	h.Blocks.Enter(p, size, at)
 	return p, used, nil
 }
 
 // Deallocate takes a block back. It panics if the block is not out.
 func (h *Host) Deallocate(b memory.Block) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	at, out := h.blocks.Leave(b.Addr)
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	at, out := h.Blocks.Leave(b.Addr)
 	if !out {
 		panic("cpu: Deallocate of a block that is not out")
 	}

@@ -241,9 +241,9 @@ func TestUsedMemoryIsKeptForAWhile(t *testing.T) {
 		t.Errorf("a small block at %p: %v", small.Addr, err)
 	}
 	h.Deallocate(again)
-	h.mu.Lock()
+	h.Mu.Lock()
 	h.spares.trim(0)
-	h.mu.Unlock()
+	h.Mu.Unlock()
 	if got := committed(t, b.Addr, size); got != 0 {
 		t.Errorf("%d still committed", got)
 	}

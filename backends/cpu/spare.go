@@ -44,15 +44,15 @@ func (h *Host) AllocateUsed(size, alignment int) (memory.Block, error) {
 	if size < ownMapping || size > limit() || alignment > hugePage || memory.CheckRequest(size, alignment) != nil {
 		return h.allocate(size, alignment, true)
 	}
-	h.mu.Lock()
+	h.Mu.Lock()
 	var found spare
-	if current, _ := h.blocks.InUse(); current+int64(size) <= int64(limit()) {
+	if current, _ := h.Blocks.InUse(); current+int64(size) <= int64(limit()) {
 		found = h.spares.take(roundUp(size, hugePage))
 	}
 	if found.at != nil {
-		h.blocks.Enter(found.at, size, place{size: found.size, again: true})
+		h.Blocks.Enter(found.at, size, place{size: found.size, again: true})
 	}
-	h.mu.Unlock()
+	h.Mu.Unlock()
 	if found.at != nil {
 		return memory.Block{Addr: found.at, Size: size}, nil
 	}
@@ -64,12 +64,12 @@ func (f *Files) AllocateUsed(size, alignment int) (memory.Block, error) {
 	if size < ownMapping || alignment > hugePage || memory.CheckRequest(size, alignment) != nil {
 		return f.Allocate(size, alignment)
 	}
-	f.mu.Lock()
+	f.Mu.Lock()
 	found := f.spares.take(size)
 	if found.at != nil {
-		f.blocks.Enter(found.at, size, mapped{found.file, found.size, true})
+		f.Blocks.Enter(found.at, size, mapped{found.file, found.size, true})
 	}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	if found.at != nil {
 		return memory.Block{Addr: found.at, Size: size}, nil
 	}

@@ -36,8 +36,8 @@ type fence struct {
 // reuse returns a block of so many bytes that is kept and that nothing touches but what is queued on the class's stream; nil if there
 // is none. It waits only where the driver cannot tell what all streams have done.
 func (s *space) reuse(of class) (unsafe.Pointer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if n := len(s.spare[of]); n > 0 && of.in != anyStream {
 		return s.pick(of, n-1), nil
 	}
@@ -111,8 +111,8 @@ func (s *space) record(f *fence, in stream) (err error) {
 
 // waitFor returns a block of so many bytes that is kept, when the device has done all that is queued; nil if there is none.
 func (s *space) waitFor(bytes int) (unsafe.Pointer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.wait(bytes)
 }
 

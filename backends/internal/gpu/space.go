@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"dtl/backends/internal/alloc"
@@ -21,8 +20,7 @@ type space struct {
 	on    *device
 	place memory.Place
 
-	mu     sync.Mutex
-	blocks alloc.Ledger[class]
+	alloc.Space[class]
 	spare  map[class][]spare // the one that was given back last at the end
 	kept   int64             // the sum of their bytes
 	given  uint64            // how many blocks were given back
@@ -50,7 +48,9 @@ type spare struct {
 var _ backend.DeviceSpace = (*space)(nil)
 
 func newSpace(on *device, place memory.Place) *space {
-	return &space{on: on, place: place, blocks: alloc.NewLedger[class](), spare: map[class][]spare{},
+	managed := place.OfHost()
+	can := backend.Properties{HostAccessible: managed, DeviceAccessible: true, Unified: managed, Alignment: grain}
+	return &space{on: on, place: place, Space: alloc.NewSpace[class](can), spare: map[class][]spare{},
 		fences: map[stream]*fence{}, lent: map[unsafe.Pointer][]byte{}}
 }
 
@@ -65,27 +65,14 @@ func (s *space) Name() string {
 // grain divides every address of memory that the driver allocates, as it promises.
 const grain = 256
 
-// Properties returns what can be done with a device's memory.
-func (s *space) Properties() backend.Properties {
-	managed := s.place.OfHost()
-	return backend.Properties{HostAccessible: managed, DeviceAccessible: true, Unified: managed, Alignment: grain}
-}
-
-// InUse returns the bytes asked for and not given back, and the most that ever were.
-func (s *space) InUse() (current, peak int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.blocks.InUse()
-}
-
 // AvailableMemory returns what the device has left, with what is kept here.
 func (s *space) AvailableMemory() int64 {
 	left, _, err := s.on.info()
 	if err != nil {
 		return 0
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return left + s.kept
 }
 
@@ -139,17 +126,17 @@ func (s *space) allocate(size, alignment int, in stream) (memory.Block, error) {
 	if err != nil {
 		return memory.Block{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.blocks.Enter(at, size, of)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.Blocks.Enter(at, size, of)
 	return memory.Block{Addr: at, Size: size, Place: s.place}, nil
 }
 
 // Deallocate keeps a block for later.
 func (s *space) Deallocate(b memory.Block) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	of, out := s.blocks.Leave(b.Addr)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	of, out := s.Blocks.Leave(b.Addr)
 	if !out {
 		panic("gpu: Deallocate of a block that is not out")
 	}
@@ -198,12 +185,12 @@ func (s *space) take(of class) (unsafe.Pointer, error) {
 // lend returns the key of a block, which is never freed from then on: nobody knows whether other processes still reach it. A later
 // block in its memory has the same key.
 func (s *space) lend(at unsafe.Pointer) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if key := s.lent[at]; key != nil {
 		return key, nil
 	}
-	if !s.blocks.Has(at) {
+	if !s.Blocks.Has(at) {
 		return nil, status.New(status.InvalidArgument, "the memory on GPU %d is another library's, which may free it", s.on.number)
 	}
 	key, err := s.on.lend(at)
@@ -215,8 +202,8 @@ func (s *space) lend(at unsafe.Pointer) ([]byte, error) {
 
 // trim frees what is kept and not lent, and returns how many bytes that were. What the driver does not free stays.
 func (s *space) trim() (freed int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for of, list := range s.spare {
 		s.spare[of] = slices.DeleteFunc(list, func(b spare) bool {
 			if s.lent[b.at] != nil {

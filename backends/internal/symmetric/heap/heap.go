@@ -3,7 +3,6 @@ package heap
 
 import (
 	"math"
-	"sync"
 	"unsafe"
 
 	"dtl/backends/internal/alloc"
@@ -21,11 +20,10 @@ type Space struct {
 	offset int    // of start in the symmetric memory
 	hint   string // what says how large it is
 
-	mu     sync.Mutex
-	chunk  *alloc.Chunk
-	free   alloc.Free
-	blocks alloc.Ledger[place]
-	taken  int // bytes, not those asked for
+	alloc.Space[place]
+	chunk *alloc.Chunk
+	free  alloc.Free
+	taken int // bytes, not those asked for
 }
 
 var _ backend.MeteredSpace = (*Space)(nil)
@@ -36,12 +34,15 @@ type place struct{ at, size int }
 // line is the alignment of every block, and the unit of blocks' sizes.
 const line = 64
 
+// shareable is what memory can do that other processes may map.
+var shareable = backend.Properties{HostAccessible: true, SupportsAtomics: true, Alignment: line}
+
 // New returns a space of size bytes at start, which is an offset in the symmetric memory; hint is named where it is full.
 func New(start unsafe.Pointer, size, offset int, hint string) *Space {
 	s := &Space{
 		start: start, size: size, offset: offset, hint: hint, chunk: alloc.NewChunk(start, size),
-		free:   alloc.Free{Searched: math.MaxInt}, // there is no other memory
-		blocks: alloc.NewLedger[place](),
+		free:  alloc.Free{Searched: math.MaxInt}, // there is no other memory
+		Space: alloc.NewSpace[place](shareable),
 	}
 	s.free.Put(s.chunk, 0, size)
 	return s
@@ -50,22 +51,10 @@ func New(start unsafe.Pointer, size, offset int, hint string) *Space {
 // Name returns "symmetric".
 func (s *Space) Name() string { return "symmetric" }
 
-// Properties returns those of memory that other processes may map.
-func (s *Space) Properties() backend.Properties {
-	return backend.Properties{HostAccessible: true, SupportsAtomics: true, Alignment: line}
-}
-
-// InUse returns the bytes asked for and not given back, and the most that ever were.
-func (s *Space) InUse() (current, peak int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.blocks.InUse()
-}
-
 // AvailableMemory returns what nobody has taken of the heap, in one piece or more.
 func (s *Space) AvailableMemory() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return int64(s.size - s.taken)
 }
 
@@ -84,27 +73,27 @@ func (s *Space) Allocate(size, alignment int) (memory.Block, error) {
 
 // take finds a place where the block fits.
 func (s *Space) take(size, alignment int) (unsafe.Pointer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if size <= s.size && alignment <= s.size {
 		need := (max(size, 1) + line - 1) / line * line
 		if _, at, ok := s.free.Take(need, alignment); ok {
 			p := unsafe.Add(s.start, at)
-			s.blocks.Enter(p, size, place{at, need})
+			s.Blocks.Enter(p, size, place{at, need})
 			s.taken += need
 			return p, nil
 		}
 	}
-	current, _ := s.blocks.InUse()
+	current, _ := s.Blocks.InUse()
 	return nil, status.New(status.OutOfMemory, "%d bytes at a multiple of %d cannot be allocated: of the %d bytes of the "+
 		"symmetric heap, %d are in use; %s says how large it is", size, alignment, s.size, current, s.hint)
 }
 
 // Deallocate takes a block back. It panics if the block is not out.
 func (s *Space) Deallocate(b memory.Block) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, out := s.blocks.Leave(b.Addr)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	p, out := s.Blocks.Leave(b.Addr)
 	if !out {
 		panic("shmem: Deallocate of a block that is not out")
 	}
