@@ -37,6 +37,7 @@ var calls = sync.Pool{New: func() any { return new(Call) }}
 func init() {
 	memory.SetGuard(memory.Guard{
 		Watch:   func(at, size uintptr) int { return int(C.sigbus_watch(C.uintptr_t(at), C.uintptr_t(size))) },
+		Renew:   func() { C.sigbus_renew() },
 		Unwatch: func(number int) { C.sigbus_unwatch(C.int(number)) },
 		Broken:  func(number int) bool { return C.sigbus_broken(C.int(number)) != 0 },
 		Break:   func(number int) { C.sigbus_break(C.int(number)) },

@@ -9,6 +9,9 @@
 /* sigbus_watch has pages of a mapping read as zero which their file does not have any more. It returns a number for the mapping; -1 if there are too many. */
 int sigbus_watch(uintptr_t from, uintptr_t bytes);
 
+/* sigbus_renew puts the handler back in front, as others may have removed it: Python's faulthandler restores what it found. */
+void sigbus_renew(void);
+
 /* sigbus_unwatch forgets a mapping, before it is unmapped. */
 void sigbus_unwatch(int number);
 

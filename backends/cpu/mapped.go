@@ -61,9 +61,12 @@ func (f *fileRanges) Check(b memory.Block) error {
 	f.mu.Lock()
 	r := f.all[b.Addr]
 	f.mu.Unlock()
-	if g := memory.Guarded(); g != nil && r.number >= 0 && g.Broken(r.number) {
-		_ = memory.CheckFiles() // which would say it once more
-		return status.New(status.File, "the mapped file has become shorter, or cannot be read any more")
+	if g := memory.Guarded(); g != nil && r.number >= 0 {
+		g.Renew()
+		if g.Broken(r.number) {
+			_ = memory.CheckFiles() // which would say it once more
+			return status.New(status.File, "the mapped file has become shorter, or cannot be read any more")
+		}
 	}
 	var now unix.Stat_t
 	if err := unix.Fstat(int(r.file.Fd()), &now); err != nil || now.Size < r.end {

@@ -9,6 +9,7 @@ import (
 // Guard has pages of mapped files read as zero that their file does not have any more, and says so.
 type Guard struct {
 	Watch   func(at, size uintptr) int // -1: there are too many
+	Renew   func()                     // before elements are used: others in the process may have taken its signal
 	Unwatch func(number int)
 	Broken  func(number int) bool
 	Break   func(number int) // somebody was told that pages are missing

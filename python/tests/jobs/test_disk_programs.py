@@ -148,3 +148,36 @@ def test_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
     lines = succeeded(ended).splitlines()
     assert [line for line in lines if "holds" not in line and " of " in line] == []
     assert sum("holds" in line for line in lines) == count
+
+
+def test_a_mapped_file_shrinks_whatever_faulthandler_did(tmp_path):
+    program = f"""
+import faulthandler, mmap, os, numpy as np, dtl
+path = os.path.join({str(tmp_path)!r}, "x.npy")
+
+def on(x):
+    faulthandler.enable()
+
+def off(x):
+    faulthandler.disable()
+
+with dtl.Context() as ctx:
+    for calls in ((off,), (on,), (off, on, dtl.sum, off), (on, dtl.sum)):
+        np.save(path, np.ones(1 << 16))
+        x = dtl.load(ctx, path, mapped=True)
+        for call in calls:
+            call(x)
+        view = x.local_view()
+        os.truncate(path, 4096)
+        print(view.sum() < 1 << 16)
+        try:
+            x.sum()
+        except dtl.FileError as error:
+            print("shorter" in str(error))
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as others:
+        os.truncate(path, 0)
+        print(others[100], flush=True)
+"""
+    ended = alone(program)
+    assert (ended.code, ended.out.split()) == (-signal.SIGBUS, ["True"] * 8)
+    assert "Bus error" in ended.err
