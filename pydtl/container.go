@@ -62,6 +62,14 @@ func ContainerViews(h int64) (n int64, err error) {
 	})
 }
 
+// ContainerFile returns a new descriptor of the file of which the elements of a container's part are the beginning; -1: there is none.
+func ContainerFile(h int64) (descriptor int64, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
+		return container.FileOf(c)
+	})
+}
+
 // ContainerPlacement returns the number of a container's placement, as it was resolved when it was made.
 func ContainerPlacement(h int64) (placement int64, err error) {
 	defer guard(&err)

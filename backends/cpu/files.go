@@ -264,6 +264,16 @@ func giveUp(x spare) {
 	_ = x.file.Close()
 }
 
+// FileOf returns the descriptor of the file that a block is mapped of; -1: of none.
+func (f *Files) FileOf(b memory.Block) int {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if at, out := f.Blocks.Find(b.Addr); out {
+		return int(at.file.Fd())
+	}
+	return -1
+}
+
 // temporary file systems of memory, by the numbers of statfs.
 const (
 	tmpfsMagic = 0x01021994

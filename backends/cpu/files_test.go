@@ -29,7 +29,7 @@ func TestFilesHaveNoName(t *testing.T) {
 		t.Errorf("%v, %v", names, err)
 	}
 	var file unix.Stat_t
-	if err := unix.Fstat(f.fileOf(b), &file); err != nil || file.Size != 1<<20 || file.Nlink != 0 || file.Blocks*512 < 1<<20 {
+	if err := unix.Fstat(f.FileOf(b), &file); err != nil || file.Size != 1<<20 || file.Nlink != 0 || file.Blocks*512 < 1<<20 {
 		t.Errorf("%v: %+v; want all of its room, and no name", err, file)
 	}
 }
@@ -91,13 +91,13 @@ func TestFilesAreKeptForAWhile(t *testing.T) {
 	}
 	f.Deallocate(zeros)
 	again, err := f.AllocateUsed(size-1000, 64)
-	if err != nil || again.Addr != b.Addr || f.fileOf(again) < 0 {
-		t.Fatalf("%p after %p was given back, of file %d: %v", again.Addr, b.Addr, f.fileOf(again), err)
+	if err != nil || again.Addr != b.Addr || f.FileOf(again) < 0 {
+		t.Fatalf("%p after %p was given back, of file %d: %v", again.Addr, b.Addr, f.FileOf(again), err)
 	}
 	if current, _ := f.InUse(); current != size-1000 {
 		t.Errorf("%d bytes in use", current)
 	}
-	file := f.fileOf(again)
+	file := f.FileOf(again)
 	f.Deallocate(again)
 	if _, err := f.Allocate(1<<50, 64); !errors.Is(err, status.OutOfMemory) {
 		t.Errorf("more than the disk has: %v", err)
@@ -149,14 +149,4 @@ func TestPagesAreGivenBackBelowTheLimit(t *testing.T) {
 		}
 	}
 	t.Error("pages stay")
-}
-
-// fileOf returns the descriptor of the file that a block is mapped of; -1: of none.
-func (f *Files) fileOf(b memory.Block) int {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	if at, out := f.Blocks.Find(b.Addr); out {
-		return int(at.file.Fd())
-	}
-	return -1
 }

@@ -3,6 +3,8 @@ package container
 import (
 	"sync/atomic"
 
+	"golang.org/x/sys/unix"
+
 	"dtl/core/comm"
 	"dtl/core/dtype"
 	"dtl/core/memory"
@@ -316,6 +318,27 @@ func Views(c Container) (int64, error) {
 		return 0, nil
 	}
 	return p.storage.Users() - 1, nil
+}
+
+// FileOf returns a new descriptor of the file of which a container's elements are the beginning; -1: they are of none.
+func FileOf(c Container) (int64, error) {
+	p, err := c.Look()
+	if err != nil {
+		return -1, err
+	}
+	defer p.Done()
+	if p.storage == nil || p.addr != p.storage.Addr() {
+		return -1, nil
+	}
+	file := p.storage.File()
+	if file < 0 {
+		return -1, nil
+	}
+	own, err := unix.FcntlInt(uintptr(file), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return -1, nil // there is another way
+	}
+	return int64(own), nil
 }
 
 // Close drops the array's own use of its memory; views keep theirs. A second Close does nothing. Local.

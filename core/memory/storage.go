@@ -116,6 +116,15 @@ func withAvailable(from Allocator, err error) error {
 	return status.New(status.OutOfMemory, "%w; about %d bytes are available", err, n)
 }
 
+// File returns the descriptor of the file whose first byte is the memory's, while the storage is in use; -1: it is of none, or what is
+// written to it is not in the file.
+func (s *Storage) File() int {
+	if from, ok := s.from.(interface{ FileOf(Block) int }); ok {
+		return from.FileOf(s.block)
+	}
+	return -1
+}
+
 // Addr returns the first byte's address.
 func (s *Storage) Addr() unsafe.Pointer { return s.block.Addr }
 

@@ -9,6 +9,7 @@ on the disk; then it gets its number.
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 import os
 import pickle
@@ -44,16 +45,21 @@ from ..runtime.scheduler import in_one_turn
 from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
 from .checkpoint_folder import FORMAT, VERSION, Reading, Writing, drop_others
 from .checksums import whole
+from .file_copies import FileOfElements
 from .flat import FlatSink, FlatSource, make_room, opened
 from .formats import Array, Spec
 from .names import path_of_name
-from .npy import header
+from .npy import header, padded
 from .progress import advance, check_shown, expect, shown
 from .steps import file_step, from_root, local_path_of
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (DistributedVector, DistributedArray, DistributedTensor)
 }
+
+
+#: File systems share whole blocks of so many bytes; of arrays from so many bytes on, that is worth a longer header.
+_BLOCK, _LARGE = 4096, 1 << 20
 
 
 class _Place(NamedTuple):
@@ -82,6 +88,13 @@ class _Part(NamedTuple):
         if self.container is not None:
             return self.container.local_size * self.container.itemsize
         return 0 if self.block is None else int(self.block.elements.nbytes)
+
+    def file_of(self, elements: Array) -> FileOfElements | None:
+        """Return the file that a block is, which is the caller's; None if it is none."""
+        c = self.container
+        if c is None or c.placement_policy is not Placement.DISK or not elements.flags.c_contiguous:
+            return None
+        return FileOfElements(c) if elements.ctypes.data == c.local_view().ctypes.data else None
 
     def blocks(self, op: str) -> Iterator[Block]:
         """Yield this rank's blocks. Collective where the container is not in order."""
@@ -326,7 +339,8 @@ def _add_container(op: str, what: _Contents, name: str, file: str, c: Distribute
     }
     if copied:
         own = Division(Partition.EXPLICIT, sizes=sizes) if sizes else BLOCK
-        copy = created(owning(c), c.context, c.shape, c.dtype, own)
+        where = Placement.DISK if c.placement_policy is Placement.DISK else Placement.HOST
+        copy = created(owning(c), c.context, c.shape, c.dtype, own, where)
         move_all(copy, c)
         c = copy
     what.parts.append(_Part(file, spec, c, None))
@@ -383,7 +397,7 @@ def _begin(writing: list[Writing], path: str, what: _Contents) -> tuple[str, dic
     temporary = writing[0].folder
     heads = {}
     for part in what.parts:
-        head, name = header(part.spec), os.path.join(temporary, part.file)
+        head, name = _head(part.spec), os.path.join(temporary, part.file)
         with open(name, "xb"):
             pass
         make_room(name, head, len(head) + _size(part.spec))
@@ -391,6 +405,12 @@ def _begin(writing: list[Writing], path: str, what: _Contents) -> tuple[str, dic
     for file, data in what.pickles.items():
         _write_whole(os.path.join(temporary, file), data)
     return temporary, heads
+
+
+def _head(spec: Spec) -> bytes:
+    """Return what stands before the elements; those of a large array begin where files can share blocks."""
+    head = header(spec)
+    return padded(head, _BLOCK) if _size(spec) >= _LARGE else head
 
 
 def _size(spec: Spec) -> int:
@@ -412,7 +432,12 @@ def _write_part(ctx: Context, op: str, path: str, folder: str, part: _Part, offs
             sink = FlatSink(os.path.join(folder, part.file), {"": (offset, part.spec)}, summed=True)
         for at, elements in part.blocks(op):
             with file_step(ctx, op, "write", path):
-                sink.write("", at, elements)
+                file = part.file_of(elements)
+                if file is None:
+                    sink.write("", at, elements)
+                else:
+                    with contextlib.closing(file):
+                        sink.copy("", at, elements, file)
                 advance(elements.nbytes)
         with file_step(ctx, op, "write", path):
             sums = sink.finish()[""]
@@ -616,7 +641,9 @@ def _opened(ctx: Context, op: str, folder: str, file: str, spec: Spec, manifest:
         known = manifest["files"][file]
         if known["size"] != _size(spec):
             raise FileError(f"{file} of {folder!r} has {known['size']} bytes, in place of {_size(spec)}")
-        source = FlatSource(name, opened(name), len(header(spec)), spec, known["crc32"])
+        there = opened(name)
+        head = next((h for h in (_head(spec), header(spec)) if there.size == len(h) + _size(spec)), header(spec))
+        source = FlatSource(name, there, len(head), spec, known["crc32"])
     agree(ctx, op)
     return source
 

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .._native import library
 from ..exceptions import FileError
 from .blocks import Runs, linear, pieces
 from .checksums import Checksum
+from .file_copies import FileOfElements
 from .formats import Array, Sink, Source, Spec
 from .remote import RemoteFile
 from .steps import is_remote, open_file
 
 #: The most bytes of one call of the system, and the bytes of a piece that is summed while it is in the cache.
-_CALL, _PIECE = 1 << 30, 1 << 20
+_CALL, _PIECE, _COPIED = 1 << 30, 1 << 20, 16 << 20
 
 
 def bytes_of(elements: Array) -> Array:
@@ -156,6 +158,18 @@ class FlatSink(Sink):
             write_at(self._file, data, offset + start)
             if sums is not None:
                 sums.add(start, data)
+
+    def copy(self, name: str, at: tuple[int, ...], elements: Array, file: FileOfElements) -> None:
+        """Write elements that are a file already, and lie side by side, from an index on."""
+        offset, spec = self._places[name]
+        data, start = bytes_of(elements), linear(at, spec.shape) * spec.dtype.itemsize
+        for lo in range(0, len(data), _COPIED):
+            piece = data[lo : lo + _COPIED]
+            done = file.copy(lo, len(piece), self._file, offset + start + lo)
+            write_at(self._file, piece[done:], offset + start + lo + done)
+            if name in self._sums:
+                self._sums[name].add(start + lo, piece)
+            library.memory_ease()  # the checksum has read it
 
     def write_runs(self, name: str, runs: Runs) -> bool:
         """Write runs, where no checksum is wanted."""

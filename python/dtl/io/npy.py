@@ -38,6 +38,14 @@ def header(spec: Spec) -> bytes:
     return out.getvalue()
 
 
+def padded(head: bytes, multiple: int) -> bytes:
+    """Return a header of version 1.0 with more blanks, so that the elements begin at a multiple of a number."""
+    size = -(-len(head) // multiple) * multiple
+    if size - 10 > 0xFFFF:
+        return head
+    return head[:8] + struct.pack("<H", size - 10) + head[10:-1] + b" " * (size - len(head)) + b"\n"
+
+
 def readable_header(spec: Spec) -> bytes:
     """Return what stands before the elements, of a length that is read again."""
     head = header(spec)

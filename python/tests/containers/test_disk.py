@@ -1,5 +1,6 @@
 """Containers of PLACEMENT_DISK: files without a name, mapped into memory."""
 
+import errno
 import os
 import resource
 import tempfile
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import dtl
+from dtl.io import file_copies
 
 #: A container that is worth files on up to four ranks.
 SIZE = 1 << 20
@@ -229,3 +231,61 @@ def test_a_file_that_shrinks_is_an_error_on_every_rank(ctx, stored):
         with pytest.raises(dtl.FileError, match="shorter"):
             call()
     assert view.sum() == 0  # no signal ends the process
+
+
+def passed_by_system():
+    """Return how many bytes the kernel has read from files for this process: what it copies between files counts."""
+    with open("/proc/self/io") as counts:
+        return int(counts.readline().split()[1])
+
+
+def refusing(number, after):
+    """Return a copy between files which the system refuses after so many calls."""
+    calls = iter(range(after))
+
+    def copy(*args):
+        if next(calls, None) is None:
+            raise OSError(number, os.strerror(number))
+        return os.copy_file_range(*args)
+
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("number", "after"),
+    [(None, 0), (errno.EXDEV, 0), (errno.ENOSYS, 1), (errno.EOPNOTSUPP, 0), (errno.EINVAL, 0)],
+)
+def test_a_checkpoint_is_copied_by_the_system(scratch, tmp_path_factory, monkeypatch, number, after):
+    def call(*args):
+        return dtl.checkpoint(*args) if number in (None, errno.EINVAL) else dtl.async_checkpoint(*args).get()
+
+    folder = dtl.broadcast_object(scratch, str(tmp_path_factory.mktemp("kept")) if scratch.is_root else None)
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk")
+    x.local_view()[:] = x.local_indices()
+    t = dtl.DistributedTensor(scratch, (3_011, 9), np.int32, placement="disk", fill=7)
+    if number is not None:
+        monkeypatch.setattr(file_copies, "_copy_file_range", refusing(number, after))
+    before = passed_by_system()
+    name = call(folder, {"x": x, "t": t})
+    moved = passed_by_system() - before
+    if number is None:
+        assert moved >= x.local_view().nbytes + t.local_view().nbytes
+    elif after == 0:
+        assert moved < SIZE // 2
+    if scratch.is_root:
+        np.testing.assert_array_equal(np.load(os.path.join(name, "0.npy")), np.arange(SIZE, dtype=np.float64))
+    again = dtl.restore(scratch, folder)
+    assert again["x"].placement_policy is dtl.PLACEMENT_DISK
+    assert (again["x"] == x).all()
+    assert (again["t"] == 7).all()
+    assert os.listdir(scratch.scratch) == []
+
+
+def test_a_checkpoint_of_a_mapped_file_has_what_was_written_to_it(ctx, stored, tmp_path_factory):
+    path, elements = stored
+    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("kept")) if ctx.is_root else None)
+    x = dtl.load(ctx, path, mapped=True)
+    x += 1
+    dtl.checkpoint(folder, {"x": x})
+    again = dtl.restore(ctx, folder, placement="host")["x"]
+    assert again.sum() == elements.sum() + elements.size
