@@ -71,10 +71,7 @@ func (s *argsorting) prepare(c container.Container) func(container.Part) error {
 			return err
 		}
 		if s.alone(p) {
-			room := 8 * n
-			if !s.together(p) {
-				room += n * int64(p.Type().Size()+8) // a line, and its indices
-			}
+			room := s.roomOfIndices(p) * int64(s.slots(p))
 			s.tmp, err = memory.NewScratch(c.Context().Memory(), int(room), memory.Alignment)
 			return err
 		}
@@ -215,29 +212,35 @@ func exchanged(over *comm.Comm, from, to memory.Span, sent, comes []int64, stay 
 // lines writes the indices of each line by itself.
 func (s *argsorting) lines(p, q container.Part) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
+	room := int(s.roomOfIndices(p))
 	span := func(at unsafe.Pointer, t dtype.Type) memory.Span { return memory.Span{Addr: at, Count: n, Type: t} }
-	tmp := span(s.tmp.Addr(), dtype.Int64)
-	indices := span(unsafe.Add(tmp.Addr, tmp.Bytes()), dtype.Int64)
-	line := span(unsafe.Add(indices.Addr, indices.Bytes()), t)
-	type place struct {
-		first  unsafe.Pointer
-		stride int64
-	}
-	var to []place
+	var to []line
 	local := phase.Begin("argsort", "local", held(p))
 	defer local.End()
-	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, place{first, stride}) })
-	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
+	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, line{first, stride}) })
+	s.eachLine(p, func(slot, number int, by radix.Workers, at line) {
+		tmp := span(unsafe.Add(s.tmp.Addr(), slot*room), dtype.Int64)
+		indices := span(unsafe.Add(tmp.Addr, tmp.Bytes()), dtype.Int64)
+		copied := span(unsafe.Add(indices.Addr, indices.Bytes()), t)
 		if s.together(p) {
-			radix.Argsort(span(to[0].first, dtype.Int64), tmp, span(first, t), s.order, s.workers)
+			radix.Argsort(span(to[number].first, dtype.Int64), tmp, span(at.first, t), s.order, by)
 		} else {
-			move.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
-			radix.Argsort(indices, tmp, line, s.order, s.workers)
-			move.CopyStrided(to[0].first, int(to[0].stride), indices.Addr, 8, n, 8)
+			move.CopyStrided(copied.Addr, t.Size(), at.first, int(at.stride), n, t.Size())
+			radix.Argsort(indices, tmp, copied, s.order, by)
+			move.CopyStrided(to[number].first, int(to[number].stride), indices.Addr, 8, n, 8)
 		}
-		to = to[1:]
-		local.Add(int64(line.Bytes()))
+		local.Add(int64(copied.Bytes()))
 	})
+}
+
+// roomOfIndices returns how many bytes of temporary memory a line of a part takes: for its indices, and where it is not side by side,
+// for a copy of it and of them.
+func (s *argsorting) roomOfIndices(p container.Part) int64 {
+	n := p.Shape()[s.axis]
+	if s.together(p) {
+		return 8 * n
+	}
+	return n * int64(p.Type().Size()+16)
 }
 
 // together reports whether the elements of a line are side by side.

@@ -3,6 +3,7 @@ package algorithm
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"dtl/core/comm"
@@ -94,9 +95,7 @@ func (s *sorting) prepare(c container.Container) func(container.Part) error {
 		if err != nil {
 			return err
 		}
-		if s.alone(p) && !s.together(p) {
-			n *= 2 // a line that is not side by side is copied
-		}
+		n *= int64(s.roomOfLine(p) * s.slots(p))
 		if s.tmp, err = memory.NewScratch(p.Scratch(c.Context()), int(n)*p.Type().Size(), memory.Alignment); err == nil {
 			err = s.prepareExternal(c, p)
 		}
@@ -199,22 +198,73 @@ func (s *sorting) whole(p container.Part) memory.Span {
 // sortLines sorts each line along the axis by itself.
 func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
-	tmp := memory.Span{Addr: s.tmp.Addr(), Count: n, Type: t}
-	p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
-		defer done.Add(int64(tmp.Bytes()))
+	bytes := n * t.Size()
+	room := s.roomOfLine(p) * bytes
+	s.eachLine(p, func(slot, _ int, by radix.Workers, at line) {
+		defer done.Add(int64(bytes))
+		tmp := memory.Span{Addr: unsafe.Add(s.tmp.Addr(), slot*room), Count: n, Type: t}
 		if s.external != nil {
-			s.external.sort(memory.Span{Addr: first, Count: n, Type: t}, tmp)
+			s.external.sort(memory.Span{Addr: at.first, Count: n, Type: t}, tmp)
 			return
 		}
 		if s.together(p) {
-			radix.Sort(memory.Span{Addr: first, Count: n, Type: t}, tmp, s.order, s.workers)
+			radix.Sort(memory.Span{Addr: at.first, Count: n, Type: t}, tmp, s.order, by)
 			return
 		}
-		line := memory.Span{Addr: unsafe.Add(tmp.Addr, tmp.Bytes()), Count: n, Type: t}
-		move.CopyStrided(line.Addr, t.Size(), first, int(stride), n, t.Size())
-		radix.Sort(line, tmp, s.order, s.workers)
-		move.CopyStrided(first, int(stride), line.Addr, t.Size(), n, t.Size())
+		line := memory.Span{Addr: unsafe.Add(tmp.Addr, bytes), Count: n, Type: t}
+		move.CopyStrided(line.Addr, t.Size(), at.first, int(at.stride), n, t.Size())
+		radix.Sort(line, tmp, s.order, by)
+		move.CopyStrided(at.first, int(at.stride), line.Addr, t.Size(), n, t.Size())
 	})
+}
+
+// line is elements along a dimension: where the first is, and how far it is from one to the next.
+type line struct {
+	first  unsafe.Pointer
+	stride int64
+}
+
+// roomOfLine returns how many elements of temporary memory a line of a part takes, for each that it has: one that is not side by side
+// is copied.
+func (s *sorting) roomOfLine(p container.Part) int {
+	if s.alone(p) && !s.together(p) {
+		return 2
+	}
+	return 1
+}
+
+// slots returns how many lines of a part are sorted at once: short ones, each by one thread.
+func (s *sorting) slots(p container.Part) int {
+	n := p.Shape()[s.axis]
+	if !s.alone(p) || n >= pieceSize || held(p) < 2*pieceSize*int64(p.Type().Size()) {
+		return 1
+	}
+	return max(1, int(min(int64(s.workers.Size), held(p)/int64(p.Type().Size())/n)))
+}
+
+// eachLine calls f with each line of a part and its number, the number of a slot that no other call has meanwhile, and who works on it.
+func (s *sorting) eachLine(p container.Part, f func(slot, number int, by radix.Workers, at line)) {
+	slots, first := s.slots(p), 0
+	var some []line
+	flush := func() {
+		next := atomic.Int64{}
+		s.workers.Each(slots, func(slot int) {
+			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
+				f(slot, first+i, radix.Workers{}, some[i])
+			}
+		})
+		first, some = first+len(some), some[:0]
+	}
+	few := max(1<<10, 2*pieceSize/max(1, int(p.Shape()[s.axis])))
+	p.Lines(s.axis, func(at unsafe.Pointer, stride int64) {
+		if slots == 1 {
+			f(0, first, s.workers, line{at, stride})
+			first++
+		} else if some = append(some, line{at, stride}); len(some) == few {
+			flush()
+		}
+	})
+	flush()
 }
 
 // byBlocks calls f with a copy of the elements by blocks.
