@@ -3,6 +3,8 @@ package algorithm
 import (
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"dtl/core/comm"
 	"dtl/core/container"
@@ -40,6 +42,7 @@ type selection struct {
 	over   *comm.Comm
 	part   container.Part
 	order  radix.Order
+	by     radix.Workers
 	places []int64
 	silent bool // another rank has the same elements
 	total  int64
@@ -58,7 +61,7 @@ func (s *selection) prepare(c container.Container, p container.Part, how Sorting
 	if p.Type().Complex() {
 		return status.New(status.Unsupported, "elements of %s have no keys", p.Type())
 	}
-	s.order = radix.NewOrder(p.Type(), how.Descending)
+	s.order, s.by = radix.NewOrder(p.Type(), how.Descending), workers(how.Threads)
 	s.silent = p.Layout().Replicated() && c.Context().Rank() > 0
 	s.out = memory.Span{Count: len(s.places) + 1, Type: p.Type()}
 	if s.result, err = memory.NewStorage(c.Context().Memory(), s.out.Bytes(), memory.Alignment); err == nil {
@@ -137,10 +140,7 @@ func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
 	n := r.Parts()
 	mine = make([]int64, n+1)
 	if !s.silent {
-		s.part.Runs(func(run memory.Span) bool {
-			mine[n] += int64(radix.Count(mine[:n], run, s.order, r))
-			return true
-		})
+		s.countHere(mine, r)
 	}
 	storage, err := memory.NewStorage(s.over.Memory(), 8*len(mine), memory.Alignment)
 	if err != nil {
@@ -157,6 +157,40 @@ func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
 	return all[:n], mine[:n], nil
 }
 
+// countHere counts this rank's elements in each part of a range, and behind these the NaNs.
+func (s *selection) countHere(mine []int64, r radix.Range) {
+	n, guard := len(mine)-1, sync.Mutex{}
+	s.runs(func(run memory.Span) {
+		found := make([]int64, n+1)
+		found[n] = int64(radix.Count(found[:n], run, s.order, r))
+		guard.Lock()
+		defer guard.Unlock()
+		for i, some := range found {
+			mine[i] += some
+		}
+	})
+}
+
+// runs calls f with this rank's elements, some at a time, on several threads.
+func (s *selection) runs(f func(run memory.Span)) {
+	s.part.Runs(func(run memory.Span) bool {
+		s.by.Each((run.Count+pieceSize-1)/pieceSize, func(n int) {
+			f(run.Slice(n*pieceSize, min((n+1)*pieceSize, run.Count)))
+		})
+		return true
+	})
+}
+
+// collect writes the keys of this rank's elements in a range, in any order.
+func (s *selection) collect(into []uint64, r radix.Range) {
+	next := atomic.Int64{}
+	s.runs(func(run memory.Span) {
+		some := make([]uint64, run.Count)
+		some = some[:radix.Collect(some, run, s.order, r)]
+		copy(into[int(next.Add(int64(len(some))))-len(some):], some)
+	})
+}
+
 // among finds the places among the keys of a range, which are copied and sorted. Collective.
 func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64) error {
 	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, memory.Alignment)
@@ -167,14 +201,10 @@ func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64
 	both := memory.Span{Addr: storage.Addr(), Count: int(2 * mine), Type: dtype.Uint64}
 	keys, tmp := both.Slice(0, int(mine)), both.Slice(int(mine), int(2*mine))
 	if !s.silent {
-		n, into := 0, memory.As[uint64](keys)
-		s.part.Runs(func(run memory.Span) bool {
-			n += radix.Collect(into[n:], run, s.order, r)
-			return true
-		})
+		s.collect(memory.As[uint64](keys), r)
 	}
 	order := radix.NewOrder(dtype.Uint64, false)
-	radix.Sort(keys, tmp, order, radix.Workers{})
+	radix.Sort(keys, tmp, order, s.by)
 	x := splitting{over: s.over, mine: inMemory{keys, order}, all: make([]splitter, len(all)), keyed: true}
 	defer x.release()
 	for i, w := range all {

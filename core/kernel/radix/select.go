@@ -1,6 +1,10 @@
 package radix
 
-import "dtl/core/memory"
+import (
+	"math"
+
+	"dtl/core/memory"
+)
 
 // countBits is how many bits of a key Count tells apart.
 const countBits = 12
@@ -37,6 +41,9 @@ func Count(counts []int64, s memory.Span, o Order, r Range) (nans int) {
 }
 
 func count[T words](counts []int64, a []T, o Order, r Range) (nans int) {
+	if len(a) >= 1<<14 && len(a) < math.MaxUint32 {
+		return countInTurn(counts, a, o, r)
+	}
 	bits := min(r.Below, countBits)
 	below := r.Below - bits
 	counts = counts[:1<<bits]
@@ -50,6 +57,37 @@ func count[T words](counts []int64, a []T, o Order, r Range) (nans int) {
 		}
 	}
 	return nans
+}
+
+// countInTurn is count with a table for every other element: equal ones that follow each other do not wait for one number.
+func countInTurn[T words](counts []int64, a []T, o Order, r Range) (nans int) {
+	var even, odd [1 << countBits]uint32
+	bits := min(r.Below, countBits)
+	below, mask := r.Below-bits, uint64(1)<<bits-1
+	counts = counts[:1<<bits]
+	for i := 0; i+1 < len(a); i += 2 {
+		x, y := o.key(uint64(a[i])), o.key(uint64(a[i+1]))
+		if x > o.last {
+			nans++
+		}
+		if y > o.last {
+			nans++
+		}
+		x, y = x>>below, y>>below
+		first, second := uint32(0), uint32(0)
+		if x>>bits == r.Start {
+			first = 1
+		}
+		if y>>bits == r.Start {
+			second = 1
+		}
+		even[x&mask&(1<<countBits-1)] += first // no branch: half of the elements may be in the range, in any order
+		odd[y&mask&(1<<countBits-1)] += second
+	}
+	for i := range counts {
+		counts[i] += int64(even[i]) + int64(odd[i])
+	}
+	return nans + count(counts, a[len(a)&^1:], o, r)
 }
 
 // Collect writes the keys of elements in a range to dst, which has room for them, and returns how many there are.
