@@ -1,9 +1,11 @@
 package algorithm
 
 import (
+	"errors"
 	"fmt"
 
 	"dtl/core/container"
+	"dtl/core/kernel/radix"
 	"dtl/core/kernel/random"
 	"dtl/core/memory"
 	"dtl/core/runtime"
@@ -41,8 +43,23 @@ func fill(a *container.Array, r random.Range, s random.Stream, block int64) erro
 		return status.New(status.InvalidArgument, "a rank's elements do not follow each other in the order of all")
 	}
 	p.Runs(func(run memory.Span) bool {
-		err = random.Fill(run, r, s, block, first)
+		err = fillRun(workersFor(p), run, r, s, block, first)
 		return err == nil
 	})
 	return err
+}
+
+// fillRun draws the numbers of a run. A block is one thread's, for it has a generator of its own.
+func fillRun(by radix.Workers, run memory.Span, r random.Range, s random.Stream, block, first int64) error {
+	if err := random.Check(run.Type, r, block); err != nil || block < 1<<12 || by.Size < 2 {
+		return random.Fill(run, r, s, block, first)
+	}
+	skip := int(first % block) // numbers of the first block that are not wanted
+	tasks := (run.Count + skip + int(block) - 1) / int(block)
+	errs := make([]error, tasks)
+	by.Each(tasks, func(n int) {
+		lo, hi := max(n*int(block)-skip, 0), min((n+1)*int(block)-skip, run.Count)
+		errs[n] = random.Fill(run.Slice(lo, hi), r, s, block, first+int64(lo))
+	})
+	return errors.Join(errs...)
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from .._native.library import bridge
+from .._native.threads import get_num_threads
+from ..runtime.threaded import each
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -37,6 +40,12 @@ class Streams:
         """Return what the core draws the numbers of a call from."""
         key = self.key
         return key[0], key[1], number, BLOCK
+
+    def beside(self) -> Streams:
+        """Return the same streams, for another thread."""
+        made = Streams.__new__(Streams)
+        made._context, made.key = self._context, self.key
+        return made
 
     def at(self, call: int, block: int = 0) -> np.random.Generator:
         """Return NumPy's generator at the start of a block of a call."""
@@ -67,6 +76,9 @@ def _memory_of(bits: np.random.SFC64) -> Array:
     return words if (words == known).all() else np.empty(5, np.uint64)
 
 
+#: From so many blocks on, they are drawn on threads.
+_FEW = 4
+
 #: The numbers that are drawn at a time to be copied: they stay in the cache.
 _PIECE = 1 << 14
 
@@ -90,8 +102,37 @@ def fill(
     """Write the numbers of a call, from that of index start on, to the rows of an array.
 
     Block is the number of rows of a block. With total, the number of rows of the whole, blocks are drawn to their end:
-    for draws whose rounding depends on how many rows there are.
+    for draws whose rounding depends on how many rows there are. A block is one thread's.
     """
+    skip = start % block
+    blocks = (skip + len(out) - 1) // block + 1
+    if blocks < _FEW or get_num_threads() < 2:
+        _fill(streams, call, draw, out, start, block, total, draw_into)
+        return
+    free = [streams]
+
+    def task(number: int) -> None:
+        try:
+            own = free.pop()
+        except IndexError:  # others have them
+            own = streams.beside()
+        lo, hi = max(number * block - skip, 0), min((number + 1) * block - skip, len(out))
+        _fill(own, call, draw, out[lo:hi], start + lo, block, total, draw_into)
+        free.append(own)
+
+    each([partial(task, number) for number in range(blocks)])
+
+
+def _fill(
+    streams: Streams,
+    call: int,
+    draw: Draw,
+    out: Array,
+    start: int,
+    block: int,
+    total: int | None,
+    draw_into: DrawInto | None,
+) -> None:
     at, end = start, start + len(out)
     while at < end:
         number = at // block

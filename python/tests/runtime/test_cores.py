@@ -165,6 +165,47 @@ def test_scans_of_wide_rows(ctx: dtl.Context, last: float, threads: Callable[[in
         np.testing.assert_allclose(made[1].local_view(), part(made[1], made[0]), 1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint16"])
+def test_orders(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) -> None:
+    """Lines that are sorted side by side, and elements that are counted in pieces."""
+    whole = (np.random.default_rng(5).random((700 * ctx.size, 500)) * 200 - 90).astype(dtype)
+    vec, flat = dtl.DistributedVector.from_numpy(ctx, whole.ravel()), np.sort(whole, axis=None)
+    want = flat[[0, len(flat) // 10, len(flat) // 2, -1]]
+    if dtype.startswith("float"):
+        whole[3, 5:9] = np.nan
+    t = dtl.DistributedTensor.from_numpy(ctx, whole)
+    columns = dtl.DistributedTensor.from_numpy(ctx, whole, grid=(1, ctx.size))
+    found = set()
+    for n in (1, 2, 4):
+        threads(n)
+        assert_holds(np.sort(t, axis=1), np.sort(whole, axis=1))
+        assert_holds(np.sort(columns, axis=0), np.sort(whole, axis=0))
+        assert_holds(np.argsort(t, axis=1), np.argsort(whole, axis=1, kind="stable"))
+        assert_holds(np.argsort(columns, axis=0), np.argsort(whole, axis=0, kind="stable"))
+        places = np.array([0, len(flat) // 10, len(flat) // 2, len(flat) - 1]) / (len(flat) - 1)
+        np.testing.assert_array_equal(dtl.quantile(vec, places, method="nearest"), want)
+        found.add(dtl.median(vec).tobytes())
+    assert len(found) == 1
+
+
+def test_random_numbers(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    """A stream has the same numbers on any number of threads, and those of its first numbers drawn alone."""
+    draws: dict[str, Callable[[Any, int], Any]] = {
+        "random": lambda rng, n: rng.random(n),
+        "integers": lambda rng, n: rng.integers(0, 1000, n),
+        "normal": lambda rng, n: rng.normal(size=n),
+    }
+    for name, draw in draws.items():
+        found = []
+        for n in (1, 2, 4):
+            threads(n)
+            with draw(dtl.random.Generator(ctx, 11), EACH * ctx.size) as made:
+                found.append(made.gather_to())
+        if ctx.is_root:
+            assert len({one.tobytes() for one in found}) == 1, name
+            assert len(np.unique(found[0])) > 900, name
+
+
 def test_default_is_several_threads(ctx: dtl.Context) -> None:
     made = [dtl.DistributedVector(ctx, 5), dtl.zeros(ctx, 5), dtl.arange(ctx, 5), dtl.asarray(ctx, np.arange(5.0))]
     made += [made[-1] + 1, made[-1][1:], dtl.DistributedTensor(ctx, (3, 4)), dtl.cumsum(made[0]), dtl.full(ctx, 5, 2.0)]
