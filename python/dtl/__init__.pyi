@@ -322,7 +322,6 @@ from .runtime.nccl import DTL_NCCL_OP_SCATTER as DTL_NCCL_OP_SCATTER
 from .runtime.scratch import get_memory_limit as get_memory_limit
 from .runtime.scratch import set_memory_limit as set_memory_limit
 from .tables.column import Column as Column
-from .tables.expanding import Expanding as Expanding
 from .tables.functions import from_arrow as from_arrow
 from .tables.functions import read_arrow as read_arrow
 from .tables.functions import read_csv as read_csv
@@ -334,6 +333,7 @@ from .tables.functions import read_sql as read_sql
 from .tables.grouping import ColumnGroupBy as ColumnGroupBy
 from .tables.grouping import TableGroupBy as TableGroupBy
 from .tables.resampling import Resampler as Resampler
+from .tables.rolling import Expanding as Expanding
 from .tables.rolling import Rolling as Rolling
 from .tables.table import Table as Table
 from .topology.machine import Topology as Topology

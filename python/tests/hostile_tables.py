@@ -23,9 +23,8 @@ WITHOUT = {
     "HasRows.of", "TableGroupBy.__init__", "ColumnRowMethods.unique",
     "Resampler.__init__", "Resampler.__getitem__",
     "Resampler.size", "Windows.__init__", "Rolling.__init__", "Expanding.__init__",
-    "Expanding.sum", "Expanding.mean", "Expanding.min", "Expanding.max", "Expanding.count",
-    "ValueMethods.interpolate", "ColumnWise.interpolate", "Rolling.sum", "Rolling.mean",
-    "Rolling.min", "Rolling.max",
+    "Windows.sum", "Windows.mean", "Windows.min", "Windows.max", "Windows.count",
+    "ValueMethods.interpolate", "ColumnWise.interpolate",
     "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
     "GroupMethods.count", "GroupMethods.nunique",
     "ColumnGroupBy.__init__",
@@ -281,6 +280,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ColumnGroupBy.nlargest": (t.group_by("n")["v"].nlargest, {"n": 2}),
         "ColumnGroupBy.nsmallest": (t.group_by("n")["v"].nsmallest, {"n": 2}),
         "GroupRowMethods.rank": (t.group_by("n")["v"].rank, ranking),
+        "Windows.var": (v.rolling(2).var if isinstance(v, dtl.Column) else v, {"ddof": 0}),
+        "Windows.std": (v.rolling(2).std if isinstance(v, dtl.Column) else v, {"ddof": 0}),
         "GroupRowMethods.filter": (t.group_by("n").filter, {"function": _some_rows}),
         "GroupRowMethods.apply": (t.group_by("n").apply, {"function": len}),
         "GroupRowMethods.transform": (t.group_by("n")[["v"]].transform, {"how": "sum"}),
@@ -311,8 +312,15 @@ def local(ctx: dtl.Context) -> Rows:
         "ChoosingMethods.add_suffix": (t.add_suffix, {"suffix": "a"}),
         "ChoosingMethods.pipe": (t.pipe, {"f": len}),
         "Table.drop": (t.drop, {"columns": ["v"]}),
-        "ColumnRowMethods.expanding": (t["v"].expanding, {"min_periods": 1}),
-        "ColumnRowMethods.rolling": (t["v"].rolling, {"window": 2, "min_periods": 1}),
+        **{
+            f"{kind}.{name}": (getattr(of, name), {"min_periods": 1, **more})
+            for kind, of in (
+                ("ColumnRowMethods", v),
+                ("ColumnWise", t[["v"]]),
+                ("GroupRowMethods", t.group_by("n")["v"]),
+            )
+            for name, more in (("expanding", {}), ("rolling", {"window": 2}))
+        },
         "RowMethods.resample": (_timed(t).resample, {"rule": "1h", "on": "time"}),
         "Table.groupby": (
             t.groupby,

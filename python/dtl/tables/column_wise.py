@@ -11,7 +11,10 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundErro
 from ..runtime.agreement import agree, collective, local_step, on_context
 from . import across, mapping, moves, places, reductions
 from .arrow_types import is_decimal, is_number
+from .expanding import windows_of
+from .rolling import Expanding, Rolling
 from .rows import HasRows, Rows, arrow, as_column, as_table, column_names
+from .windows import Window
 
 T = TypeVar("T", bound="ColumnWise")
 
@@ -389,6 +392,24 @@ class ColumnWise(HasRows):
     def cummax(self: T, *, skipna: bool = True, numeric_only: bool = False) -> T:
         """Return the largest values so far, of columns of numbers or all. Collective. See :meth:`Column.cumsum`."""
         return self._each(lambda column: column.cummax(skipna=skipna), self._names("cummax", numeric_only))
+
+    def rolling(self, window: int, *, min_periods: int | None = None) -> Rolling:
+        """Return the windows of each row and those before it, of each column. Not collective.
+
+        See :meth:`Column.rolling`.
+        """
+        return Rolling(self._windowed, self.rows, self.rows.names, window, min_periods)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return the windows from the first row to each row, of each column. Not collective.
+
+        See :meth:`Column.expanding`.
+        """
+        return Expanding(self._windowed, self.rows, self.rows.names, min_periods)
+
+    def _windowed(self: T, how: Window) -> T:
+        """Return an aggregate of windows. Collective. For ``rolling`` and ``expanding``."""
+        return self._each(lambda column: as_column(windows_of(column.rows, how)))
 
     @collective
     def apply(self, f: Any, axis: Any = 0, args: Any = (), **kwargs: Any) -> Any:

@@ -106,12 +106,12 @@ class GroupMethods:
     @collective
     def var(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Return the variance of each group, divided by the number of values less ddof. Collective."""
-        return self._aggregate("var", numeric_only, **_options(skipna), ddof=_freedom(ddof))
+        return self._aggregate("var", numeric_only, **_options(skipna), ddof=freedom_of(ddof))
 
     @collective
     def std(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Return the standard deviation of each group, as :meth:`var` the variance. Collective."""
-        return self._aggregate("std", numeric_only, **_options(skipna), ddof=_freedom(ddof))
+        return self._aggregate("std", numeric_only, **_options(skipna), ddof=freedom_of(ddof))
 
     @collective
     def sem(self, *, ddof: int = 1, skipna: bool = True, numeric_only: bool = False) -> Any:
@@ -119,7 +119,7 @@ class GroupMethods:
 
         As :meth:`var`.
         """
-        return self._aggregate("sem", numeric_only, **_options(skipna), ddof=_freedom(ddof))
+        return self._aggregate("sem", numeric_only, **_options(skipna), ddof=freedom_of(ddof))
 
     @collective
     def skew(self, *, skipna: bool = True, numeric_only: bool = False) -> Any:
@@ -209,7 +209,7 @@ def _options(skipna: Any, min_count: Any = 0) -> dict[str, Any]:
     return {"skipna": bool(flag("skipna", skipna)), "min_count": integer("min_count", min_count)}
 
 
-def _freedom(ddof: Any) -> int:
+def freedom_of(ddof: Any) -> int:
     """Return how much less than the number of values a variance is divided by."""
     found = integer("ddof", ddof)
     if found < 0:

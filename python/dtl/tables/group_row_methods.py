@@ -10,10 +10,12 @@ from .._native.arguments import flag, integer
 from ..algorithms.user_functions import with_options
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
-from . import elementwise, group_frames, group_rows, selection, within_groups
+from . import elementwise, group_frames, group_rows, selection, windows, within_groups
 from .folds import Groups
 from .nested_types import is_nested
+from .rolling import Expanding, Rolling
 from .rows import Rows, arrow, as_column, as_table
+from .windows import Window
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -262,6 +264,44 @@ class GroupRowMethods:
             if is_nested(kind):
                 raise InvalidTypeError(f"the column {name!r} of {kind} has no rank")
         return self._of_values("rank", f"{how}", lambda groups, column: within_groups.ranked(groups, column, how))
+
+    def rolling(self, window: int, *, min_periods: int | None = None) -> Rolling:
+        """Return the windows of each row and those before it in its group, to make aggregates of. Not collective.
+
+        Parameters
+        ----------
+        window, min_periods
+            As of :meth:`Column.rolling`.
+
+        Returns
+        -------
+        Rolling
+            Its methods return a value for each row of the table, in the order of its rows: what pandas returns in the
+            order of the groups, with the keys as levels of the index.
+
+        Raises
+        ------
+        BoundsError, InvalidTypeError
+            As of :meth:`Column.rolling`.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b", "b"], "price": [5, 3, 1, 4]})
+        ...     print(table.group_by("shop")["price"].rolling(2).mean().to_list())
+        [None, None, 3.0, 2.5]
+        """
+        return Rolling(self._windowed, self._rows, self._columns, window, min_periods)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return the windows from the first row of each row's group to the row. Not collective. See :meth:`rolling`."""
+        return Expanding(self._windowed, self._rows, self._columns, min_periods)
+
+    def _windowed(self, how: Window) -> Any:
+        """Return an aggregate of windows. Collective. For ``rolling`` and ``expanding``."""
+        op = "expanding" if how.rows is None else "rolling"
+        return self._of_values(op, how.words, lambda groups, column: windows.of_groups(groups, column, how))
 
     @collective
     def diff(self, periods: int = 1) -> Any:

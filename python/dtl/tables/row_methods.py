@@ -8,10 +8,11 @@ from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
 from . import distinct_rows, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
-from .expanding import Expanding
+from .expanding import windows_of
 from .resampling import Resampler
-from .rolling import Rolling
+from .rolling import Expanding, Rolling
 from .rows import HasRows, arrow, as_column, as_table
+from .windows import Window
 from .within_groups import ranks_of
 
 T = TypeVar("T", bound="RowMethods")
@@ -640,7 +641,11 @@ class ColumnRowMethods(HasRows):
         ...     print(dtl.Table(ctx, {"x": [1, 4, 9]})["x"].rolling(2).mean().to_arrow().to_pylist())
         [None, 2.5, 6.5]
         """
-        return Rolling(self.rows, window, min_periods)
+        return Rolling(self._windowed, self.rows, self.rows.names, window, min_periods)
+
+    def _windowed(self, how: Window) -> Any:
+        """Return an aggregate of windows. Collective. For ``rolling`` and ``expanding``."""
+        return as_column(windows_of(self.rows, how))
 
     def expanding(self, min_periods: int = 1) -> Expanding:
         """Return the windows from the first row to each row, to make aggregates of. Not collective.
@@ -664,7 +669,7 @@ class ColumnRowMethods(HasRows):
         ...     print(dtl.Table(ctx, {"x": [4, 2, None, 3]})["x"].expanding().mean().to_list())
         [4.0, 3.0, 3.0, 3.0]
         """
-        return Expanding(self.rows, min_periods)
+        return Expanding(self._windowed, self.rows, self.rows.names, min_periods)
 
     @collective
     def value_counts(

@@ -14,6 +14,7 @@ from .exchange import sent
 from .folds import Groups
 from .moves import TableCall
 from .rows import Rows, arrow, arrows_errors
+from .windows import Window, of_column
 from .within_groups import accumulated, check_accumulated, ufunc_of
 
 #: What is sent, as traces call it.
@@ -91,45 +92,12 @@ def running(rows: Rows, op: str, skipna: Any) -> Rows:
         return rows.like(pa.table({name: made}))
 
 
-def moving(rows: Rows, op: str, window: int, least: int, name: str) -> Rows:
+def moving(rows: Rows, op: str, how: Window) -> Rows:
     """Return an aggregate of each row's value and those of the rows before it, so many in all. Collective."""
     pa, ctx = arrow(), rows.context
-    column_name, kind = rows.names[0], rows.schema.field(0).type
-    agree(ctx, op, f"{name} of {window}, {least}")
-    halo = _between(rows, [(lo - window + 1, lo) for lo, _ in _bounds(rows)], op)
+    name, kind = rows.names[0], rows.schema.field(0).type
+    agree(ctx, op, how.words)
+    halo = _between(rows, [(lo - (how.rows or 0) + 1, lo) for lo, _ in _bounds(rows)], op)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         column = pa.chunked_array([*halo.column(0).chunks, *rows.local.column(0).chunks], kind)
-        column = column.cast(pa.float64(), safe=False)
-        missing = column.is_null().to_numpy() if column.null_count else np.zeros(len(column), np.bool_)
-        values = integers_of(column)
-        made, counts = _windows(values, missing, window, name)
-        there = counts[len(halo) :] >= max(least, 0 if name == "sum" else 1)
-        return rows.like(pa.table({column_name: pa.array(made[len(halo) :], mask=~there)}))
-
-
-def _windows(values: Array, missing: Array, window: int, name: str) -> tuple[Array, Array]:
-    """Return the aggregate of the window that ends at each value, and how many values that are not null it has."""
-    neutral = {"min": np.inf, "max": -np.inf}.get(name, 0.0)
-    filled = np.concatenate([np.full(window - 1, neutral), np.where(missing, neutral, values)])
-    known = np.cumsum(np.concatenate([np.zeros(window, np.int64), ~missing]))
-    counts = known[window:] - known[: len(values)]
-    if not len(values):
-        return np.zeros(0), counts
-    ufunc = {"min": np.minimum, "max": np.maximum}.get(name, np.add)
-    made = _blocks(filled, window, ufunc, neutral)
-    return (made / np.maximum(counts, 1) if name == "mean" else made), counts
-
-
-def _blocks(values: Array, window: int, ufunc: Any, neutral: float) -> Array:
-    """Return what a ufunc makes of each window, of what it has accumulated in blocks, to both ends (van Herk, 1992).
-
-    No window takes part of another one's rounding, NaN or infinity.
-    """
-    count = len(values) - window + 1
-    padded = np.append(values, np.full(-len(values) % window, neutral)).reshape(-1, window)
-    forward = ufunc.accumulate(padded, axis=1).ravel()
-    backward = ufunc.accumulate(padded[:, ::-1], axis=1)[:, ::-1].ravel()
-    places = np.arange(count)
-    made = ufunc(backward[:count], forward[window - 1 : window - 1 + count])
-    made[places % window == 0] = forward[window - 1 : window - 1 + count][places % window == 0]
-    return np.asarray(made)
+        return rows.like(pa.table({name: of_column(column, how).slice(len(halo))}))

@@ -55,13 +55,13 @@ def accumulated(name: str, groups: Groups, column: Any, skipna: bool = True) -> 
     if name in ("cumsum", "cumprod"):
         of = "f8" if values.dtype.kind == "f" else "u8" if pa.types.is_unsigned_integer(kind) else "i8"
         values = values.astype(of, copy=False)
-    made = _in_groups(Groups(of_row, groups.width), values, ufunc_of(name, values.dtype))
+    made = in_groups(Groups(of_row, groups.width), values, ufunc_of(name, values.dtype))
     if missing is not None:
         whole = np.zeros(len(missing), made.dtype)
         whole[rows] = made
         made = whole
         if not skipna:
-            missing = _in_groups(whole_groups, missing, np.logical_or)
+            missing = in_groups(whole_groups, missing, np.logical_or)
     keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and name in ("cummin", "cummax"))
     return typed(made, kind, missing) if keeps else pa.array(made, mask=missing)
 
@@ -71,7 +71,7 @@ def ufunc_of(name: str, dtype: Any) -> Any:
     return _OF_FLOATS.get(name, _UFUNCS[name]) if dtype.kind == "f" else _UFUNCS[name]
 
 
-def _in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:
+def in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:
     """Return what a ufunc accumulates of values within groups."""
     order = in_order(groups.of_row, groups.width)
     ordered = values[order]

@@ -22,6 +22,8 @@ RANKS = [
     for up, option, pct in ((number % 2 == 0, "top", True), (number % 2 == 1, "bottom", False), (True, "keep", True))
 ]
 
+WINDOWED = ("sum", "mean", "min", "max", "count", "var", "std")
+
 #: Calls of t, a frame or a table.
 CALLS = [
     *(f"t[['x', 'y']].{name}(skipna={skipna})" for name in ("cumsum", "cummax") for skipna in (True, False)),
@@ -42,6 +44,15 @@ CALLS = [
     "t.groupby('k', as_index=False)['y'].agg('quantile', 0.3)",
     "t.groupby('k', as_index=False)['x'].agg('sum', min_count=8)",
     "t.groupby('k', as_index=False)['y'].agg(low='min', high='max')",
+    *(f"t[['x', 'y']].rolling({window}).{name}()" for name in WINDOWED for window in ("3", "7, min_periods=1")),
+    *(f"t['y'].expanding({least}).{name}()" for name in WINDOWED for least in ("", "3")),
+    *(
+        f"t.groupby('k')['y'].{windows}.{name}().droplevel(0).reindex(t.index)"
+        for name in WINDOWED
+        for windows in ("rolling(2)", "rolling(5, min_periods=1)", "expanding()", "expanding(4)")
+    ),
+    "t['y'].rolling(4).std(ddof=0)",
+    "t.groupby('k')['y'].rolling(9, min_periods=2).var(ddof=0).droplevel(0).reindex(t.index)",
     "t['x'].apply(lambda value, by: value + by, args=(3,))",
     "t[['x', 'y']].agg('std', ddof=0)",
     "t['y'].agg('var', ddof=0)",
@@ -67,8 +78,8 @@ def alike(one: Any, other: Any) -> bool:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_call(ctx: dtl.Context, call: str) -> None:
-    # keyword as_index says of pandas only that keys are columns, as they always are here
-    ours = call.replace(", as_index=False", "")
+    # what says of pandas only that keys are columns, and rows in their order, as they always are here
+    ours = call.replace(", as_index=False", "").replace(".droplevel(0).reindex(t.index)", "")
     for count in ROWS:
         whole = rows(count)
         frame = whole.to_pandas(types_mapper=pd.ArrowDtype)

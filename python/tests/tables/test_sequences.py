@@ -79,6 +79,20 @@ def test_windows(ctx: dtl.Context, window: int, ends: str) -> None:
             assert all(map(alike, made, want)), (name, made, want)
 
 
+@pytest.mark.parametrize("window", [3, 280, None])
+def test_variances_far_from_zero(ctx: dtl.Context, window: int | None) -> None:
+    values = 1e9 + np.random.default_rng(2).random(900).round(3)
+    values[100:500], values[600:605] = 1e9 + 7.1, np.nan
+    table = dtl.Table(ctx, {"k": 1, "x": values})
+    want = np.array([np.var(values[at - min(at, (window or 900) - 1) : at + 1], ddof=1) for at in range(1, 900)])
+    for of in (table["x"], table.group_by("k")["x"]):
+        windows = of.expanding() if window is None else of.rolling(window, min_periods=1)
+        made = np.array(everywhere(ctx, windows.var())[1:], float)
+        np.testing.assert_allclose(made, want, rtol=1e-9, atol=1e-12)
+        if window == 3:
+            assert (made[102:499] == 0).all()  # of equal values, exactly
+
+
 def test_one_value_spoils_no_other_window(ctx: dtl.Context) -> None:
     values = [1.0, float("inf"), 2.0, 3.0, float("nan"), 4.0, 5.0]
     made = everywhere(ctx, dtl.Table(ctx, {"x": values})["x"].rolling(2).sum())
