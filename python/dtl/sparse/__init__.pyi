@@ -1,3 +1,4 @@
+from . import csgraph as csgraph
 from .array import csc_array as csc_array
 from .array import csr_array as csr_array
 from .construction import diags_array as diags_array

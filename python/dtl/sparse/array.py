@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.kinds import fingerprint
+from ..algorithms.exchange import gathered
 from ..comm.collectives import allgather
 from ..comm.vector_collectives import gatherv
 from ..containers.base import DistributedContainer
@@ -19,7 +20,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective, local_step, root_number
 from ..runtime.context import Context
-from . import division, making, semirings
+from . import division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .local_rows import Matrix, scipy_sparse
 from .operators import Operators
@@ -207,6 +208,29 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         own = rows.whole()
         begins = making.balanced(rows.context, own, rows.begins)
         return csr_array.of(rows_of(rows.context, making.moved(rows.context, own, rows.begins, begins), begins))
+
+    @collective
+    def permute(self, order: Any) -> csr_array:
+        """Return the square matrix with its rows and columns in another order: ``matrix[order][:, order]``. Collective.
+
+        Parameters
+        ----------
+        order
+            Which row, and column, comes first, and so on: a permutation of all, as a vector or an array that is the
+            same on every rank.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it is no permutation, or the matrix is not square. On every rank.
+        """
+        rows = self._rows
+        if isinstance(order, DistributedContainer):
+            order = gathered(rows.context, order.local_view())
+        with local_step(rows.context, "permute"):
+            wanted = selecting.permutation(order, rows.shape)
+        agree(rows.context, "permute", f"{rows.text()}, {fingerprint(wanted)}")
+        return csr_array.of(selecting.permuted(rows, wanted))
 
     @property
     def local_rows(self) -> range:

@@ -113,3 +113,23 @@ def taken(ctx: Any, own: Matrix, begins: Array, wanted: Array, new_begins: Array
     order = np.empty(len(here), np.int64)
     order[np.argsort(here, kind="stable")] = np.arange(len(here))
     return came[order]
+
+
+def permutation(order: Any, shape: tuple[int, int]) -> Array:
+    """Return an order of all rows and columns of a square matrix."""
+    given = np.asarray(order)
+    if shape[0] != shape[1]:
+        raise InvalidArgumentError(f"permute: a matrix of {shape} is not square")
+    if given.shape != shape[:1] or not np.array_equal(np.sort(given), np.arange(shape[0])):
+        raise InvalidArgumentError(f"permute: order of shape {given.shape} is no permutation of {shape[0]} rows")
+    return given.astype(np.int64)
+
+
+def permuted(rows: Rows, order: Array) -> Rows:
+    """Return the matrix with rows and columns in another order, divided as this one. Collective."""
+    ctx, own = rows.context, rows.whole()
+    place: Array = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    named = matrix(own.data, place[own.indices], own.indptr, own.shape)
+    made = canonical(taken(ctx, named, rows.begins, order, rows.begins))
+    return rows_of(ctx, made, rows.begins, rows.column_begins)

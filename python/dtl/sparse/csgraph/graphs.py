@@ -1,0 +1,100 @@
+"""What functions of graphs have in common: their arguments, edges, and what one rank computes of all."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ..._native import slow_paths
+from ...comm.vector_collectives import scatterv
+from ...containers.making import created
+from ...containers.sequences import DistributedVector
+from ...exceptions import InvalidArgumentError, InvalidTypeError
+from ...runtime.agreement import agree, local_step
+from ..array import csr_array
+from ..local_rows import Matrix
+from ..rows import HasRows, Rows
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def graph_of(op: str, csgraph: Any, words: str = "") -> Rows:
+    """Return the rows of a graph. Collective: the ranks compare it, and the other arguments in words."""
+    if not isinstance(csgraph, HasRows):
+        raise InvalidTypeError(f"{op}: the graph must be a matrix of dtl.sparse, not {type(csgraph).__name__}")
+    rows: Rows = csgraph.tocsr().rows
+    with local_step(rows.context, op):
+        if rows.shape[0] != rows.shape[1]:
+            raise InvalidArgumentError(f"{op}: a graph is a square matrix, not one of {rows.shape}")
+        if np.issubdtype(rows.dtype, np.complexfloating):
+            raise InvalidTypeError(f"{op}: weights of {rows.dtype} have no order")
+    agree(rows.context, op, f"{rows.text()}, {words}")
+    return rows
+
+
+def vertex(op: str, index: int, rows: Rows) -> int:
+    """Return the number of a vertex, which may count from the end."""
+    count = rows.shape[0]
+    if not -count <= index < count:
+        raise InvalidArgumentError(f"{op}: vertex {index} outside [{-count}, {count})")
+    return index % count
+
+
+def sources_of(matrix: Matrix) -> Array:
+    """Return the row of each element."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def lowest_at(rows: Rows, best: Array, candidates: Array, of_ghosts: Array) -> Array:
+    """Return, for each of this rank's vertices, the least of what it has, and of candidates of all ranks. Collective.
+
+    Best has one number a vertex of this rank; candidates are those for them, and of_ghosts those for vertices of others
+    that its edges lead to.
+    """
+    found = np.minimum(best, candidates)
+    ghosts = rows.ghosts()
+    if ghosts is not None:
+        near = ghosts.start_back(of_ghosts)
+        ghosts.end()
+        for part in ghosts.destinations.values():  # a vertex is there once for each
+            where = ghosts.sent[part]
+            found[where] = np.minimum(found[where], near[part])
+    return found
+
+
+def at_columns(rows: Rows, part: Array, columns: Array) -> Array:
+    """Return the elements of a vector that belong to columns in which this rank's rows have elements. Collective."""
+    ghosts, local = rows.ghosts(), rows.local
+    if ghosts is None:
+        return part[columns - local.first]
+    there = ghosts.start(part)
+    ghosts.end()
+    found = np.empty(len(columns), part.dtype)
+    own = (columns >= local.first) & (columns < local.first + len(part))
+    found[own] = part[columns[own] - local.first]
+    found[~own] = there[np.searchsorted(local.ghosts, columns[~own])]
+    return found
+
+
+def vector_of(rows: Rows, part: Array) -> DistributedVector:
+    """Return a vector with an element for each vertex. Collective."""
+    made = created(DistributedVector, rows.context, (rows.shape[0],), part.dtype, rows.divided, blank=True)
+    made.local_view()[...] = part
+    return made
+
+
+def on_one_rank(rows: Rows, op: str, compute: Callable[[Matrix], Array], dtype: Any) -> DistributedVector:
+    """Return what rank 0 computes of the whole graph, one number a vertex. Collective, and in the ledger."""
+    started = slow_paths.clock() if slow_paths.listeners and rows.context.size > 1 else 0
+    ctx = rows.context
+    whole = csr_array.of(rows).gather_to(0)
+    found = None
+    with local_step(ctx, op):
+        if ctx.is_root:
+            found = np.ascontiguousarray(compute(whole), dtype)
+    if started:
+        slow_paths.tell(slow_paths.GATHERED, op, rows.nnz * (rows.dtype.itemsize + 4), started)
+    counts = np.diff(rows.begins)
+    part = found if ctx.size == 1 else scatterv(ctx, found, counts if ctx.is_root else None)
+    return vector_of(rows, np.asarray(part))

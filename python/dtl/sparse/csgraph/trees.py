@@ -1,0 +1,78 @@
+"""Minimum spanning trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...algorithms.exchange import gathered
+from ...runtime.agreement import collective, local_step
+from ..array import csr_array
+from ..local_rows import canonical, scipy_sparse
+from ..rows import rows_of
+from . import graphs
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+@collective
+def minimum_spanning_tree(csgraph: Any) -> csr_array:
+    """Return a minimum spanning tree of a graph, or of each of its components. Collective.
+
+    As ``scipy.sparse.csgraph.minimum_spanning_tree``.
+
+    Parameters
+    ----------
+    csgraph
+        The graph: an element at [i, j] is the weight of the edge between i and j. Of [i, j] and [j, i], the smaller one
+        counts.
+
+    Returns
+    -------
+    csr_array
+        The edges of the tree, as float64, where the graph has them, divided as that. Those of weight zero are not
+        stored. Of edges of one weight, others may be in the tree than SciPy takes; the sum of weights is the same.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If it is no graph. On every rank.
+
+    Notes
+    -----
+    Each rank keeps of its edges those of a spanning tree of them; no other edge can be in the tree of all. Every rank
+    gets what all have kept, at most one edge a vertex and rank.
+    """
+    rows = graphs.graph_of("minimum_spanning_tree", csgraph)
+    ctx = rows.context
+    with local_step(ctx, "minimum_spanning_tree"):
+        own = rows.whole().tocoo()
+        ends = np.stack([own.row.astype(np.int64) + rows.first, own.col], axis=1)
+        kept = _forest(ends, own.data)
+        ends, weights = ends[kept], own.data[kept].astype(np.float64)
+    ends, weights = gathered(ctx, ends), gathered(ctx, weights)
+    kept = _forest(ends, weights)
+    kept = kept[(weights[kept] != 0) & (ends[kept, 0] >= rows.first) & (ends[kept, 0] < rows.end)]
+    places = (ends[kept, 0] - rows.first, ends[kept, 1])
+    made = scipy_sparse().coo_array((weights[kept], places), shape=(rows.end - rows.first, rows.shape[1]))
+    return csr_array.of(rows_of(ctx, canonical(made), rows.begins, rows.column_begins))
+
+
+def _forest(ends: Array, weights: Array) -> Array:
+    """Return which edges are in a minimum spanning forest. Of edges of one weight, the first counts as the lightest."""
+    scipy_sparse()
+    from scipy.sparse import coo_array, csgraph
+
+    vertices, numbers = np.unique(ends, return_inverse=True)
+    numbers = np.sort(numbers.reshape(-1, 2), axis=1)  # an edge has no direction
+    order = np.lexsort((np.arange(len(weights)), weights))
+    places = np.empty(len(order), np.float64)
+    places[order] = np.arange(1, len(order) + 1)  # SciPy leaves out what is zero
+    keys = numbers[:, 0] * len(vertices) + numbers[:, 1]
+    lightest = order[np.unique(keys[order], return_index=True)[1]]
+    lightest = lightest[numbers[lightest, 0] != numbers[lightest, 1]]
+    shape = (len(vertices),) * 2
+    graph = coo_array((places[lightest], (numbers[lightest, 0], numbers[lightest, 1])), shape=shape).tocsr()
+    found = csgraph.minimum_spanning_tree(graph).data.astype(np.int64)
+    return np.sort(order[found - 1])

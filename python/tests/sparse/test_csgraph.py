@@ -1,0 +1,155 @@
+"""Functions of graphs, against SciPy's on the whole graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matrices import drawn, gathered, same, sparse
+from refusals import ARGUMENT, TYPE, refused
+
+import dtl
+from dtl.sparse import csgraph
+
+whole = pytest.importorskip("scipy.sparse.csgraph", reason="SciPy is an extra; make test installs it")
+
+
+def chain(count: int) -> Any:
+    """Return a path through vertices far apart, so that it crosses ranks often."""
+    order = np.random.default_rng(4).permutation(count)
+    return sparse.coo_array((np.arange(1.0, count), (order[:-1], order[1:])), shape=(count, count)).tocsr()
+
+
+def random(count: int, density: float, seed: int = 3) -> Any:
+    rng = np.random.default_rng(seed)
+    there = rng.random((count, count)) < density
+    return sparse.csr_array(np.where(there, rng.permutation(count * count).reshape(count, count) + 1.0, 0))
+
+
+GRAPHS: dict[str, Any] = {
+    "chain": chain(40),
+    "few edges": random(40, 0.02),
+    "more edges": random(40, 0.06),
+    "dense": random(12, 0.5),
+    "none": sparse.csr_array((7, 7)),
+    "one vertex": sparse.csr_array((1, 1)),
+    "loops": sparse.csr_array(np.eye(6)),
+    "few vertices": random(3, 0.4),
+}
+
+PARTS = ("block", "nnz")
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_components(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition=parts)
+    for options in ({"directed": False}, {"connection": "weak"}, {"connection": "strong"}):
+        count, labels = whole.connected_components(graph, **options)
+        found, numbers = csgraph.connected_components(made, **options)
+        assert found == count
+        same(numbers, labels)
+        assert csgraph.connected_components(made, return_labels=False, **options) == count
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_paths(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition=parts)
+    last = graph.shape[0] - 1
+    for directed in (True, False):
+        for indices in (0, [last, 0, -1]):
+            at = np.asarray(indices) % graph.shape[0]
+            want = whole.dijkstra(graph, directed=directed, indices=at)
+            same(csgraph.dijkstra(made, directed=directed, indices=indices), want)
+            same(csgraph.bellman_ford(made, directed=directed, indices=indices), want)
+    want = whole.dijkstra(graph, indices=0, unweighted=True, limit=3)
+    same(csgraph.dijkstra(made, indices=0, unweighted=True, limit=3), want)
+    same(csgraph.dijkstra(made.T, indices=0), whole.dijkstra(graph.T.tocsr(), indices=0))
+    if last < 12:
+        same(csgraph.dijkstra(made), whole.dijkstra(graph))
+
+
+def test_paths_of_negative_lengths(ctx: dtl.Context) -> None:
+    graph = chain(30)
+    graph.data -= 10
+    made = dtl.sparse.csr_array(ctx, graph)
+    same(csgraph.bellman_ford(made, indices=[0, 7]), whole.bellman_ford(graph, indices=[0, 7]))
+    refused(lambda: csgraph.dijkstra(made, indices=0), ARGUMENT, None, "length -9.0", "bellman_ford")
+    circle = sparse.coo_array(([-1.0] * 9, (np.arange(9), (np.arange(9) + 1) % 9)), shape=(9, 9)).tocsr()
+    refused(
+        lambda: csgraph.bellman_ford(dtl.sparse.csr_array(ctx, circle), indices=0), ARGUMENT, None, "negative length"
+    )
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_orders(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition=parts)
+    for directed in (True, False):
+        for begin in (0, graph.shape[0] - 1):
+            order, before = whole.breadth_first_order(graph, begin, directed=directed)
+            got = csgraph.breadth_first_order(made, begin, directed=directed)
+            same(got[0], order.astype(np.int32))
+            same(got[1], before.astype(np.int32))
+    found = csgraph.reverse_cuthill_mckee(made)
+    order = whole.reverse_cuthill_mckee(graph)
+    same(found, order.astype(np.int32))
+    same(made.permute(found), graph.toarray()[order][:, order])
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_trees(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    found = csgraph.minimum_spanning_tree(dtl.sparse.csr_array(ctx, graph, partition=parts))
+    want = whole.minimum_spanning_tree(graph)
+    assert found.nnz == want.nnz
+    same(found.sum(), want.sum())
+    if name != "loops":
+        same(found, want)
+
+
+def test_trees_of_equal_weights(ctx: dtl.Context) -> None:
+    graph = drawn((30, 30), density=0.2)
+    graph.data[...] = np.abs(graph.data) + 0.0
+    want = whole.minimum_spanning_tree(graph)
+    found = csgraph.minimum_spanning_tree(dtl.sparse.csr_array(ctx, graph))
+    assert found.sum() == want.sum()
+    both = np.where(gathered(found) > 0, graph.toarray(), 0)
+    assert (both == gathered(found)).all()
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_laplacians(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition=parts)
+    for normed in (False, True):
+        for out in (False, True):
+            want, degrees = whole.laplacian(graph, normed=normed, return_diag=True, use_out_degree=out)
+            found, own = csgraph.laplacian(made, normed=normed, return_diag=True, use_out_degree=out)
+            np.testing.assert_allclose(gathered(found), want.toarray(), rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(gathered(own), degrees, rtol=1e-12)
+
+
+def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
+    wide, square = dtl.sparse.csr_array(ctx, (2, 3)), dtl.sparse.csr_array(ctx, np.eye(3))
+    for f in (
+        csgraph.connected_components,
+        csgraph.laplacian,
+        csgraph.minimum_spanning_tree,
+        csgraph.reverse_cuthill_mckee,
+    ):
+        refused(lambda f=f: f(wide), ARGUMENT, None, "(2, 3)")
+    refused(lambda: csgraph.dijkstra(square, indices=3), ARGUMENT, None, "vertex 3 outside [-3, 3)")
+    refused(lambda: csgraph.breadth_first_order(square, -4), ARGUMENT, None, "vertex -4")
+    refused(lambda: csgraph.connected_components(square, connection="loose"), ARGUMENT, None, "'loose'")
+    refused(lambda: csgraph.dijkstra(square, limit=-1), ARGUMENT, None, "limit -1")
+    refused(lambda: csgraph.laplacian(np.eye(3)), TYPE, None, "ndarray")
+    refused(lambda: square.permute([0, 1, 1]), ARGUMENT, None, "no permutation")
+    refused(lambda: wide.permute([0, 1]), ARGUMENT, None, "not square")
