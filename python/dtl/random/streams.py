@@ -33,7 +33,7 @@ class Streams:
     _state: Array
 
     def __init__(self, ctx: Any, seed: np.random.SeedSequence) -> None:
-        self._context = ctx
+        self._context, self._seed = ctx, seed
         self.key: tuple[int, int] = tuple(seed.generate_state(2, np.uint64).view(np.int64).tolist())
 
     def call(self, number: int) -> tuple[int, int, int, int]:
@@ -43,9 +43,7 @@ class Streams:
 
     def beside(self) -> Streams:
         """Return the same streams, for another thread."""
-        made = Streams.__new__(Streams)
-        made._context, made.key = self._context, self.key
-        return made
+        return Streams(self._context, self._seed)
 
     def at(self, call: int, block: int = 0) -> np.random.Generator:
         """Return NumPy's generator at the start of a block of a call."""
