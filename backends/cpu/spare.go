@@ -91,6 +91,9 @@ func (s *spares) take(size int) spare {
 // keep keeps a block's mapping, and gives older ones back for it. The caller holds the lock.
 func (s *spares) keep(x spare) {
 	most := min(mostSpare, limit()/64)
+	if n := memory.Limit(); n > 0 && x.file == nil { // pages of files are given back, these are not
+		most = min(most, int(n/64))
+	}
 	if x.size > most {
 		s.giveUp(x)
 		return

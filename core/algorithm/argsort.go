@@ -230,6 +230,7 @@ func (s *argsorting) lines(p, q container.Part) {
 			move.CopyStrided(to[number].first, int(to[number].stride), indices.Addr, 8, n, 8)
 		}
 		local.Add(int64(copied.Bytes()))
+		memory.Ease()
 	})
 }
 

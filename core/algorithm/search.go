@@ -63,6 +63,7 @@ func (s *searching) run(over *comm.Comm, call comm.Call, p container.Part) error
 	if s.alone(p) {
 		for i := range out {
 			out[i] = int64(s.find(a, s.order.Rank(s.values.Span, i)))
+			easeAfter(i)
 		}
 		return nil
 	}
@@ -79,7 +80,19 @@ func (s *searching) run(over *comm.Comm, call comm.Call, p container.Part) error
 	for _, x := range all[:over.Rank()] {
 		offset += x[1]
 	}
-	return ask(over, keys, owners, out, func(key uint64) int64 { return offset + int64(s.find(a, key)) })
+	asked := 0
+	return ask(over, keys, owners, out, func(key uint64) int64 {
+		easeAfter(asked)
+		asked++
+		return offset + int64(s.find(a, key))
+	})
+}
+
+// easeAfter lets pages be given back after some searches, each of which may have read other pages of a file.
+func easeAfter(i int) {
+	if i%1024 == 1023 {
+		memory.Ease()
+	}
 }
 
 // find returns how many elements of a sorted span come before a key.

@@ -26,6 +26,9 @@ func Select(c container.Container, places []int64, how Sorting) (comm.Result, er
 	err := on(c, call, func(p container.Part) error { return s.prepare(c, p, how) },
 		func(over *comm.Comm, p container.Part) error {
 			s.over, s.part = over, p
+			if err := s.limited(); err != nil {
+				return err
+			}
 			return s.run()
 		})
 	if err != nil {
@@ -46,6 +49,7 @@ type selection struct {
 	places []int64
 	silent bool // another rank has the same elements
 	total  int64
+	most   int64 // how many elements may be copied for a place
 	nans   bool
 	result *memory.Storage
 	out    memory.Span
@@ -53,6 +57,7 @@ type selection struct {
 
 func (s *selection) prepare(c container.Container, p container.Part, how Sorting) (err error) {
 	s.total = p.Layout().GlobalSize()
+	s.most = max(s.total/16, 1<<12)
 	for _, place := range s.places {
 		if place < 0 || place >= s.total {
 			return status.New(status.OutOfBounds, "place %d outside [0, %d)", place, s.total)
@@ -96,8 +101,22 @@ func (s *selection) run() error {
 	return nil
 }
 
-// few is how many of all elements may be copied for a place.
-func (s *selection) few() int64 { return max(s.total/16, 1<<12) }
+// limited lets fewer elements of files be copied where these would take more than a sixteenth of the least limit of memory. Collective.
+func (s *selection) limited() error {
+	if s.part.Placement() != container.OnDisk {
+		return nil
+	}
+	all := make([]comm.Shared, s.over.Size())
+	if err := s.over.AgreeSharing(comm.Call{Op: "select"}, nil, comm.Shared{memory.Limit()}, all); err != nil {
+		return err
+	}
+	for _, x := range all {
+		if x[0] > 0 {
+			s.most = min(s.most, max(x[0]/externalShare/16, 1<<12))
+		}
+	}
+	return nil
+}
 
 // narrow finds the places in a range of keys, before which there are so many elements. Collective.
 func (s *selection) narrow(all []wanted, r radix.Range, before int64) error {
@@ -129,7 +148,7 @@ func (s *selection) resolve(all []wanted, r radix.Range, before, count, mine int
 			s.order.Set(s.out, w.at, r.Start)
 		}
 		return nil
-	case count > s.few():
+	case count > s.most:
 		return s.narrow(all, r, before)
 	}
 	return s.among(all, r, before, count, mine)

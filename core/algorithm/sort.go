@@ -202,6 +202,7 @@ func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	room := s.roomOfLine(p) * bytes
 	s.eachLine(p, func(slot, _ int, by radix.Workers, at line) {
 		defer done.Add(int64(bytes))
+		defer memory.Ease()
 		tmp := memory.Span{Addr: unsafe.Add(s.tmp.Addr(), slot*room), Count: n, Type: t}
 		if s.external != nil {
 			s.external.sort(memory.Span{Addr: at.first, Count: n, Type: t}, tmp)
