@@ -8,6 +8,8 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from ..comm.reductions import allreduce
+from ..containers.interior import in_blocks
+from ..containers.making import new_like
 from ..ops import MIN
 from ..policies import Partition, Placement
 from .reductions import result_dtype
@@ -25,8 +27,13 @@ class CountedGroups:
 
     def __init__(self, keys: Any, in_order: Any, low: int, width: int) -> None:
         self._context = keys.context
-        self._codes = keys.local_view().astype(np.int64) - low
-        self._counts = allreduce(self._context, np.bincount(self._codes, minlength=width))
+        part = keys.local_view()
+        self._codes = new_like(keys, np.uint16, True)
+        codes, counts = self._codes.local_view(), np.zeros(width, np.int64)
+        for rows in in_blocks(part):
+            codes[rows] = part[rows].astype(np.int64) - low
+            counts += np.bincount(codes[rows], minlength=width)
+        self._counts = allreduce(self._context, counts)
         present = np.flatnonzero(self._counts)
         starts = np.cumsum(self._counts[present]) - self._counts[present]
         begin = in_order.local_offset
@@ -44,20 +51,28 @@ class CountedGroups:
         counts = self._counts[self._mine]
         if name == "count":
             return counts
-        part = values.local_view()
-        sums = self._sums(part)
+        (sums,) = self._sums(values.local_view())
         if name in ("var", "std"):
-            away = part - (sums / np.maximum(self._counts, 1))[self._codes]
-            squares, rest = self._sums(away**2)[self._mine], self._sums(away)[self._mine]  # which rounding has left
+            # The second is what rounding has left.
+            found = self._sums(values.local_view(), sums / np.maximum(self._counts, 1))
+            squares, rest = (each[self._mine] for each in found)
             variances = np.maximum(squares - rest**2 / counts, 0) / counts
             made = variances if name == "var" else np.sqrt(variances)
         else:
             made = sums[self._mine] / counts if name == "mean" else sums[self._mine]
         return made.astype(result_dtype(name, None, values.dtype), copy=False)
 
-    def _sums(self, part: Array) -> Array:
-        sums = np.bincount(self._codes, part, len(self._counts)).astype(np.float64, copy=False)  # of none, integers
-        return allreduce(self._context, sums)
+    def _sums(self, part: Array, means: Array | None = None) -> list[Array]:
+        """Return the sums of each key's values; given means, of the squared distances from these, and the distances."""
+        codes, sums = self._codes.local_view(), np.zeros((1 if means is None else 2, len(self._counts)))
+        for rows in in_blocks(part):
+            if means is None:
+                sums[0] += np.bincount(codes[rows], part[rows], len(self._counts))
+                continue
+            away = part[rows] - means[codes[rows]]
+            sums[0] += np.bincount(codes[rows], away**2, len(self._counts))
+            sums[1] += np.bincount(codes[rows], away, len(self._counts))
+        return [allreduce(self._context, each) for each in sums]
 
 
 def counted(keys: Any, in_order: Callable[[], Any]) -> CountedGroups | None:
@@ -70,7 +85,9 @@ def counted(keys: Any, in_order: Callable[[], Any]) -> CountedGroups | None:
         return None
     part = keys.local_view()
     # The complement of the greatest, because the least integer has no negative.
-    bounds = np.array([part.min(), ~np.int64(part.max())]) if len(part) else np.full(2, np.iinfo(np.int64).max)
+    bounds = np.full(2, np.iinfo(np.int64).max)
+    for rows in in_blocks(part) if len(part) else ():
+        bounds = np.minimum(bounds, [part[rows].min(), ~np.int64(part[rows].max())])
     least, greatest = allreduce(keys.context, bounds.astype(np.int64), MIN)
     low, width = int(least), int(~greatest) - int(least) + 1
     return CountedGroups(keys, in_order(), low, width) if width <= min(keys.size, _WIDEST) else None

@@ -18,8 +18,8 @@ from .._native.objects import refuse_closed
 from .._native.values import distinct_sorted
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
-from ..containers.interior import division_of, is_where_divided, tensor_class_of
-from ..containers.making import created
+from ..containers.interior import division_of, in_blocks, is_where_divided, tensor_class_of
+from ..containers.making import created, new_like
 from ..containers.places import device
 from ..containers.places.copies import computed
 from ..containers.places.kernels import chosen, converted
@@ -30,14 +30,16 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
-from . import folds
+from . import external, folds
 from .along import same_class
 from .array_operands import together
 from .concatenate import stack
 from .exchange import gathered, share
+from .external import rows_at_a_time
 from .layouts import container_of
 from .manipulation import dimension, divided_dimensions, is_whole_here
 from .output import written
+from .rows import has_rows
 from .sort import sort
 
 if TYPE_CHECKING:
@@ -484,6 +486,11 @@ def isin(
     InvalidTypeError
         If element is not a container. On every rank.
 
+    Notes
+    -----
+    If both are containers of one dtype on disk, for which there is no memory under the limit, both are read once,
+    written to files by ranges of elements, and read from there once; and so are the results.
+
     Examples
     --------
     >>> import dtl
@@ -504,6 +511,9 @@ def isin(
         others = test_elements
         refuse_closed(others)
         share(element, "isin", also=(others,))
+        rows = rows_at_a_time(element, (element.dtype, np.int64), others) if element.dtype == others.dtype else 0
+        if rows and element.ndim == 1 and has_rows(element):
+            return _isin_ranges(element, others, bool(invert), rows)
         if others.partition_policy is Partition.REPLICATED:
             wanted = others.local_view()
         else:
@@ -514,4 +524,25 @@ def isin(
     else:
         wanted = operand("isin", test_elements, moves((element,)))
         share(element, "isin", f"elements with fingerprint {fingerprint(np.asarray(wanted))}")
-    return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_)
+
+    def look_up(into: Any, part: Any) -> None:
+        for rows in in_blocks(part) if part.ndim else (...,):
+            into[rows] = np.isin(part[rows], wanted, invert=invert)
+
+    return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_, look_up)
+
+
+def _isin_ranges(element: Any, others: Any, invert: bool, rows: int) -> Any:
+    """Return which elements are among others, by ranges of elements that fit in memory. Collective."""
+    ctx, parts = element.context, [element.local_view(), external.flat_part(others)]
+    cuts = external.cuts_of(ctx, "isin", parts, rows)
+    mine = external.divided(ctx, "isin", parts[:1], cuts, rows, element.local_offset)
+    theirs = external.divided(ctx, "isin", parts[1:], cuts, rows)
+    which = external.Scatter(ctx, element.global_size, np.bool_, rows)
+    for first, last in external.steps(ctx, cuts.ranges, rows, mine, theirs):
+        wanted = gathered(ctx, distinct_sorted(theirs.rows(first, last)[0]))
+        elements, indices = mine.rows(first, last)
+        which.add(indices, np.isin(elements, wanted, invert=invert))
+    made = new_like(element, np.bool_, True)
+    which.put(made)
+    return made

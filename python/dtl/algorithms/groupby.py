@@ -27,7 +27,9 @@ from ..policies import Placement
 from ..runtime.agreement import agree, collective, local_step
 from .counted_groups import counted
 from .exchange import gathered, share
+from .external import rows_at_a_time
 from .ordered import changes, flattened, run_starts
+from .ranged_groups import RangedGroups
 from .reductions import Reduction, has, reduction, result_dtype, spans_of_runs
 from .rows import has_rows
 from .sort import argsort, check_keys, lexsort
@@ -103,6 +105,7 @@ class GroupBy:
     _closed = True
     _sorted = False
     _unsorted: Sequence[Any] = ()
+    _ranged: RangedGroups | None = None
 
     @collective
     def __init__(self, keys: DistributedContainer | Sequence[DistributedContainer]) -> None:
@@ -127,7 +130,13 @@ class GroupBy:
                 return work
 
             self._counted = counted(each[0], lambda: self._keep(copied(each[0]))) if len(each) == 1 else None
-            if self._counted is None:
+            self._rows = rows_at_a_time(each[0], [*(key.dtype for key in each), np.float64])
+            if self._counted is None and self._rows:
+                self._unsorted = [copied(key) for key in each]
+                self._ranged = RangedGroups(self._unsorted, self._rows, group_by)
+                self._keys = self._ranged.keys
+                stack.pop_all()
+            elif self._counted is None:
                 self._sort([key if _is_in_order(key) else copied(key) for key in each])
             else:
                 self._keys = [self._container(self._counted.keys)]
@@ -190,7 +199,9 @@ class GroupBy:
         """Let the order of the keys go. Not collective. A second call does nothing. What ``agg`` returned stays."""
         if not self._closed:
             self._closed = True
-            for vec in (self._layout, *self._unsorted, *([self._order] if self._sorted else []), *self._keys):
+            ranged = self._ranged.keys if self._ranged is not None else []
+            order = [self._order] if self._sorted else []
+            for vec in (self._layout, *self._unsorted, *order, *ranged, *self._keys):
                 vec.close()
 
     @collective
@@ -243,6 +254,10 @@ class GroupBy:
         once. Where the keys are integers of a small range, no value travels for "count", nor for "sum", "mean", "var"
         and "std" of floats: the ranks add up sums.
 
+        Keys and values on disk for which there is no memory under the limit are read once for each aggregate, written
+        to a file by ranges of keys, and read from there once. Of one key's values, "median" and "nunique" need all in
+        memory, as "count", "first" and "last" do. A function of the user's has the order of all keys in memory.
+
         Examples
         --------
         >>> import dtl, numpy as np
@@ -266,6 +281,8 @@ class GroupBy:
             raise InvalidTypeError(f"values of {values.dtype} have no {name}: they have no order")
         share(values, "agg", name, also=self._keys, anywhere=True)
         groups = self._counted if self._counted is not None and self._counted.has(values, name) else None
+        if groups is None and self._rows and not callable(op):
+            return self._agg_in_ranges(values, name)
         if not self._sorted and groups is None:
             self._sort(self._unsorted)
         if callable(op) and not isinstance(op, Op):
@@ -276,6 +293,16 @@ class GroupBy:
                 made = groups.aggregates(values, name) if groups else self._aggregates(values, name)
         result = new_like(self._keys[0], made.dtype)
         set_part(result, made)
+        return self._beside_keys(result, values, name)
+
+    def _agg_in_ranges(self, values: Any, name: str) -> tuple[Any, DistributedVector]:
+        """Return the keys, and an aggregate that takes the groups by ranges of keys that fit in memory. Collective."""
+        if self._ranged is None:
+            self._ranged = RangedGroups(self._unsorted, self._rows, group_by)
+        return self._beside_keys(self._ranged.aggregates(values, name), values, name)
+
+    def _beside_keys(self, result: Any, values: Any, name: str) -> tuple[Any, DistributedVector]:
+        """Return copies of the keys, and an aggregate. Collective."""
         keys = tuple(key.copy() for key in self._keys)
         for key, meaning in zip(keys, self._meanings):
             note_meaning(key, meaning)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Literal, NamedTuple, Tuple, overload
+from typing import Any, Literal, NamedTuple, Sequence, Tuple, overload
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
+from . import external
 from .exchange import share
-from .ordered import searchsorted
+from .external import rows_at_a_time
+from .ordered import flattened, searchsorted
+from .rows import has_rows
 from .sort import argsort, check_vector, permute
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -94,6 +97,10 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     rank's pairs, and about 80 bytes for each of a rank's elements of both sides; and on a rank that has the right
     elements of a key that pairs of many ranks need, as much as it sends them.
 
+    Keys on disk for which there is no memory under the limit are read once, written with their indices to a file by
+    ranges of keys, and read from there once; pairs are written to a file, and then to the result. What one key has on
+    both sides, and its pairs, are in memory.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -114,6 +121,9 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
         if not isinstance(how, str) or how not in HOW:
             raise InvalidArgumentError(f"how {how!r} is none of {', '.join(HOW)}")
     share(left_keys, "join", "" if how == "inner" else how, also=(right_keys,))
+    rows = rows_at_a_time(left_keys, (dtype, np.int64), right_keys)
+    if rows:
+        return _in_ranges(left_keys, right_keys, how, dtype, rows)
     if how in ("semi", "anti"):
         return _having(left_keys, right_keys, dtype, how == "semi")
     found = _matched(left_keys, right_keys, dtype)
@@ -126,6 +136,45 @@ def join(left_keys: DistributedContainer, right_keys: DistributedContainer, how:
     rights = _having(right_keys, left_keys, dtype, False) if how != "left" else empty
     with pairs[0], pairs[1], empty, lefts, rights:
         return after(pairs[0], lefts, len(rights)), after(pairs[1], len(lefts), rights)
+
+
+def _in_ranges(left: Any, right: Any, how: str, dtype: np.dtype[Any], rows: int) -> Any:
+    """Return what ``join`` does, by ranges of keys that fit in memory. Collective."""
+    ctx, sides = left.context, []
+    with contextlib.ExitStack() as stack:
+        for side in (left, right):
+            keys = side if side.dtype == dtype else stack.enter_context(side.astype(dtype))
+            sides.append(keys if has_rows(keys) else stack.enter_context(flattened(keys)))
+        cuts = external.cuts_of(ctx, "join", [side.local_view() for side in sides], rows)
+        spills = [external.divided(ctx, "join", [side.local_view()], cuts, rows, side.local_offset) for side in sides]
+    steps = external.steps(ctx, cuts.ranges, rows, *spills)
+    whole = how not in ("semi", "anti")
+    found = [external.Spill(ctx, [np.dtype(np.int64)] * (1 + whole)) for _ in range(3)]
+    for number, (first, last) in enumerate(steps):
+        for spill, columns in zip(found, _of_range(ctx, [spill.rows(first, last) for spill in spills], how)):
+            spill.add(columns, np.where(np.arange(len(steps)) < number, 0, len(columns[0])))
+    made = external.collected(left, [(spill, len(steps)) for spill in found])
+    return (made[0], made[1]) if whole else made[0]
+
+
+def _of_range(ctx: Any, sides: Sequence[Sequence[Array]], how: str) -> list[list[Array]]:
+    """Return this rank's part of what a range adds: pairs, and left and right elements that are in none. Collective."""
+    with contextlib.ExitStack() as stack:
+        (left, at_left), (right, at_right) = (
+            [stack.enter_context(external.held(ctx, column)) for column in side] for side in sides
+        )
+
+        def indices(at: Any, chosen: Any) -> Array:
+            with chosen:
+                return np.asarray(at.get(chosen.local_view()))
+
+        if how in ("semi", "anti"):
+            return [[indices(at_left, join(left, right, how))]]  # type: ignore[call-overload]
+        one, other = join(left, right)
+        found = [[indices(at_left, one), indices(at_right, other)]]
+        lefts = indices(at_left, join(left, right, "anti")) if how in ("left", "outer") else np.empty(0, np.int64)
+        rights = indices(at_right, join(right, left, "anti")) if how in ("right", "outer") else np.empty(0, np.int64)
+        return [*found, [lefts, np.full(len(lefts), -1)], [np.full(len(rights), -1), rights]]
 
 
 def _compared(left: Any, right: Any) -> np.dtype[Any]:

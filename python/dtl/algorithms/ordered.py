@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -16,15 +17,18 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.interior import note_meaning, noted_meaning
 from ..containers.layout import BLOCK
-from ..containers.making import created, new_like
+from ..containers.making import created, new_like, result_placement
 from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
+from . import external
 from .exchange import exchanged, gathered, share
+from .external import rows_at_a_time
 from .reorder import in_global_order
+from .rows import has_rows
 from .sort import argsort, check_vector, permute, sort
 
 if TYPE_CHECKING:
@@ -90,7 +94,14 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     check_vector("c", c)
     if isinstance(values, DistributedContainer):
         made = new_like(values, np.int64)
-        made.local_view()[...] = searchsorted(c, values.local_view(), side, reverse=reverse)
+        into, part = made.local_view(), values.local_view()
+        if c.placement_policy is not Placement.DISK or values.ndim != 1:
+            into[...] = searchsorted(c, part, side, reverse=reverse)
+            return made
+        for some in external.rounds(c, part):
+            order = np.argsort(part[some])  # so that neighbours look where neighbours are
+            found = searchsorted(c, part[some][order], side, reverse=reverse)
+            into[some][order] = found
         return made
     descending = flag("reverse", reverse)
     if kind_of(c.dtype).is_moved:
@@ -299,6 +310,12 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     CollectiveMismatchError
         If ranks pass different containers or options.
 
+    Notes
+    -----
+    Elements on disk for which there is no memory under the limit are read once, written to a file by ranges of
+    elements, and read from there once. The inverse takes a file of 16 bytes an element more, which is written and read
+    once. What is in memory is a part of a range, whatever the number of elements.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -315,6 +332,9 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
     share(c, "unique", f"return_counts {return_counts}, return_inverse {return_inverse}")
+    rows = rows_at_a_time(c, (c.dtype, np.int64))
+    if rows:
+        return _unique_in_ranges(c, bool(return_counts), bool(return_inverse), rows)
     with flattened(c) as work:
         order: Any = argsort(work) if return_inverse else None
         if order is not None:
@@ -339,6 +359,42 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
             ids = before + np.cumsum(first) - 1
             _put(inverse, put, ids)
     return Unique(values, counts, inverse)
+
+
+def _unique_in_ranges(c: Any, counted: bool, inverted: bool, rows: int) -> Any:
+    """Return what ``unique`` does, by ranges of elements that fit in memory. Collective."""
+    ctx = c.context
+    with flattened(c) if inverted and not has_rows(c) else contextlib.nullcontext(c) as work:
+        part = work.local_view() if inverted else external.flat_part(work)
+        cuts = external.cuts_of(ctx, "unique", [part], rows)
+        spill = external.divided(ctx, "unique", [part], cuts, rows, work.local_offset if inverted else None)
+    found = external.Spill(ctx, [c.dtype, np.dtype(np.int64)])
+    which = external.Scatter(ctx, c.global_size, np.int64, rows)
+    steps, before = external.steps(ctx, cuts.ranges, rows, spill), 0
+    for number, (first, last) in enumerate(steps):
+        columns = spill.rows(first, last)
+        with external.held(ctx, columns[0]) as keys:
+            made = unique(keys, return_counts=True, return_inverse=inverted)
+        with made.values, made.counts:
+            ends = np.where(np.arange(len(steps)) < number, 0, len(made.values.local_view()))
+            found.add([made.values.local_view(), made.counts.local_view()], ends)
+            distinct = len(made.values)
+        if inverted:
+            with made.inverse as ids:
+                which.add(columns[1], ids.local_view() + before)
+        before += distinct
+    values, counts = external.collected(c, [(found, len(steps))])
+    note_meaning(values, noted_meaning(c))
+    if c.partition_policy is Partition.REPLICATED:
+        for each in (values, counts):
+            each.redistribute(Partition.REPLICATED)
+    if not counted:
+        counts.close()
+    if not inverted:
+        return Unique(values, counts) if counted else values
+    inverse = new_like(c, np.int64, True)
+    which.put(inverse)
+    return Unique(values, counts if counted else None, inverse)
 
 
 @algorithm
@@ -393,7 +449,9 @@ def _put(into: Any, places: Array, values: Array) -> None:
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, place_of(c).PLACEMENT)
+        on_disk = c.placement_policy is Placement.DISK
+        where = result_placement(c, c.shape, c.dtype) if on_disk else place_of(c).PLACEMENT
+        work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, where)
         work[:] = c
         return work
     part = c.local_view().ravel()

@@ -142,7 +142,8 @@ def quantile(
     Notes
     -----
     The ranks count their elements by the leading bits of their keys, until only a few candidates remain. Only those are
-    copied.
+    copied. That is one pass over the elements, and for each of q up to three more, of floats; of elements on disk, a
+    sixteenth of the limit of memory is copied at most.
 
     Examples
     --------

@@ -23,6 +23,8 @@ from ..exceptions import AxisError, InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
+from .external import cuts_of, divided, held, put_rows, rows_at_a_time, steps
+from .rows import has_rows
 
 if TYPE_CHECKING:
     from ..containers.sequences import DistributedVector
@@ -71,6 +73,9 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     rank, exchange each element once, and merge. Each rank needs temporary memory as large as its part, or twice that if
     the partition does not give it one range of indices.
 
+    Of elements on disk that exceed an eighth of the limit of memory, of one dimension, all are read and written twice:
+    as sorted runs, or, on several ranks, by ranges of elements; then in order. Files have as many elements again.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -107,6 +112,10 @@ def _sort_there(c: DistributedContainer, reverse: bool, axis: int, args: tuple[i
 
 @writes("c")
 def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> None:
+    rows = _rows_at_a_time(c) if c.context.size > 1 or not kind_of(c.dtype).is_ordered_by_core else 0
+    if rows:
+        _sort_in_ranges((c,), reverse, rows)
+        return
     if kind_of(c.dtype).is_ordered_by_core:
         _by_core(bridge.sort, c, args)
         return
@@ -158,6 +167,9 @@ def argsort(c: DistributedContainer, reverse: bool = False, *, stable: bool = Tr
     2**32 elements, otherwise before it. Beside the result, the temporary memory of a rank is 8 bytes for each of its
     elements, or 16.
 
+    Elements on disk for which there is no such memory under the limit, of one dimension in ranges of indices, are read
+    once, written with their indices to a file by ranges of elements, and read from there once.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -179,7 +191,48 @@ def _argsort_there(c: DistributedContainer, reverse: bool, args: tuple[int, int,
         return _argsort(key, reverse, args)
 
 
+def _rows_at_a_time(*columns: Any) -> int:
+    """Return how many rows are sorted in memory at a time, given keys and what is sorted with them. Collective."""
+    keys = columns[0]
+    if keys.ndim > 1 or not has_rows(keys):
+        return 0
+    return rows_at_a_time(keys, [column.dtype for column in columns])
+
+
+def _sort_in_ranges(columns: Sequence[Any], reverse: bool, rows: int) -> None:
+    """Sort keys in place, and others with them, by ranges of keys that fit in memory. Collective."""
+    ctx = columns[0].context
+    parts = [column.local_view() for column in columns]
+    cuts = cuts_of(ctx, "sort", parts[:1], rows, reverse)
+    spill, at = divided(ctx, "sort", parts, cuts, rows), 0
+    for first, last in steps(ctx, cuts.ranges, rows, spill):
+        given = [held(ctx, part) for part in spill.rows(first, last)]
+        if len(given) > 1:
+            sort_by_key(*given, reverse=reverse)
+        else:
+            sort(given[0], reverse)
+        ends = [put_rows(into, at, column.local_view()) for into, column in zip(columns, given)]
+        at = ends[0]
+        for column in given:
+            column.close()
+
+
+def _argsort_in_ranges(c: Any, reverse: bool, rows: int) -> Any:
+    """Return the indices that sort a container, by ranges of its elements that fit in memory. Collective."""
+    ctx, part, made = c.context, c.local_view(), new_like(c, np.int64, True)
+    cuts = cuts_of(ctx, "argsort", [part], rows, reverse)
+    spill, at = divided(ctx, "argsort", [part], cuts, rows, c.local_offset), 0
+    for first, last in steps(ctx, cuts.ranges, rows, spill):
+        keys, indices = spill.rows(first, last)
+        with held(ctx, keys) as key, held(ctx, indices) as index, argsort(key, reverse) as order:
+            at = put_rows(made, at, index.get(order.local_view()))
+    return made
+
+
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
+    rows = 0 if c.ndim > 1 or not has_rows(c) else rows_at_a_time(c, (c.dtype, np.int64))
+    if rows:
+        return _argsort_in_ranges(c, reverse, rows)
     if kind_of(c.dtype).is_ordered_by_core:
         return of_handle(c, _by_core(bridge.argsort, c, args), np.int64)
     if c.ndim > 1:
@@ -286,6 +339,11 @@ def sort_by_key(keys: DistributedContainer, *values: DistributedContainer, rever
     CollectiveMismatchError
         If the ranks pass different containers or arguments. On every rank; nothing is changed.
 
+    Notes
+    -----
+    Elements on disk for which there is no memory under the limit are read and written twice: once by ranges of keys,
+    once in order. Files have as many elements again.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -312,6 +370,10 @@ def _ordered_there(keys: Sequence[DistributedContainer]) -> bool:
 @writes("keys", "values")
 def _sort_by_key(keys: DistributedContainer, values: Sequence[DistributedContainer], reverse: bool) -> None:
     share(keys, "sort_by_key", f"reverse {reverse}", also=values, anywhere=True)
+    rows = _rows_at_a_time(keys, *values)
+    if rows:
+        _sort_in_ranges((keys, *values), reverse, rows)
+        return
     with argsort(keys, reverse) as order:
         for c in (keys, *values):
             permute(c, order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from typing import Any
 
@@ -13,6 +14,9 @@ from ..exceptions import InvalidArgumentError
 
 #: How much more than what a process has when it sets its limit there must be for the blocks of its loops.
 _LEAST = 32 << 20
+
+#: How much of files is resident beside those of containers: the program and its libraries.
+_code = 0
 
 _warned: set[str] = set()
 
@@ -75,8 +79,10 @@ def set_memory_limit(bytes: int | None) -> None:
     if bytes is None:
         library.memory_set_limit(0)
         return
+    global _code
     number = integer("bytes", bytes)
     now = _resident()
+    _code = _status("RssFile")
     if number < now + _LEAST:
         raise InvalidArgumentError(
             f"a memory limit of {number} bytes: this process has {now} already, and needs {_LEAST} more for blocks"
@@ -89,6 +95,19 @@ def get_memory_limit() -> int | None:
     return library.memory_limit() or None
 
 
+def free_memory() -> int | None:
+    """Return how many bytes more a call may have in memory under the limit; None without one. Not collective."""
+    limit = get_memory_limit()
+    return None if limit is None else max(0, limit - _status("RssAnon") - _code)
+
+
+def trim() -> None:
+    """Give memory back to the system that NumPy has done with, and the C library keeps. Not collective."""
+    of_glibc = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if of_glibc is not None:
+        of_glibc(0)
+
+
 def configure() -> None:
     """Set the limit that DTL_MEMORY_LIMIT says, unless there is one."""
     said = variables.value("DTL_MEMORY_LIMIT")
@@ -97,6 +116,15 @@ def configure() -> None:
             set_memory_limit(said)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"DTL_MEMORY_LIMIT: {error}") from None
+
+
+def _status(name: str) -> int:
+    """Return what the kernel counts of this process, in bytes; 0 if it does not say."""
+    try:
+        with open("/proc/self/status") as file:
+            return next((int(line.split()[1]) << 10 for line in file if line.startswith(name + ":")), 0)
+    except OSError:
+        return 0
 
 
 def _resident() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import mmap
 import os
 import threading
@@ -14,7 +13,7 @@ from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.scratch import get_memory_limit, scratch_file
+from ..runtime.scratch import get_memory_limit, scratch_file, trim
 from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
@@ -207,9 +206,7 @@ def release() -> None:
     if not _mappings:
         return
     arrow().default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    if trim is not None:
-        trim(0)
+    trim()
     with _lock:
         mappings = list(_mappings)
     for mapped in mappings:

@@ -1,0 +1,334 @@
+"""Algorithms on elements that are more than the limit of memory: by ranges of keys, one after the other.
+
+One pass over the elements divides them into ranges of keys, each of which fits in the memory of the ranks, and writes
+them to files without a name. A second pass reads one range after the other, and computes with it in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any, Iterator, NamedTuple, Sequence
+
+import numpy as np
+
+from .._native import library
+from .._native.kinds import kind_of
+from ..comm import collectives
+from ..containers.layout import Division
+from ..containers.making import created
+from ..containers.places.place import from_parts
+from ..containers.sequences import DistributedVector
+from ..exceptions import MemoryError
+from ..policies import Partition, Placement
+from ..runtime.agreement import local_step
+from ..runtime.scratch import free_memory, scratch_file, trim
+from .exchange import gathered, share
+from .rows import has_rows
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: What a call makes of a range, and has in memory meanwhile, is up to so many times as large as the range.
+_SHARE = 16
+
+#: How many elements of a range are in the sample that says where ranges end, about.
+_SAMPLES = 32
+
+#: The least that is reckoned with, where other memory of the process leaves less, or nothing.
+_LEAST = 16 << 20
+
+#: Into how many ranges elements are divided at most, of which each is a piece of each piece of the file.
+_MOST_RANGES = 2048
+
+
+def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
+    """Return how many rows of columns a rank has in memory at a time; 0 if there is room for all of them. Collective.
+
+    Parameters
+    ----------
+    of, also
+        Containers of keys. Only those on disk are more than there is room for.
+    columns
+        The dtypes of a row.
+    """
+    both = [c for c in (of, also) if c is not None]
+    if not any(c.placement_policy is Placement.DISK for c in both):
+        return 0
+    if not all(kind_of(c.dtype).is_number or kind_of(c.dtype).is_date for c in both):
+        return 0
+    free = free_memory()
+    row = sum(np.dtype(dtype).itemsize for dtype in columns)
+    mine = sum(c.local_size for c in both)
+    rows = -1 if free is None else max(free, _LEAST) // _SHARE // row
+    told = share(of, "room", numbers=(rows, mine))
+    if (told[:, 0] < 0).all():
+        return 0
+    most = int(told[:, 1].max())
+    rows = max(1, int(told[told[:, 0] >= 0, 0].min()), 2 * most // _MOST_RANGES)
+    return 0 if most <= rows else rows
+
+
+class Spill:
+    """Columns of this rank in a file without a name: written in pieces, each of which has rows of all ranges in order.
+
+    Not collective, as all of its methods.
+    """
+
+    def __init__(self, ctx: Any, dtypes: Sequence[np.dtype[Any]]) -> None:
+        self._folder, self._end = ctx.scratch, 0
+        self.dtypes = [np.dtype(dtype) for dtype in dtypes]
+        self._file = scratch_file(ctx)
+        self._pieces: list[tuple[list[int], Array]] = []
+        weakref.finalize(self, os.close, self._file)
+
+    def add(self, columns: Sequence[Array], ends: Array) -> None:
+        """Write a piece, in which ranges lie one after the other and end at places.
+
+        Raises
+        ------
+        MemoryError
+            If there is no room on the disk.
+        """
+        starts = []
+        for column, dtype in zip(columns, self.dtypes):
+            starts.append(self._end)
+            self._write(np.ascontiguousarray(column, dtype).view(np.uint8).reshape(-1))
+        self._pieces.append((starts, np.append(0, ends)))
+
+    def _write(self, rest: Array) -> None:
+        while len(rest):
+            try:
+                count = os.pwrite(self._file, rest, self._end)
+            except OSError as error:
+                what = f"{len(rest)} bytes have no room in the scratch folder {self._folder!r}"
+                raise MemoryError(f"{what}: {error.strerror}") from None
+            self._end += count
+            rest = rest[count:]
+
+    def rows(self, first: int, last: int) -> list[Array]:
+        """Return the columns of some ranges, in the order in which the pieces were written."""
+        return self._rows(first, last, self._pieces)
+
+    def by_piece(self, first: int, last: int) -> Iterator[list[Array]]:
+        """Yield what ``rows`` returns, of one piece after the other that has any."""
+        for piece in self._pieces:
+            if piece[1][first] < piece[1][last]:
+                yield self._rows(first, last, [piece])
+
+    def _rows(self, first: int, last: int, pieces: Sequence[tuple[list[int], Array]]) -> list[Array]:
+        counts = [int(ends[last] - ends[first]) for _, ends in pieces]
+        made = [np.empty(sum(counts), dtype) for dtype in self.dtypes]
+        for number, (column, dtype) in enumerate(zip(made, self.dtypes)):
+            at, into = 0, column.view(np.uint8)
+            for count, (starts, ends) in zip(counts, pieces):
+                size = count * dtype.itemsize
+                self._read(into[at : at + size], starts[number] + int(ends[first]) * dtype.itemsize)
+                at += size
+        return made
+
+    def _read(self, into: Array, at: int) -> None:
+        while len(into):
+            count = os.preadv(self._file, [into], at)
+            into, at = into[count:], at + count
+
+    def counts(self, ranges: int) -> Array:
+        """Return how many rows each range has."""
+        return sum((np.diff(ends) for _, ends in self._pieces), np.zeros(ranges, np.int64)).astype(np.int64)
+
+
+class Cuts(NamedTuple):
+    """Where ranges of keys end: each of the first begins one, and each of the heavy is one by itself."""
+
+    keys: Array
+    heavy: Array
+    reverse: bool
+
+    @property
+    def ranges(self) -> int:
+        """How many ranges there are."""
+        return len(self.keys) + len(self.heavy) + 1
+
+    def is_one_key(self, first: int, last: int) -> bool:
+        """Say whether ranges are one of the heavy keys alone, which may have more elements than there is room for."""
+        return last == first + 1 and first in (self.codes(self.heavy) if len(self.heavy) else ())
+
+    def codes(self, elements: Array) -> Array:
+        """Return the number of the range of each element."""
+        search = kind_of(elements.dtype).search
+        found = search(self.keys, elements, "right", self.reverse)
+        if len(self.heavy):
+            found = found + search(self.heavy, elements, "left", self.reverse)
+        return found
+
+
+def cuts_of(ctx: Any, op: str, parts: Sequence[Array], rows: int, reverse: bool = False) -> Cuts:
+    """Return where to cut keys, of which each rank has some parts, into ranges of so many rows a rank. Collective."""
+    total = int(collectives.allgather(ctx, sum(len(part) for part in parts)).sum())
+    ranges = max(1, -(-2 * total // (rows * ctx.size)))
+    wanted = ranges * _SAMPLES
+    with local_step(ctx, op):
+        samples = np.concatenate([_sample(part, wanted * len(part) // max(total, 1) + 1) for part in parts])
+    drawn = np.sort(gathered(ctx, samples))
+    if reverse:
+        missing = kind_of(drawn.dtype).missing(drawn)
+        drawn = np.concatenate([drawn[~missing][::-1], drawn[missing]])
+    every = max(1, len(drawn) // ranges)
+    keys = drawn[every::every]
+    differs = np.ones(len(keys), np.bool_)
+    differs[1:] = kind_of(keys.dtype).differ(keys[1:], keys[:-1])
+    lengths = np.diff(np.append(np.flatnonzero(differs), len(keys)))
+    keys = keys[differs]
+    return Cuts(keys, keys[lengths > 1], reverse)
+
+
+def _sample(part: Array, count: int) -> Array:
+    """Return some elements of a part, the same in each run."""
+    if not len(part):
+        return part[:0].copy()
+    places = np.sort(np.random.default_rng(len(part)).integers(0, len(part), min(count, len(part))))
+    made = np.empty(len(places), part.dtype)
+    for at in range(0, len(places), 64):  # each may be of another page
+        made[at : at + 64] = part[places[at : at + 64]]
+        library.memory_ease()
+    return made
+
+
+def flat_part(c: Any) -> Array:
+    """Return this rank's elements of a container in C order, each on one rank. Not collective."""
+    part = c.local_view().reshape(-1)
+    if c.partition_policy is Partition.REPLICATED:
+        n, ranks, rank = len(part), c.context.size, c.context.rank
+        part = part[n * rank // ranks : n * (rank + 1) // ranks]
+    return part
+
+
+def pieces(count: int, rows: int) -> Iterator[slice]:
+    """Yield slices of so many rows, and let pages of files be given back behind each."""
+    for start in range(0, count, rows):
+        yield slice(start, min(start + rows, count))
+        trim()
+        library.memory_ease()
+
+
+def rounds(of: Any, part: Array) -> Iterator[slice]:
+    """Yield slices of a part, as many on each rank, of which some may be empty. Collective beside what is on disk."""
+    limited = of.placement_policy is Placement.DISK and library.memory_limit()
+    step = max(1, len(part) if not limited else (_LEAST >> 4) * len(part) // max(1, part.nbytes))
+    count = -(-len(part) // step)
+    if of.placement_policy is Placement.DISK:
+        count = int(collectives.allgather(of.context, count).max())
+    for number in range(max(1, count)):
+        yield slice(number * step, (number + 1) * step)
+        library.memory_ease()
+
+
+def add_by_range(spill: Spill, codes: Array, ranges: int, columns: Sequence[Array]) -> None:
+    """Write rows to a file, those of each range together, in their order."""
+    codes = codes.astype(np.min_scalar_type(ranges))
+    order = np.argsort(codes, kind="stable")  # by radix
+    spill.add([column[order] for column in columns], np.cumsum(np.bincount(codes, minlength=ranges)))
+
+
+def divided(ctx: Any, op: str, columns: Sequence[Array], cuts: Cuts, rows: int, offset: int | None = None) -> Spill:
+    """Write columns to a file, by ranges of the first. Collective.
+
+    With the global index of the first row of this rank, the last column are the indices.
+    """
+    dtypes = [column.dtype for column in columns] + ([] if offset is None else [np.dtype(np.int64)])
+    with local_step(ctx, op):
+        spill = Spill(ctx, dtypes)
+        for some in pieces(len(columns[0]), rows):
+            given = [np.array(column[some]) for column in columns]
+            if offset is not None:
+                given.append(np.arange(offset + some.start, offset + some.stop))
+            add_by_range(spill, cuts.codes(given[0]), cuts.ranges, given)
+    return spill
+
+
+def steps(ctx: Any, ranges: int, rows: int, *spills: Spill) -> list[tuple[int, int]]:
+    """Return which ranges to have in memory together: the first, and the one behind the last. Collective.
+
+    Of files that are divided alike. A range of one key may be more than there is room for.
+    """
+    mine = sum(spill.counts(ranges) for spill in spills)
+    most = collectives.allgather(ctx, mine).reshape(ctx.size, ranges).max(axis=0)
+    found, first, held = [], 0, 0
+    for number, count in enumerate(most.tolist()):
+        if held and held + count > rows:
+            found.append((first, number))
+            first, held = number, 0
+        held += count
+    return [*found, (first, ranges)]
+
+
+def held(ctx: Any, part: Array) -> DistributedVector:
+    """Return a vector in memory of the ranks' arrays. Collective."""
+    return from_parts(DistributedVector, ctx, part)
+
+
+def put_rows(into: Any, start: int, part: Array) -> int:
+    """Write the ranks' arrays, one after the other, to a vector from an index on. Return where they end. Collective."""
+    ctx = into.context
+    trim()
+    if ctx.size == 1 and has_rows(into):
+        into.local_view()[start : start + len(part)] = part
+        library.memory_ease()
+        return start + len(part)
+    with held(ctx, part) as moved:
+        stop = start + len(moved)
+        if stop > start:
+            into[start:stop] = moved
+    return stop
+
+
+def collected(of: Any, spills: Sequence[tuple[Spill, int]]) -> list[DistributedVector]:
+    """Return vectors of the columns of files, file after file and range after range, each on all ranks. Collective.
+
+    They are divided evenly, and on disk where they are worth it, beside a container on disk.
+    """
+    ctx = of.context
+    counts = [collectives.allgather(ctx, spill.counts(ranges)).reshape(ctx.size, ranges) for spill, ranges in spills]
+    total = int(sum(count.sum() for count in counts))
+    sizes = tuple(total * (rank + 1) // ctx.size - total * rank // ctx.size for rank in range(ctx.size))
+    made: list[DistributedVector] = []
+    for dtype in spills[0][0].dtypes:
+        on_disk = library.memory_worth_a_file(dtype.itemsize * max(sizes))
+        where = Placement.DISK if on_disk else Placement.HOST
+        made.append(created(DistributedVector, ctx, (total,), dtype, Division(Partition.EXPLICIT, sizes=sizes), where))
+    at = 0
+    for spill, ranges in spills:
+        for number in range(ranges):
+            ends = [put_rows(into, at, part) for into, part in zip(made, spill.rows(number, number + 1))]
+            at = ends[0]
+    return made
+
+
+class Scatter:
+    """Values that go to global indices of a container: written to a file by ranges of indices, then put range by range.
+
+    Parameters
+    ----------
+    ctx
+        The context.
+    size
+        How many indices there are.
+    dtype
+        Of the values.
+    rows
+        How many a rank has in memory.
+    """
+
+    def __init__(self, ctx: Any, size: int, dtype: Any, rows: int) -> None:
+        self._ranges = max(1, -(-size // (rows * ctx.size)))
+        self._width = max(1, -(-size // self._ranges))
+        self._spill = Spill(ctx, [np.dtype(np.int64), np.dtype(dtype)])
+
+    def add(self, indices: Array, values: Array) -> None:
+        """Write what this rank has. Not collective."""
+        add_by_range(self._spill, indices // self._width, self._ranges, [indices, values])
+
+    def put(self, into: Any) -> None:
+        """Write all of it to a container. Collective."""
+        for number in range(self._ranges):
+            into.put(*self._spill.rows(number, number + 1))
+            library.memory_ease()

@@ -1,0 +1,175 @@
+"""Algorithms on containers on disk of which only a few rows are in memory at a time, beside NumPy."""
+
+import numpy as np
+import pytest
+
+import dtl
+from dtl.algorithms import external
+
+SIZE = 701
+
+
+@pytest.fixture
+def disk(ctx, tmp_path_factory, monkeypatch):
+    """A context whose ranks have memory for some sixty rows."""
+    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
+    monkeypatch.setattr(external, "free_memory", lambda: 1)
+    monkeypatch.setattr(external, "_LEAST", external._SHARE * 1000)  # bytes
+    with dtl.Context(scratch=folder) as on:
+        yield on
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """What has been written to files, piece by piece."""
+    pieces = []
+    add = external.Spill.add
+    monkeypatch.setattr(external.Spill, "add", lambda self, *given: pieces.append(1) or add(self, *given))
+    return pieces
+
+
+def elements(dtype):
+    """Return elements of which many are alike, and one occurs more often than there is memory for."""
+    chance = np.random.default_rng(7)
+    made = np.abs(chance.normal(size=SIZE) * 300).astype(np.int64)
+    made[::4] = 7
+    made = made % 2 if dtype == "?" else made % 251 if dtype == "u1" else made
+    made = made.astype(dtype)
+    if dtype in ("f4", "f8"):
+        made[::9] = np.nan
+        made[5::7] += 0.25
+    if dtype[0] == "M":
+        made[::9] = "NaT"
+    return made
+
+
+def on_disk(ctx, values, partition="block"):
+    made = dtl.DistributedVector(ctx, len(values), dtype=values.dtype, placement="disk", partition=partition)
+    made[:] = values
+    return made
+
+
+def same(got, want):
+    found = got.gather_to(0)
+    if found is not None:
+        np.testing.assert_array_equal(found, want)
+
+
+def ordered(values, reverse):
+    """Return the stable order of values, what is missing last."""
+    missing = np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
+    _, ranks = np.unique(values, return_inverse=True)
+    keys = np.where(missing, len(values), -ranks.reshape(-1) if reverse else ranks.reshape(-1))
+    return np.argsort(keys, kind="stable")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "reverse"), [("f8", True), ("u1", False), ("f4", False), ("?", True), ("M8[s]", True)]
+)
+def test_orders(disk, written, dtype, reverse):
+    values = elements(dtype)
+    order = ordered(values, reverse)
+    x, places = on_disk(disk, values), on_disk(disk, np.arange(SIZE))
+    same(dtl.argsort(x, reverse), order)
+    y = on_disk(disk, values)
+    dtl.sort(y, reverse)
+    same(y, values[order])
+    dtl.sort_by_key(x, places, reverse=reverse)
+    same(x, values[order])
+    same(places, order)
+    assert len(written) > 4
+
+
+@pytest.mark.parametrize(("dtype", "partition"), [("f8", "block"), ("i4", "cyclic"), ("M8[s]", "replicated")])
+def test_unique(disk, written, dtype, partition):
+    values = elements(dtype)
+    missing = np.isnat(values) if dtype[0] == "M" else np.isnan(values)
+    distinct, inverse, counts = np.unique(values[~missing], return_inverse=True, return_counts=True)
+    if missing.any():
+        distinct, counts = np.append(distinct, values[missing][:1]), np.append(counts, missing.sum())
+    which = np.full(SIZE, len(distinct) - 1)
+    which[~missing] = inverse.reshape(-1)
+    x = on_disk(disk, values, partition)
+    found = dtl.unique(x, return_counts=True, return_inverse=True)
+    same(found.values, distinct)
+    same(found.counts, counts)
+    same(found.inverse, which)
+    same(dtl.unique(x), distinct)
+    assert len(written) > 4
+
+
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_groups(disk, partition):
+    keys, values = elements("i8") * 1000, np.random.default_rng(1).normal(size=SIZE)
+    distinct = np.unique(keys)
+    of_groups = {
+        "count": len,
+        "first": lambda group: group[0],
+        "last": lambda group: group[-1],
+        "nunique": lambda group: len(np.unique(group)),
+        **{name: getattr(np, name) for name in ("sum", "mean", "var", "min", "max", "median")},
+    }
+    v = on_disk(disk, values, partition)
+    with dtl.group_by(on_disk(disk, keys, partition)) as groups:
+        for op, of_group in of_groups.items():
+            found, made = groups.agg(v, op)
+            same(found, distinct)
+            got = made.gather_to(0)
+            if got is not None:
+                np.testing.assert_allclose(got, [of_group(values[keys == key]) for key in distinct], rtol=1e-9)
+
+
+def test_groups_of_two_keys_and_by_a_function(disk):
+    first, second, values = elements("f8"), np.arange(SIZE) % 3, np.arange(SIZE, dtype=np.float64)
+    a, b, v = (on_disk(disk, each) for each in (first, second, values))
+    with dtl.group_by([a, b]) as groups:
+        (one, other), made = groups.agg(v, "sum")
+        spread = groups.agg(v, np.ptp)[1].gather_to(0)
+    rows = [each.gather_to(0) for each in (one, other, made)]
+    if rows[0] is not None:
+        for key, number, total, width in zip(*rows, spread):
+            group = values[((first == key) | (np.isnan(first) & np.isnan(key))) & (second == number)]
+            assert (total, width) == (group.sum(), np.ptp(group))
+        assert rows[2].sum() == values.sum()
+
+
+@pytest.mark.parametrize("how", ["inner", "outer", "semi", "anti"])
+def test_join(disk, how):
+    left, right = elements("f8"), np.append(np.arange(0, 900, 3), [7.0, 7.25, np.nan])
+    found = dtl.join(on_disk(disk, left), on_disk(disk, right), how)
+    pairs = [(key, i, j) for i, key in enumerate(left) for j in np.flatnonzero(right == key)]
+    pairs.sort()
+    inside, others = {i for _, i, _ in pairs}, {j for _, _, j in pairs}
+    lefts = [i for i in ordered(left, False) if i not in inside]
+    rights = [j for j in ordered(right, False) if j not in others]
+    if how in ("semi", "anti"):
+        same(found, [i for i in ordered(left, False) if i in inside] if how == "semi" else lefts)
+        return
+    lefts, rights = lefts if how in ("left", "outer") else [], rights if how in ("right", "outer") else []
+    same(found[0], [i for _, i, _ in pairs] + lefts + [-1] * len(rights))
+    same(found[1], [j for _, _, j in pairs] + [-1] * len(lefts) + rights)
+
+
+def test_lookups(disk, monkeypatch):
+    monkeypatch.setattr(external, "_LEAST", 1 << 14)
+    monkeypatch.setattr(external.library, "memory_limit", lambda: 1 << 30)
+    values, others = elements("f8"), np.arange(0.0, 900.0, 3.0)
+    x, y = on_disk(disk, values), on_disk(disk, others)
+    for invert in (False, True):
+        same(dtl.isin(x, y, invert=invert), np.isin(values, others, invert=invert))
+        same(dtl.isin(x, others, invert=invert), np.isin(values, others, invert=invert))
+    for side in ("left", "right"):
+        same(dtl.searchsorted(y, x, side), np.searchsorted(others, values, side))
+
+
+def test_no_room_is_a_memory_error_on_every_rank(disk, monkeypatch):
+    x = on_disk(disk, elements("f8"))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    if disk.rank == disk.size - 1:
+        monkeypatch.setattr(external.os, "pwrite", full)
+    with pytest.raises(dtl.MemoryError, match="have no room in the scratch folder"):
+        dtl.argsort(x)
+    assert dtl.allreduce(disk, np.ones(1)).tolist() == [disk.size]
