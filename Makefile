@@ -117,9 +117,10 @@ demo: $(VENV)/.demo
 
 # ---- Tests ----
 
-# The phases run at once where there are processors for them, the longest first; the number is how many one keeps busy.
-PHASES = test-setup:! test-go test-jobs test-python lint test-attacked test-types docs \
-	test-2-ranks:2 test-3-ranks:3 test-4-ranks:4 test-standard-abi:2 test-local:3
+# The phases run at once where there are processors for them; the number is how many one keeps busy. The longest are first, and beside
+# two ranks, of which one often waits for the other, are those that need one processor.
+PHASES = test-setup:! test-go test-jobs test-python lint test-types test-2-ranks:2 test-attacked docs \
+	test-3-ranks:3 test-4-ranks:4 test-local:3 test-standard-abi:2
 
 # Each phase is a target, too, and its output is in _build/test. CONTRIBUTING says how long all take.
 test:

@@ -2,10 +2,11 @@
 
     python phases.py [PHASE[:PROCESSORS] ...]
 
-A phase is a target of make. It starts once as many processors are free as it asks for, or all where it says ``all``,
-and phases before it in the line have started. While phases run, a line every few seconds says how far each is. What a
-phase prints is in ``_build/test/PHASE.log``, and is shown where the phase fails; the others go on to their end. A phase
-with ``!`` for its processors runs by itself, and nothing comes after it if it fails.
+A phase is a target of make. It starts once as many processors are free as it asks for, and phases before it in the line
+have started. Of processors, half as many again count as there are: phases wait for disks, and for ranks and programs
+that they have started, for about a third of their time. While phases run, a line every few seconds says how far each
+is. What a phase prints is in ``_build/test/PHASE.log``, and is shown where the phase fails; the others go on to their
+end. A phase with ``!`` for its processors runs by itself, and nothing comes after it if it fails.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def parse(words: Iterable[str], processors: int) -> list[Phase]:
     phases = []
     for word in words:
         name, _, wanted = word.partition(":")
-        some = processors if wanted in ("all", "!") else min(int(wanted or 1), processors)
+        some = processors if wanted == "!" else min(int(wanted or 1), processors)
         phases.append(Phase(name, some, wanted == "!"))
     return phases
 
@@ -129,7 +130,7 @@ class Run:
 def main(words: list[str]) -> int:
     """Run the phases, and return 1 where one has failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    processors = len(os.sched_getaffinity(0))
+    processors = len(os.sched_getaffinity(0)) * 3 // 2
     run = Run(parse(words, processors), processors)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
