@@ -30,16 +30,25 @@ _LAUNCHERS = (
 _BACKEND = "DTL_BACKEND"
 
 
-#: The beginning of a program whose ranks report soon that they wait: ``reported`` waits until this one has said a text.
-REPORTING = """
+#: The beginning of a program of which one rank waits until another has made a file.
+AWAITING = """
 import os, pathlib, time
 
-_said = pathlib.Path(__file__).with_name(f"said{os.getpid()}")
+def until(condition):
+    while not condition():
+        time.sleep(0.01)
+
+def await_file(path):
+    until(lambda: os.path.exists(path))
+"""
+
+#: The same of one whose ranks report soon that they wait: ``reported`` waits until this one has said a text.
+REPORTING = f"""{AWAITING}
+_said = pathlib.Path(__file__).with_name(f"said{{os.getpid()}}")
 os.dup2(os.open(str(_said), os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
 
 def reported(text, times=1):
-    while _said.read_text().count(text) < times:
-        time.sleep(0.01)
+    until(lambda: _said.read_text().count(text) >= times)
 """
 
 

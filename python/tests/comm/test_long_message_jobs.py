@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import ranks, succeeded
+from programs import AWAITING, ranks, succeeded
 
 import dtl
 
@@ -22,23 +22,19 @@ import dtl
 def raised_on(rank):
     return pathlib.Path(__file__).with_name(f"raised{{rank}}")
 
-def await_raised(rank):
-    while not raised_on(rank).exists():
-        time.sleep(0.01)
-
 with dtl.Context() as ctx:
     value, out = np.ones(100_000), np.zeros(100_000)
     try:
         if ctx.rank == 0:
             {send}(ctx, value, 1)
         else:
-            await_raised(0)
+            await_file(raised_on(0))
             {recv}(ctx, 0, out=out)
     except dtl.CommunicationError as error:
         sys.stdout.write(f"rank {{ctx.rank}}: {{error}}\\n")
         raised_on(ctx.rank).touch()
     if ctx.rank == 0:
-        await_raised(1)
+        await_file(raised_on(1))
         dtl.send(ctx, 2 * value, 1, 1)
     else:
         assert (dtl.recv(ctx, 0, 1, out=out) == 2).all()
@@ -49,7 +45,7 @@ with dtl.Context() as ctx:
 @pytest.mark.parametrize(("send", "recv"), [("dtl.send", "dtl.recv"), ("dtl.send.__wrapped__", "dtl.recv.__wrapped__")])
 def test_sender_that_gives_up(tmp_path: Path, send: str, recv: str) -> None:
     """Nobody reads its memory after that: the receiver hears of it, and what comes next comes."""
-    ended = ranks(2, GIVEN_UP.format(send=send, recv=recv), tmp_path, DTL_TIMEOUT="2")
+    ended = ranks(2, AWAITING + GIVEN_UP.format(send=send, recv=recv), tmp_path, DTL_TIMEOUT="2")
     out = succeeded(ended)
     assert "rank 0: send: no end after 2s" in out
     assert "rank 1: recv: rank 0 gave the message up before it was received" in out

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from programs import alone, ranks, succeeded
+from programs import AWAITING, alone, ranks, succeeded
 from test_waiting import PROGRAM
 
 import dtl
@@ -163,7 +163,7 @@ class TestWaitsInVain:
 
     @staticmethod
     def job(folder: Path, body: str, **variables: str) -> Any:
-        return ranks(2, PROGRAM.format(body=body.replace("\n", "\n        ")), folder, 40, **variables)
+        return ranks(2, AWAITING + PROGRAM.format(body=body.replace("\n", "\n        ")), folder, 40, **variables)
 
     @pytest.mark.parametrize(
         ("body", "text"),
@@ -190,8 +190,7 @@ class TestWaitsInVain:
         body = """import pathlib
 given_up = pathlib.Path(__file__).with_name("given up")
 if last:
-    while not given_up.exists():
-        time.sleep(0.01)
+    await_file(given_up)
     dtl.send(ctx, 7, 0)
 else:
     request = dtl.irecv(ctx, 1)

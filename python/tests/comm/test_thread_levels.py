@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from programs import ranks, succeeded
+from programs import AWAITING, ranks, succeeded
 
 import dtl
 
@@ -90,14 +90,13 @@ if ctx.rank == 0:
     waits.join()
     assert request.wait() == 3.5
 else:
-    while not seen.exists():
-        time.sleep(0.01)
+    await_file(seen)
     dtl.send(ctx, 3.5, right, 5)
 """
 
 
 def program(level: str, number: int, body: str) -> str:
-    return PROGRAM.format(level=level, number=number, body=body.strip().replace("\n", "\n    "))
+    return AWAITING + PROGRAM.format(level=level, number=number, body=body.strip().replace("\n", "\n    "))
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ from typing import Any
 
 import job
 import pytest
+from programs import AWAITING
 
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
-RANK = "import os, subprocess, sys, time\nrank = int(os.environ['DTL_LOCAL_RANK'])\n"
+RANK = AWAITING + "import subprocess, sys, time\nrank = int(os.environ['DTL_LOCAL_RANK'])\n"
 
 
 @pytest.fixture(autouse=True)
@@ -117,8 +118,7 @@ def test_a_slow_reader_gets_everything(tmp_path: Path) -> None:
         "if rank == 1:\n"
         "    open(sys.argv[1], 'x').close()\n"
         "    time.sleep(100)\n"
-        "while not os.path.exists(sys.argv[1]):\n"
-        "    time.sleep(0.01)\n"
+        "await_file(sys.argv[1])\n"
         "sys.exit(3)\n"
     )
     script = tmp_path / "script.py"

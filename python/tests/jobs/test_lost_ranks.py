@@ -13,7 +13,7 @@ from typing import Callable
 import job
 import pytest
 from job import on, on_mpi
-from programs import until
+from programs import AWAITING, until
 
 from dtl._cli import command, launcher, processes, supervise
 
@@ -36,13 +36,12 @@ if ctx.rank == {rank}:
 """
 
 # Launchers end the others once one has left, also those that have not come to their start.
-NOT_OPENED = """\
-import os, pathlib, signal, sys, time
+NOT_OPENED = """
+import signal, sys
 number = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or os.environ["DTL_LOCAL_RANK"]
 here = pathlib.Path(__file__).parent
 if number == "{rank}":
-    while len(list(here.glob("starting.*"))) < {ranks} - 1:
-        time.sleep(0.01)
+    until(lambda: len(list(here.glob("starting.*"))) == {ranks} - 1)
     {leave}
 import dtl
 (here / f"starting.{{number}}").touch()
@@ -92,7 +91,7 @@ def test_a_rank_that_runs_another_program_in_its_place_ends_the_job(ranks: int, 
 @pytest.mark.parametrize("leave", [EXIT, EXEC, "raise SystemExit"], ids=["_exit", "exec", "exit"])
 @pytest.mark.parametrize(("ranks", "rank"), [on(2, 0), on(4, 3)])
 def test_a_rank_that_others_wait_for_at_their_start(ranks: int, rank: int, leave: str, script: Path) -> None:
-    script.write_text(NOT_OPENED.format(rank=rank, ranks=ranks, leave=leave))
+    script.write_text(AWAITING + NOT_OPENED.format(rank=rank, ranks=ranks, leave=leave))
     done = job.run(ranks, str(script))
     assert done.returncode not in (0, 124), done.stderr
     assert f"dtl run: rank {rank} ended without opening a context, " in done.stderr

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import clean, ranks, until
+from programs import AWAITING, clean, ranks, until
 
 import dtl
 
@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 PROGRAM = """
-import ctypes, os, signal, sys, time
+import ctypes, signal, sys
 import numpy as np
 import dtl
 
@@ -30,12 +30,8 @@ def note(what):
         file.write(str(os.getpid()))
     os.rename(file.name, f"{folder}/{{what}}{{ctx.rank}}")
 
-def await_file(name):
-    while not os.path.exists(f"{folder}/" + name):
-        time.sleep(0.01)
-
 def leave_after(name):
-    await_file(name)
+    await_file(f"{folder}/" + name)
     raise KeyboardInterrupt
 
 def wait_or_cancel(request):
@@ -58,7 +54,7 @@ with dtl.Context() as ctx:
         sys.stdout.flush()
     {after}
     note("raised")
-    await_file("go")
+    await_file(f"{folder}/go")
     {end}
 """
 
@@ -78,7 +74,8 @@ def run(
     script = folder / "program.py"
     indent = "\n    "
     script.write_text(
-        PROGRAM.format(
+        AWAITING
+        + PROGRAM.format(
             folder=folder,
             prepare=prepare.replace("\n", indent),
             body=body,

@@ -181,8 +181,7 @@ def test_who_waits_for_its_turn_is_reported_and_gives_up(tmp_path: Path) -> None
             print(_said.read_text())
             told.touch()
         else:
-            while not told.exists():
-                time.sleep(0.01)
+            await_file(told)
     """
     program = REPORTING + textwrap.dedent(program)
     said = succeeded(ranks(2, program, tmp_path, DTL_TIMEOUT="1", DTL_HANG_REPORT="0.3"))
@@ -251,8 +250,7 @@ if ctx.rank == 0:
     pathlib.Path({closed!r}).touch()
     print("ended" if not thread.is_alive() else "waits for ever")
 else:
-    while not pathlib.Path({closed!r}).exists():
-        time.sleep(0.01)
+    await_file({closed!r})
     try:
         ctx.barrier()
     except dtl.CommunicationError as error:
