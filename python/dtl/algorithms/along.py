@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Concatenate, ParamSpec
 
-    from ..containers.sequences import DistributedVector, OneDimensional
+    from ..containers.sequences import DistributedVector, Line, OneDimensional
     from ..containers.tensor import DistributedTensor
     from ..containers.types import Made, Owned
 
@@ -23,6 +23,24 @@ if TYPE_CHECKING:
 
         @overload
         def __call__(self, a: DistributedTensor, axis: int, *args: P.args, **kwargs: P.kwargs) -> Made: ...
+        @overload
+        def __call__(self, a: Any, axis: Any = ..., *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    class AlongThird(Protocol[P]):
+        """Functions of a container, of fractions, and of an axis."""
+
+        @overload
+        def __call__(self, c: DistributedTensor, q: Any, axis: int, **named: Any) -> Made: ...
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    class Cumulative(Protocol[P]):
+        """Functions of a container and an axis whose result has as many elements, in one line without an axis."""
+
+        @overload
+        def __call__(self, a: Owned, axis: int, *args: P.args, **kwargs: P.kwargs) -> Owned: ...
+        @overload
+        def __call__(self, a: Line, axis: None = ..., *args: P.args, **kwargs: P.kwargs) -> Line: ...
         @overload
         def __call__(self, a: Any, axis: Any = ..., *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
@@ -48,6 +66,16 @@ if TYPE_CHECKING:
 def along(function: Callable[Concatenate[Any, Any, P], Any], /) -> Along[P]:
     """Say for type checkers that a function reduces along its second parameter."""
     return cast("Along[P]", function)
+
+
+def along_third(function: Callable[P, Any], /) -> AlongThird[P]:
+    """Say for type checkers that a function reduces along its third parameter."""
+    return cast("AlongThird[P]", function)
+
+
+def cumulative(function: Callable[Concatenate[Any, Any, P], Any], /) -> Cumulative[P]:
+    """Say for type checkers that a function cumulates along its second parameter."""
+    return cast("Cumulative[P]", function)
 
 
 def same_class(function: Callable[Concatenate[Any, P], Any], /) -> SameClass[P]:

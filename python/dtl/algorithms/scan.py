@@ -27,6 +27,7 @@ from ..ops import MAX, MIN, PROD, SUM, OpLike
 from ..policies import Partition
 from ..runtime.agreement import agree, local_step
 from ..runtime.scheduler import algorithm, computed_on_devices
+from .along import cumulative
 from .exchange import share
 from .layouts import dimensions, redivided
 from .manipulation import ravel
@@ -36,7 +37,6 @@ from .reductions import check_fits, neutral
 from .wider_types import computes_wider
 
 if TYPE_CHECKING:
-    from ..containers.sequences import Line
     from ..containers.types import Owned
 
 #: The operators that have scans: NumPy's functions of them, and the reductions of the same meaning.
@@ -122,12 +122,7 @@ def _by_kernel(c: DistributedContainer) -> bool:
     return c.ndim == 1 and ranged and not kind_of(c.dtype).is_date
 
 
-@overload
-def cumsum(a: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
-@overload
-def cumsum(a: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...
-@overload
-def cumsum(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
+@cumulative
 @algorithm
 @computed_on_devices
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
@@ -179,12 +174,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: boo
     return _cumulated("cumsum", SUM, a, axis, dtype, exclusive)
 
 
-@overload
-def cumprod(a: Owned, axis: int, dtype: Any = ..., *, exclusive: bool = ...) -> Owned: ...
-@overload
-def cumprod(a: Line, axis: None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Line: ...
-@overload
-def cumprod(a: Any, axis: int | None = ..., dtype: Any = ..., *, exclusive: bool = ...) -> Any: ...
+@cumulative
 @algorithm
 @computed_on_devices
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, *, exclusive: bool = False) -> Any:
@@ -276,24 +266,14 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     return made
 
 
-@overload
-def nancumsum(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
-@overload
-def nancumsum(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
-@overload
-def nancumsum(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@cumulative
 @algorithm
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """Return the cumulative sums, NaNs being 0. Collective."""
     return cumsum(_numbers(a, 0), axis, dtype)
 
 
-@overload
-def nancumprod(a: Owned, axis: int, dtype: Any = ...) -> Owned: ...
-@overload
-def nancumprod(a: Line, axis: None = ..., dtype: Any = ...) -> Line: ...
-@overload
-def nancumprod(a: Any, axis: Any = ..., dtype: Any = ...) -> Any: ...
+@cumulative
 @algorithm
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """Return the cumulative products, NaNs being 1. Collective."""

@@ -23,7 +23,7 @@ from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from .along import along
+from .along import along, along_third
 from .array_operands import beside, on_every_rank
 from .exchange import share
 from .layouts import container_of, dimensions, redivided, rows_over_ranks
@@ -64,26 +64,7 @@ _METHOD = "interpolation" if _FEWER_METHODS else "method"
 _OLD_METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
-@overload
-def quantile(
-    c: DistributedTensor,
-    q: Any,
-    axis: int,
-    *,
-    method: str = ...,
-    keepdims: bool = ...,
-    weights: Any = ...,
-) -> Made: ...
-@overload
-def quantile(
-    c: DistributedContainer,
-    q: Any,
-    axis: Any = ...,
-    *,
-    method: str = ...,
-    keepdims: bool = ...,
-    weights: Any = ...,
-) -> Any: ...
+@along_third
 @algorithm
 def quantile(
     c: DistributedContainer,
@@ -180,26 +161,7 @@ def _quantile(c: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: A
     return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
 
 
-@overload
-def percentile(
-    c: DistributedTensor,
-    q: Any,
-    axis: int,
-    *,
-    method: str = ...,
-    keepdims: bool = ...,
-    weights: Any = ...,
-) -> Made: ...
-@overload
-def percentile(
-    c: DistributedContainer,
-    q: Any,
-    axis: Any = ...,
-    *,
-    method: str = ...,
-    keepdims: bool = ...,
-    weights: Any = ...,
-) -> Any: ...
+@along_third
 @algorithm
 def percentile(
     c: DistributedContainer,
@@ -585,14 +547,7 @@ def _order(values: Array, indices: Array, descending: bool) -> Array:
     return by_index[np.concatenate([backwards[nans:], backwards[:nans]])]
 
 
-@overload
-def nanquantile(
-    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
-) -> Made: ...
-@overload
-def nanquantile(
-    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
-) -> Any: ...
+@along_third
 @algorithm
 def nanquantile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
@@ -646,14 +601,7 @@ def _nanquantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights
     return found.reshape(wanted.shape + (1,) * a.ndim) if keepdims else found[()]
 
 
-@overload
-def nanpercentile(
-    a: DistributedTensor, q: Any, axis: int, *, method: str = ..., keepdims: bool = ..., weights: Any = ...
-) -> Made: ...
-@overload
-def nanpercentile(
-    a: Any, q: Any, axis: Any = ..., *, method: str = ..., keepdims: bool = ..., weights: Any = ...
-) -> Any: ...
+@along_third
 @algorithm
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False, weights: Any = None
