@@ -33,7 +33,7 @@ class Streams:
     _state: Array
 
     def __init__(self, ctx: Any, seed: np.random.SeedSequence) -> None:
-        self._context, self._seed = ctx, seed
+        self.context, self._seed = ctx, seed
         self.key: tuple[int, int] = tuple(seed.generate_state(2, np.uint64).view(np.int64).tolist())
 
     def call(self, number: int) -> tuple[int, int, int, int]:
@@ -43,7 +43,7 @@ class Streams:
 
     def beside(self) -> Streams:
         """Return the same streams, for another thread."""
-        return Streams(self._context, self._seed)
+        return Streams(self.context, self._seed)
 
     def at(self, call: int, block: int = 0) -> np.random.Generator:
         """Return NumPy's generator at the start of a block of a call."""
@@ -51,7 +51,7 @@ class Streams:
             self._bits = np.random.SFC64(0)
             self._state = _memory_of(self._bits)
             self._generator = np.random.Generator(self._bits)
-        bridge.draw_start(self._context, self._state, block, self.call(call))
+        bridge.draw_start(self.context, self._state, block, self.call(call))
         if self._state.base is None:
             self._bits.state = _state(self._state[:4], 0, 0)
         return self._generator
