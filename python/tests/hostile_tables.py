@@ -273,6 +273,18 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             t.melt,
             {"id_vars": ["text"], "value_vars": ["v", "n"], "var_name": "of", "value_name": "number"},
         ),
+        "RowMethods.get_dummies": (
+            t.get_dummies,
+            {
+                "prefix": ["of"],
+                "prefix_sep": "_",
+                "dummy_na": True,
+                "columns": ["text"],
+                "drop_first": True,
+                "dtype": "int8",
+            },
+        ),
+        "ColumnRowMethods.get_dummies": (v.get_dummies, {"dummy_na": True, "drop_first": True, "dtype": "int8"}),
         "RowMethods.explode": (_listed(t).explode, {"column": ["l"]}),
         **_group_methods(t.group_by("n")["v"]),
         "ColumnGroupBy.agg": (t.group_by("n")["v"].agg, {"how": "sum"}),

@@ -93,9 +93,7 @@ _BOTH = {
 
 _TABLE = {
     **_BOTH,
-    "expanding": "use table[name].expanding()",
     "mode": "use table[name].mode()",
-    "rolling": "use table[name].rolling(window)",
     **dict.fromkeys(("to_html", "to_iceberg", "to_orc", "to_stata", "to_xml"), _TO_PANDAS),
     "iterrows": _ROWS,
     "itertuples": _ROWS,

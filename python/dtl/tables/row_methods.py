@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
-from . import distinct_rows, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
+from . import distinct_rows, dummies, elementwise, matrices, ordering, pivoting, ranking, reshaping, sequences
 from .expanding import windows_of
 from .resampling import Resampler
 from .rolling import Expanding, Rolling
@@ -267,6 +267,62 @@ class RowMethods(HasRows):
         {'shop': ['a', 'a', 'b'], 'sold': [3, 1, None]}
         """
         made: T = as_table(reshaping.exploded(self.rows, "explode", column))
+        return made
+
+    @collective
+    def get_dummies(
+        self: T,
+        prefix: Any = None,
+        prefix_sep: str = "_",
+        dummy_na: bool = False,
+        columns: Any = None,
+        *,
+        drop_first: bool = False,
+        dtype: Any = "bool",
+    ) -> T:
+        """Return the table with a column for each value in the place of some columns: which rows have it. Collective.
+
+        Parameters
+        ----------
+        prefix
+            What the names of the columns of values begin with, before prefix_sep: a text, a list of a text for each
+            column, or a mapping of names to texts. None for the columns' names.
+        prefix_sep
+            What stands between the prefix and the value.
+        dummy_na
+            Whether there is a column for null, too. Otherwise, a row with null has no value.
+        columns
+            The name of a column, or a list of names; None for all of text and of categories.
+        drop_first
+            Whether the first value of each column has no column.
+        dtype
+            The type of the columns of values, of numbers or bool.
+
+        Returns
+        -------
+        Table
+            The other columns, and behind them those of values, in ascending order, or in that of the categories. There
+            is a column for each category, even if no row has it.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If there would be more than 10,000 columns, or two of one name. On every rank.
+        InvalidTypeError
+            If a column is of lists or structs, or an argument is of another type.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"n": [1, 2], "shop": ["b", "a"]}).get_dummies(dtype=int).to_arrow().to_pydict())
+        {'n': [1, 2], 'shop_a': [0, 1], 'shop_b': [1, 0]}
+        """
+        made: T = as_table(
+            dummies.dummies(self.rows, "get_dummies", columns, prefix, prefix_sep, dummy_na, drop_first, dtype)
+        )
         return made
 
     def resample(self, rule: str, *, on: str) -> Resampler:
@@ -707,6 +763,16 @@ class ColumnRowMethods(HasRows):
         """
         made: C = as_column(ranking.ranked(self.rows, "rank", ranks_of(method, ascending, na_option, pct)))
         return made
+
+    @collective
+    def get_dummies(self, *, dummy_na: bool = False, drop_first: bool = False, dtype: Any = "bool") -> Any:
+        """Return a table with a column for each value, by its name: which rows have it. Collective.
+
+        See :meth:`Table.get_dummies`.
+        """
+        names = self.rows.names
+        made = dummies.dummies(self.rows, "get_dummies", names, False, "", dummy_na, drop_first, dtype)
+        return as_table(made)
 
     @collective
     def explode(self: C) -> C:

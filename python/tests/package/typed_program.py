@@ -296,6 +296,8 @@ def reshaped(ctx: dtl.Context) -> None:
     by_word.agg("std", ddof=0), by_word["x"].agg(low="min"), by_word.apply(lambda group, by: by, by=2)
     table[["x"]].agg("std", ddof=0), table["x"].agg("var", ddof=0)
     table["x"].apply(lambda value, by: value * by, args=(2,)), table[["x"]].apply(lambda each, by: by, args=(2,))
+    assert_type(table.get_dummies(columns=["word"], drop_first=True), dtl.Table)
+    table["word"].get_dummies(dummy_na=True, dtype="int8")
     assert_type(table["x"].interpolate(), dtl.Column)
     assert_type(table[["x"]].interpolate(), dtl.Table)
     windows = table["x"].expanding(1)

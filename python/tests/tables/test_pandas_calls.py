@@ -53,16 +53,30 @@ CALLS = [
     ),
     "t['y'].rolling(4).std(ddof=0)",
     "t.groupby('k')['y'].rolling(9, min_periods=2).var(ddof=0).droplevel(0).reindex(t.index)",
+    "pd.get_dummies(t)",
+    "pd.get_dummies(t, columns=['k', 'x'], prefix=['K', 'X'], prefix_sep='-', dtype=int)",
+    "pd.get_dummies(t[['k', 'y']], drop_first=True, dummy_na=True)",
+    "pd.get_dummies(t['k'], dummy_na=True)",
+    "pd.get_dummies(t['x'], drop_first=True)",
+    "pd.get_dummies(t.assign(k=t['k'].astype('category'), y=t['x'] > 3)[['y', 'k']])",
     "t['x'].apply(lambda value, by: value + by, args=(3,))",
     "t[['x', 'y']].agg('std', ddof=0)",
     "t['y'].agg('var', ddof=0)",
 ]
 
 
+class OfTables:
+    """The functions of pandas that are methods of tables."""
+
+    @staticmethod
+    def get_dummies(t: Any, **options: Any) -> Any:
+        return t.get_dummies(**options)
+
+
 def rows(count: int) -> Any:
     draw = np.random.default_rng(count)
     return pa.table({
-        "k": draw.choice(["a", "b", "c", None], count),
+        "k": pa.array(draw.choice(["a", "b", "c", None], count), pa.string()),
         "x": pa.array(draw.integers(0, 9, count), mask=draw.random(count) < 0.2),
         "y": pa.array(draw.random(count).round(1), mask=draw.random(count) < 0.1),
     })  # fmt: skip
@@ -83,11 +97,19 @@ def test_call(ctx: dtl.Context, call: str) -> None:
     for count in ROWS:
         whole = rows(count)
         frame = whole.to_pandas(types_mapper=pd.ArrowDtype)
-        found = plain(ctx, eval(ours, {"t": dtl.Table(ctx, whole)}))
+        ours_made = {"t": dtl.Table(ctx, whole), "pd": OfTables}
         if count == 0 and "lambda" in call:  # of which pandas raises
+            found = plain(ctx, eval(ours, ours_made))
             assert len(found) == 0 or set(map(len, found.values())) == {0}
             continue
-        wanted = eval(call, {"t": frame})
+        wanted = eval(call, {"t": frame, "pd": pd})
+        if isinstance(wanted, pd.DataFrame) and not len(wanted.columns):
+            with pytest.raises(dtl.InvalidArgumentError, match="no column"):
+                eval(ours, ours_made)
+            continue
+        if "dummy_na" in call:  # of null, which pandas calls as its type does
+            wanted.columns = [str(name).replace("<NA>", "nan") for name in wanted.columns]
+        found = plain(ctx, eval(ours, ours_made))
         wanted = plain(ctx, wanted.to_dict() if ".agg(" in call and isinstance(wanted, pd.Series) else wanted)
         if isinstance(wanted, dict):
             assert list(found) == list(wanted)
