@@ -134,9 +134,6 @@ func (s *state) memoryOf(strides []int64) transfer.Memory {
 	return m
 }
 
-// eased is how many bytes of files a loop takes before it lets pages be given back.
-const eased = 4 << 20
-
 // Runs calls f with the elements in C order, in as few runs as lie side by side, until it returns false. Those of files are shorter.
 func (s *state) Runs(f func(run memory.Span) bool) {
 	d, length := len(s.shape)-1, s.shape[len(s.shape)-1]
@@ -154,7 +151,7 @@ func (s *state) Runs(f func(run memory.Span) bool) {
 
 // inBlocks calls f with the elements of files in blocks, until it returns false.
 func inBlocks(run memory.Span, f func(run memory.Span) bool) bool {
-	for block := eased / run.Type.Size(); run.Count > 0; memory.Ease() {
+	for block := memory.Piece / run.Type.Size(); run.Count > 0; memory.Ease() {
 		n := min(run.Count, block)
 		if !f(run.Slice(0, n)) {
 			return false

@@ -40,6 +40,22 @@ func Ease() {
 	}
 }
 
+// Piece is how many bytes a loop takes before it lets pages be given back.
+const Piece = 4 << 20
+
+// InPieces calls f with ranges of n units of so many bytes, which are pieces where there is a limit, and lets pages be given back after each.
+func InPieces(n, bytes int, f func(from, to int)) {
+	if Limit() == 0 || n*bytes <= Piece {
+		f(0, n)
+		return
+	}
+	step := max(Piece/bytes, 1)
+	for at := 0; at < n; at += step {
+		f(at, min(at+step, n))
+		Ease()
+	}
+}
+
 const (
 	// fewOnDisk is how many bytes of a rank's part are worth a file where there is no limit.
 	fewOnDisk = 1 << 20

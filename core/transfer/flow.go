@@ -10,8 +10,8 @@ import (
 const (
 	// chunk is the most bytes of a message. What is packed stays in the processor's cache until it is sent.
 	chunk = 256 << 10
-	// bare is the most bytes of a message that neither side packs.
-	bare = 1 << 30
+	// bare is the most bytes of a message that neither side packs. After each, pages of files may be given back.
+	bare = memory.Piece
 	// long is from how many bytes on stretches that lie side by side are messages of their own, for no packing.
 	long = 32 << 10
 )

@@ -29,6 +29,7 @@ type queue struct {
 	used   int64  // buffers that have been handed out
 	taken  int64  // of these, those that are out now
 	out    []item // messages under way, in order
+	bytes  int64  // of these
 	failed error
 }
 
@@ -52,7 +53,12 @@ func (q *queue) more() *flow {
 }
 
 // free reports whether the next message, one of f's, can be put under way now.
-func (q *queue) free(f *flow) bool { return len(q.out) < depth && (!f.packed || q.taken < q.slots) }
+func (q *queue) free(f *flow) bool {
+	if memory.Limit() > 0 && q.bytes >= memory.Piece { // pages of files that are under way are resident
+		return false
+	}
+	return len(q.out) < depth && (!f.packed || q.taken < q.slots)
+}
 
 // cut takes the next message from f, and a buffer for it if it needs one.
 func (q *queue) cut(f *flow) item {
@@ -77,12 +83,14 @@ func (q *queue) put(it item, request backend.Request, err error) {
 	q.note(err)
 	it.request = request
 	q.out = append(q.out, it)
+	q.bytes += it.n
 }
 
 // pop waits for the oldest message, and returns whether it came through. Its buffer is free from then on.
 func (q *queue) pop() (it item, ok bool) {
 	it = q.out[0]
 	q.out = q.out[1:]
+	q.bytes -= it.n
 	if it.packed {
 		q.taken--
 	}
@@ -91,6 +99,7 @@ func (q *queue) pop() (it item, ok bool) {
 	}
 	_, err := q.comm.Await(it.request)
 	q.note(err)
+	memory.Ease()
 	return it, err == nil
 }
 

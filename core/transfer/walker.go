@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"dtl/core/kernel/move"
+	"dtl/core/memory"
 )
 
 // walker goes through a pair's stream and says where it lies in memory.
@@ -204,7 +205,11 @@ func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 
 // copy copies the next n bytes of the stream from the source's memory to the destination's.
 func (w *walker) copy(dst, src unsafe.Pointer, n int64) {
-	for done := int64(0); done < n; {
+	for done, eased := int64(0), int64(0); done < n; {
+		if done-eased > memory.Piece {
+			eased = done
+			memory.Ease()
+		}
 		s := w.next(n - done)
 		w.write(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
 			unsafe.Add(src, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))

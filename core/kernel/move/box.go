@@ -49,10 +49,40 @@ func copyAxes(dst, src unsafe.Pointer, axes []axis, size int, tiled bool) {
 	case len(axes) == 1:
 		CopyStrided(dst, axes[0].dst, src, axes[0].src, axes[0].n, size)
 	case len(axes) == 2 && tiled:
-		copyTiles(dst, src, axes[0], axes[1], size)
+		copyBands(dst, src, axes[0], axes[1], size)
 	default:
-		for i := range axes[0].n {
-			copyAxes(unsafe.Add(dst, i*axes[0].dst), unsafe.Add(src, i*axes[0].src), axes[1:], size, tiled)
+		memory.InPieces(axes[0].n, reach(axes[0].dst, axes[0].src), func(from, to int) {
+			for i := from; i < to; i++ {
+				copyAxes(unsafe.Add(dst, i*axes[0].dst), unsafe.Add(src, i*axes[0].src), axes[1:], size, tiled)
+			}
+		})
+	}
+}
+
+const (
+	// mapped is about how many bytes the system maps where a page of a file is touched.
+	mapped = 128 << 10
+	// fewest is how many bytes at least are mapped of a band, and strip how many of the source before pages are given back.
+	fewest, strip = 4 << 20, 1 << 20
+)
+
+// copyBands copies a matrix. Where there is a limit of memory, it goes by bands of rows of the destination, of which as many are written as
+// have the pages at their ends in a part of it. So each page is written once, and read as often as there are bands in it.
+func copyBands(dst, src unsafe.Pointer, read, written axis, size int) {
+	if memory.Limit() == 0 || read.n*written.n*size <= memory.Piece {
+		copyTiles(dst, src, read, written, size)
+		return
+	}
+	room := int(max(memory.Limit()/32, fewest))
+	high := max(room/min(abs(read.dst), mapped)/tileWide, 1) * tileWide
+	wide := max(strip/min(abs(written.src), mapped)/tileWide, 1) * tileWide
+	for i := 0; i < read.n; i += high {
+		rows := axis{min(high, read.n-i), read.dst, read.src}
+		for k := 0; k < written.n; k += wide {
+			columns := axis{min(wide, written.n-k), written.dst, written.src}
+			to, from := unsafe.Add(dst, i*read.dst+k*written.dst), unsafe.Add(src, i*read.src+k*written.src)
+			copyTiles(to, from, rows, columns, size)
+			memory.Ease()
 		}
 	}
 }

@@ -15,22 +15,37 @@ func CopyStrided(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStrid
 	case count <= 0 || size <= 0:
 	case count == 1, dstStride == size && srcStride == size:
 		memory.Move(dst, src, count*size)
+	case memory.Limit() > 0 && count*reach(dstStride, srcStride) > memory.Piece:
+		memory.InPieces(count, reach(dstStride, srcStride), func(from, to int) {
+			copyUnits(unsafe.Add(dst, from*dstStride), dstStride, unsafe.Add(src, from*srcStride), srcStride, to-from, size)
+		})
+	default:
+		copyUnits(dst, dstStride, src, srcStride, count, size)
+	}
+}
+
+// reach returns how many bytes a unit is from the next in memory, on the side where that is more.
+func reach(dstStride, srcStride int) int { return max(abs(dstStride), abs(srcStride), 1) }
+
+// copyUnits is CopyStrided where there are gaps on a side.
+func copyUnits(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride int, count, size int) {
+	switch {
 	case size == 8:
-		copyUnits[uint64](dst, dstStride, src, srcStride, count)
+		copyWords[uint64](dst, dstStride, src, srcStride, count)
 	case size == 4:
-		copyUnits[uint32](dst, dstStride, src, srcStride, count)
+		copyWords[uint32](dst, dstStride, src, srcStride, count)
 	case size == 2:
-		copyUnits[uint16](dst, dstStride, src, srcStride, count)
+		copyWords[uint16](dst, dstStride, src, srcStride, count)
 	case size == 1:
-		copyUnits[uint8](dst, dstStride, src, srcStride, count)
+		copyWords[uint8](dst, dstStride, src, srcStride, count)
 	case size == 16:
-		copyUnits[[2]uint64](dst, dstStride, src, srcStride, count)
+		copyWords[[2]uint64](dst, dstStride, src, srcStride, count)
 	case size == 12:
-		copyUnits[[3]uint32](dst, dstStride, src, srcStride, count)
+		copyWords[[3]uint32](dst, dstStride, src, srcStride, count)
 	case size == 24:
-		copyUnits[[3]uint64](dst, dstStride, src, srcStride, count)
+		copyWords[[3]uint64](dst, dstStride, src, srcStride, count)
 	case size == 32:
-		copyUnits[[4]uint64](dst, dstStride, src, srcStride, count)
+		copyWords[[4]uint64](dst, dstStride, src, srcStride, count)
 	default:
 		for i := range count {
 			memory.Move(unsafe.Add(dst, i*dstStride), unsafe.Add(src, i*srcStride), size)
@@ -38,9 +53,9 @@ func CopyStrided(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStrid
 	}
 }
 
-// copyUnits is four loads and then four stores at a time. Addresses are offsets from the first unit, so that none is
+// copyWords is four loads and then four stores at a time. Addresses are offsets from the first unit, so that none is
 // ever formed outside the memory.
-func copyUnits[T any](dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride int, count int) {
+func copyWords[T any](dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride int, count int) {
 	d, s := 0, 0
 	for ; count >= 4; count -= 4 {
 		a := *(*T)(unsafe.Add(src, s))

@@ -308,7 +308,9 @@ def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
     if a.partition_policy is Partition.BLOCK and a.grid[0] != a.context.size:
         divided = division_of(a)
     made = container_of(a, shape, dtype, divided, blank=True)
-    by_user(f, (later, former), {"out": made.local_view()})
+    out = made.local_view()
+    for rows in in_blocks(out):
+        by_user(f, (later[rows], former[rows]), {"out": out[rows]})
     return made
 
 

@@ -19,6 +19,7 @@ from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..containers.ufunc_operands import moves, operand
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import sort as sorting
 from . import statistics
@@ -107,6 +108,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 def _chosen_by_mask(a: Any, condition: Any) -> Any:
     """Return the elements where a condition of their shape is true, in C order. Collective."""
     elements, true = masks.in_global_order(a), masks.in_global_order(laid_out_as(condition, a))
+    if a.placement_policy is Placement.DISK:
+        return masks.selected_on_disk(DistributedVector, elements, true)
     return from_parts(DistributedVector, a.context, place_of(a).chosen(elements, true), a.placement_policy)
 
 

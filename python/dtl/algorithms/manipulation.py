@@ -20,7 +20,7 @@ from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
-from ..containers.interior import division_of, elements_at, end_write, is_where_divided
+from ..containers.interior import copy_rows, division_of, elements_at, end_write, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
@@ -90,6 +90,11 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
         own part, and nothing is communicated. So the transpose of a matrix divided by rows is divided by columns. Other
         partitions remain if dimension 0 stays the first. Otherwise, the elements are moved to blocks of dimension 0
         first.
+
+    Notes
+    -----
+    What is on disk is read once, as far as the system keeps it in the page cache, and written once, in bands of rows of
+    which some pages each fit in a 32nd of the limit of memory.
 
     Raises
     ------
@@ -263,10 +268,10 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
     divided = divided_dimensions(a)
     if a.partition_policy is Partition.REPLICATED:
         made = container_of(a, extents, a.dtype, REPLICATED, blank=True)
-        made.local_view()[...] = a.local_view().reshape(extents)
+        set_part(made, a.local_view().reshape(extents))
     elif divided <= {0} and extents[0] == a.shape[0] and is_where_divided(a):
         made = container_of(a, extents, a.dtype, replaced(division_of(a), grid=None), blank=True)
-        made.local_view()[...] = a.local_view().reshape(made.local_shape)
+        set_part(made, a.local_view().reshape(made.local_shape))
     elif divided <= {0} and a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT):
         made = container_of(a, extents, a.dtype, BLOCK, blank=True)
         _shift(made, a)
@@ -334,7 +339,7 @@ def _shift(made: Any, a: Any) -> None:
         return np.maximum(np.minimum(stop[rank, of], stop[:, 1 - of]) - lo, 0)
 
     if (start[:, 0] == start[:, 1]).all() and (stop[:, 0] == stop[:, 1]).all():  # each rank keeps what it has
-        made.local_view()[...] = a.local_view().reshape(made.local_shape)
+        set_part(made, a.local_view().reshape(made.local_shape))
         return
     flat = np.ascontiguousarray(a.local_view()).reshape(-1)
     out = made.local_view().reshape(-1)
@@ -494,7 +499,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     part, result = a.local_view(), made.local_view()
     for piece in pieces:
         of, to = (tuple(slice(ends[k], ends[k] + ends[2]) for ends in piece) for k in (0, 1))
-        result[to] = part[of]
+        copy_rows(result[to], part[of])
     return made
 
 

@@ -6,6 +6,7 @@ divisions, so they decide alike, and nothing is agreed on before the moves thems
 
 from __future__ import annotations
 
+import itertools
 from contextlib import contextmanager
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
@@ -24,7 +25,7 @@ from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
 from .indexing.regions import move_all
-from .interior import division_of, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
+from .interior import division_of, in_blocks, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
 from .layout import BLOCK, REPLICATED, Division
 from .making import created, new_like, result_placement
 from .places.copies import called, computed
@@ -161,11 +162,15 @@ def _evaluated(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, k
         dtype = _dtype_of_result(name, f, given, into)
     placed = place(name, given, shape, np.dtype(dtype))
     result = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
-    view = result.local_view()
-    if into is None:
-        view[...] = by_user(f, tuple(placed.views()), {}, depth=5)
-    else:
-        into(view, *placed.views())
+    view, parts = result.local_view(), tuple(placed.views())
+    whole = [np.ndim(part) == view.ndim and np.shape(part)[:1] == view.shape[:1] for part in parts]
+    widest = max([view, *itertools.compress(parts, whole)], key=lambda part: part.nbytes)
+    for rows in in_blocks(widest):
+        cut = [part[rows] if has_rows else part for part, has_rows in zip(parts, whole)]
+        if into is None:
+            view[rows] = by_user(f, tuple(cut), {}, depth=5)
+        else:
+            into(view[rows], *cut)
     return result
 
 

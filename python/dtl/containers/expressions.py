@@ -35,7 +35,7 @@ from ..exceptions import BackendError, InvalidHandleError
 from ..policies import Execution, Partition
 from . import fused_loops
 from .fused_loops import Pieces, Spread
-from .interior import is_plain
+from .interior import copy_rows, is_plain
 from .making import of_handle
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -196,7 +196,7 @@ class Copy(Queued):
         """Write the value to the container's part."""
         if self.part is None:
             self.part = _allocated(self.handle)
-        np.copyto(self.part[self.first : self.last], self.own)
+        copy_rows(self.part[self.first : self.last], self.own)
         self.done[0] = True
         return []
 
@@ -450,6 +450,15 @@ class Windows:
         """Give the warnings of what was computed."""
         for one, text in self._windows.told():
             _warn(one.site, text)
+
+
+def copied_rows(c: Any) -> list[Array]:
+    """Return the arrays that have this rank's elements of a slice that nobody has copied; none if it is not one."""
+    expression = _known_of(c).expression
+    if not isinstance(expression, Copy) or expression.done[0] or expression.stale:
+        return []
+    part = expression.part
+    return [expression.own] if part is None else [part[: expression.first], expression.own, part[expression.last :]]
 
 
 def windows(c: Any) -> Windows | None:

@@ -111,7 +111,10 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
         if out is not None:
             out[...] = found
         return found
-    taken: np.ndarray[Any, Any] = whole.take(wanted, out=out, mode="wrap")  # the fastest mode
+    taken: np.ndarray[Any, Any] = np.empty(len(wanted), whole.dtype) if out is None else out
+    # Where memory is limited, each element may have the system map some pages.
+    for some in in_blocks(wanted, _BLOCK if whole.nbytes <= _BLOCK else _FAR * wanted.itemsize):
+        whole.take(wanted[some], out=taken[some], mode="wrap")  # the fastest mode
     return taken
 
 
@@ -134,19 +137,25 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return out if carrier is None else out.view(carrier)
 
 
-#: How many bytes of an array a loop takes before it lets pages of files be given back.
-_BLOCK = 4 << 20
+#: How many bytes of an array a loop takes before it lets pages of files be given back, and how many elements far apart.
+_BLOCK, _FAR = 4 << 20, 128
 
 
-def in_blocks(part: Any) -> Iterator[slice]:
-    """Yield ranges of rows of some megabytes each where memory is limited, and else all of them at once."""
-    if not library.memory_limit():
+def in_blocks(part: Any, most: int = _BLOCK) -> Iterator[slice]:
+    """Yield ranges of rows of so many bytes at most where memory is limited, and else all of them at once."""
+    if not library.memory_limit() or part.nbytes <= most:
         yield slice(None)
         return
-    step = max(_BLOCK * len(part) // max(part.nbytes, 1), 1)
+    step = max(most * len(part) // max(part.nbytes, 1), 1)
     for start in range(0, len(part), step):
         yield slice(start, start + step)
         library.memory_ease()
+
+
+def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any]) -> None:
+    """Copy elements to an array of the same shape, a block after the other where memory is limited."""
+    for rows in in_blocks(to):
+        np.copyto(to[rows], of[rows], "unsafe")
 
 
 def check_numbers(c: Any, op: str) -> None:

@@ -238,6 +238,10 @@ class DistributedVector(OneDimensional):
         MemoryError
             If a rank's new part cannot be allocated. On every rank.
 
+        Notes
+        -----
+        What is on disk is read once and written once, and has room for both parts there. Of memory it takes some MiB.
+
         Examples
         --------
         >>> import dtl

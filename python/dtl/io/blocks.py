@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Tuple
 import numpy as np
 
 from ..containers.base import DistributedContainer
-from ..containers.expressions import is_pending, windows
+from ..containers.expressions import copied_rows, is_pending, windows
 from ..containers.indexing.regions import Axis, Region, move
 from ..containers.layout import Division
 from ..containers.making import created
@@ -35,8 +35,8 @@ Box = Tuple[Tuple[int, ...], int, int]
 #: The bytes of each rank's part of a window.
 WINDOW = 2 << 20
 
-#: The bytes of a GPU that are on the host at once.
-STAGED = 8 << 20
+#: The bytes of a GPU that are on the host at once, and of an expression that is computed for a file.
+STAGED, COMPUTED = 8 << 20, 4 << 20
 
 #: The bytes of a run that is worth a call of the system of its own.
 RUN = 2 << 10
@@ -117,8 +117,14 @@ def is_computed_in_windows(c: DistributedContainer) -> bool:
 
 def _computed(c: DistributedContainer) -> Iterator[Block]:
     """Yield this rank's part, which is still to be computed, in windows, each of which the next overwrites."""
+    first = c.local_offset
+    for own in copied_rows(c):
+        yield Block((first,), own)
+        first += len(own)
+    if first > c.local_offset:
+        return
     computed = windows(c)
-    boxes = list(_boxes(c.local_shape, c.itemsize, STAGED))
+    boxes = list(_boxes(c.local_shape, c.itemsize, COMPUTED))
     if computed is None or (computed.whole_rows and boxes[0][0]):
         yield Block((c.local_offset,), c.local_view())
         return

@@ -524,7 +524,7 @@ def save(
     windows of 2 MiB first, so that each writes long ranges.
 
     Of a container on disk that is an expression still, such as ``np.sqrt(x * x + y * y)``, the operands are read once,
-    and what is computed goes to the file in windows of 8 MiB. It is not kept: who uses the container later computes it
+    and what is computed goes to the file in windows of 4 MiB. It is not kept: who uses the container later computes it
     again. So it is if each rank's elements are a range of rows, and the format has no chunks.
 
     Examples

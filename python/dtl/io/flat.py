@@ -17,8 +17,16 @@ from .formats import Array, Sink, Source, Spec
 from .remote import RemoteFile
 from .steps import is_remote, open_file
 
-#: The most bytes of one call of the system, and the bytes of a piece that is summed while it is in the cache.
-_CALL, _PIECE, _COPIED = 1 << 30, 1 << 20, 16 << 20
+#: The most bytes of a call of the system, also where memory is limited, and of a piece that is summed in the cache.
+_CALL, _LIMITED, _PIECE = 1 << 30, 4 << 20, 1 << 20
+
+#: The bytes that are copied from file to file at a time, and then summed.
+_COPIED = 16 << 20
+
+
+def _of_a_call() -> int:
+    """Return the most bytes of one call of the system, after which pages of a container's file may be given back."""
+    return _LIMITED if library.memory_limit() else _CALL
 
 
 def bytes_of(elements: Array) -> Array:
@@ -43,12 +51,13 @@ class LocalFile:
 
     def read_into(self, data: Array, place: int) -> None:
         """Fill an array of bytes from a place of the file on."""
-        done = 0
+        done, most = 0, _of_a_call()
         while done < len(data):
-            got = os.preadv(self.descriptor, [data[done : done + _CALL]], place + done)
+            got = os.preadv(self.descriptor, [data[done : done + most]], place + done)
             if not got:
                 raise FileError(f"the file ends at byte {place + done}, where {len(data) - done} more were wanted")
             done += got
+            library.memory_ease()
 
     def __del__(self) -> None:
         self.close()
@@ -68,9 +77,10 @@ def opened(path: str) -> Any:
 def write_at(descriptor: int, data: Any, place: int) -> None:
     """Write all of some bytes to a place of a file."""
     data = memoryview(data)
-    done = 0
+    done, most = 0, _of_a_call()
     while done < len(data):
-        done += os.pwrite(descriptor, data[done : done + _CALL], place + done)
+        done += os.pwrite(descriptor, data[done : done + most], place + done)
+        library.memory_ease()
 
 
 def check_size(path: str, file: Any, offset: int, spec: Spec) -> None:

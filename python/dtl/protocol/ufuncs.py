@@ -22,6 +22,7 @@ from .._native.no_value import NO_VALUE
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
+from ..containers.interior import in_blocks
 from ..containers.making import new_like
 from ..containers.operators import Operators
 from ..containers.places.copies import computed, on_device
@@ -404,11 +405,16 @@ def _cast(c: Any, wanted: np.dtype[Any]) -> Any:
     copied = (result.local_view(), elements)
     if kind_of(c.dtype).is_text and not kind_of(wanted).is_closed:  # an element may be no number: the ranks agree on it
         with local_step(c.context, "astype"):
-            by_user(np.copyto, copied, {"casting": "unsafe"}, depth=4)
+            _convert(*copied)
         agree(c.context, "astype")
         return result
-    by_user(np.copyto, copied, {"casting": "unsafe"}, depth=4)
+    _convert(*copied)
     return result
+
+
+def _convert(made: np.ndarray[Any, Any], elements: np.ndarray[Any, Any]) -> None:
+    for rows in in_blocks(max(made, elements, key=lambda each: each.nbytes)):
+        by_user(np.copyto, (made[rows], elements[rows]), {"casting": "unsafe"}, depth=5)
 
 
 def _cast_there(c: Any, wanted: np.dtype[Any]) -> Any:

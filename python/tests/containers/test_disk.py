@@ -1,6 +1,7 @@
 """Containers of PLACEMENT_DISK: files without a name, mapped into memory."""
 
 import errno
+import math
 import os
 import resource
 import tempfile
@@ -75,12 +76,12 @@ def test_tensors_and_arrays(scratch):
     assert dtl.zeros(scratch, SIZE, placement=dtl.PLACEMENT_DISK).placement_policy is dtl.PLACEMENT_DISK
 
 
-@pytest.mark.parametrize("shape", [(SIZE + 3,), (3000, 100), (2, 1, (9 << 20) // 8)])
+@pytest.mark.parametrize("shape", [(SIZE + 3,), (3000, 100), (4, 1, (9 << 20) // 8)])
 def test_expressions_are_computed_for_a_file_alone(scratch, shape):
     x = dtl.zeros(scratch, shape, placement="disk")
     x.local_view()[:] = np.arange(x.local_size).reshape(x.local_shape) % 1000 + scratch.rank
     own, path = x.local_view().copy(), os.path.join(scratch.scratch, "made.npy")
-    spread = own[0] if x.ndim > 1 else 3.0
+    spread = np.arange(1.0, 1 + math.prod(shape[1:])).reshape(shape[1:]) if x.ndim > 1 else 3.0
     for y, want in ((2 / (x + 1), 2 / (own + 1)), (x * spread, own * spread)):
         dtl.save(y, path)
         np.testing.assert_array_equal(np.load(path)[x.local_offset :][: len(want)], want)

@@ -7,7 +7,7 @@ blocks, and the result back.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,16 @@ from ...policies import Partition, Placement
 from ...runtime.agreement import agree
 from ..base import DistributedContainer, linear_indices, own_elements
 from ..broadcasting import spread_over
-from ..interior import as_carried, division_of, elements_at, end_write, owning_class_of, run_as, tensor_class_of
+from ..interior import (
+    as_carried,
+    division_of,
+    elements_at,
+    end_write,
+    in_blocks,
+    owning_class_of,
+    run_as,
+    tensor_class_of,
+)
 from ..layout import BLOCK, Division
 from ..making import created, divide
 from ..places import device
@@ -30,6 +39,8 @@ from ..places.place import from_parts, place_of
 from .regions import move_all
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+Made = TypeVar("Made")
 
 
 def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
@@ -43,13 +54,34 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
         chosen = _mask_of_rows(elements, chosen)
     if of.placement_policy is Placement.HOST:
         return rows_of(of, packed(elements.local_view(), chosen.local_view()), agreed_words(None))
-    part = place_of(of).chosen(elements, chosen)
-    agree(ctx, "getitem", "a container as a mask")
-    kind = owning_class_of(of) if part.ndim == 1 else tensor_class_of(of)
-    made = from_parts(kind, ctx, part, of.placement_policy)
+    kind = owning_class_of(of) if elements.ndim == mask.ndim else tensor_class_of(of)
+    if of.placement_policy is Placement.DISK:
+        agree(ctx, "getitem", "a container as a mask")
+        made = selected_on_disk(kind, elements, chosen)
+    else:
+        part = place_of(of).chosen(elements, chosen)
+        agree(ctx, "getitem", "a container as a mask")
+        made = from_parts(kind, ctx, part, of.placement_policy)
     divide(made, division_of(of).for_other_size())
     run_as(made, of.execution_policy)
     return made
+
+
+def selected_on_disk(kind: type[Made], elements: DistributedContainer, mask: DistributedContainer) -> Made:
+    """Return a container on disk of the elements, or rows, where this rank's part of a mask is true. Collective."""
+    of, true = elements.local_view(), mask.local_view()
+    count = sum([int(np.count_nonzero(true[rows])) for rows in in_blocks(true)])
+    sizes = tuple(collectives.allgather(elements.context, count).tolist())
+    shape = (sum(sizes), *elements.shape[mask.ndim :])
+    divided = Division(Partition.EXPLICIT, sizes=sizes)
+    made: Any = created(kind, elements.context, shape, elements.dtype, divided, elements.placement_policy, blank=True)
+    part, at = made.local_view(), 0
+    for rows in in_blocks(of):
+        some = packed(of[rows], true[rows])
+        part[at : at + len(some)] = some
+        at += len(some)
+    new: Made = made
+    return new
 
 
 def agreed_words(mask: Array | None) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 from ..._native.element_loops import packed
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
-from ..interior import as_elements, in_blocks
+from ..interior import as_elements, copy_rows, in_blocks
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -30,7 +30,12 @@ def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
 
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array) -> None:
     """Write values where this rank's part of a mask is true: one element for all, or one for each."""
-    to.local_view()[mask.local_view()] = values
+    part, where = to.local_view(), mask.local_view()
+    is_for_all, at = np.ndim(values) <= part.ndim - where.ndim or len(values) == 1, 0
+    for rows in in_blocks(part):
+        count = 0 if is_for_all else int(np.count_nonzero(where[rows]))
+        part[rows][where[rows]] = values if is_for_all else values[at : at + count]
+        at += count
 
 
 def takes(of: DistributedContainer) -> bool:
@@ -89,9 +94,11 @@ def array_of(of: DistributedContainer, memory: Any) -> Array:
 
 def copy_field(source: DistributedContainer, field: str, target: DistributedContainer, into: str) -> None:
     """Copy a field of elements to one of others, of which "" is all."""
-    target.local_view()[into or ...] = source.local_view()[field or ...]
+    written, read = target.local_view(), source.local_view()
+    for rows in in_blocks(written):
+        written[rows][into or ...] = read[rows][field or ...]
 
 
 def copy(source: DistributedContainer, target: DistributedContainer) -> None:
     """Copy all elements to another part that is laid out alike."""
-    np.copyto(target.local_view(), source.local_view(), "unsafe")
+    copy_rows(target.local_view(), source.local_view())
