@@ -467,6 +467,10 @@ def windows(c: Any) -> Windows | None:
         expression = _known_of(c).expression
         if not isinstance(expression, Call) or expression.done[0] or expression.stale or _computing.locked():
             return None
+        if (
+            expression.part is not None
+        ):  # it may overwrite what it reads, and a destructor may have it computed meanwhile
+            return None
         shape: tuple[int, ...] = c.local_shape
         return Windows(expression, shape) if math.prod(shape) else None
 

@@ -28,6 +28,7 @@ from ..asynchronous.submit import deferred
 from ..comm import collectives
 from ..comm.objects import gather_object
 from ..containers.base import DistributedContainer
+from ..containers.expressions import is_pending
 from ..containers.indexing.regions import move_all
 from ..containers.interior import division_of, owning_class_of
 from ..containers.layout import BLOCK, Division
@@ -92,7 +93,7 @@ class _Part(NamedTuple):
     def file_of(self, elements: Array) -> FileOfElements | None:
         """Return the file that a block is, which is the caller's; None if it is none."""
         c = self.container
-        if c is None or c.placement_policy is not Placement.DISK or not elements.flags.c_contiguous:
+        if c is None or is_pending(c) or c.placement_policy is not Placement.DISK or not elements.flags.c_contiguous:
             return None
         return FileOfElements(c) if elements.ctypes.data == c.local_view().ctypes.data else None
 

@@ -87,6 +87,12 @@ def test_expressions_are_computed_for_a_file_alone(scratch, shape):
         np.testing.assert_array_equal(np.load(path)[x.local_offset :][: len(want)], want)
         np.testing.assert_array_equal(y.local_view(), want)
         scratch.barrier()  # before a rank writes another file
+    x += 1
+    dtl.checkpoint(path[:-4], {"x": x, "y": x * 2})  # of which the first is written where it is read
+    np.testing.assert_array_equal(x.local_view(), own + 1)
+    again = dtl.restore(scratch, path[:-4])
+    np.testing.assert_array_equal(again["x"].local_view(), own + 1)
+    np.testing.assert_array_equal(again["y"].local_view(), own * 2 + 2)
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         dtl.save(np.log(x * 0), path)
     assert np.load(path).flat[-1] == -np.inf
