@@ -93,6 +93,8 @@ _SECTIONS = (
     Section("Everyday calls on two ranks", "wide.py", 2, True),
     Section("Matrices on one rank", "matrices.py", 0, False),
     Section("Matrices on two ranks", "matrices.py", 2, True),
+    Section("Sparse matrices on one rank", "sparse.py", 0, False, variables=_ONE_THREAD),
+    Section("Sparse matrices on two ranks", "sparse.py", 2, False, variables=_ONE_THREAD),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
     Section("One rank on all cores", "cores.py", 0, False, peer=".venv-cores"),

@@ -36,13 +36,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
 #: Those whose other arguments are not of the matrix.
 OTHERS = ("cross", "lstsq", "multi_dot", "solve")
 
+#: The solvers of dtl.sparse.linalg, and their arguments besides the matrix and what all have.
+SOLVERS: dict[str, dict[str, Any]] = {
+    "bicgstab": {"atol": 0.0},
+    "cg": {"atol": 0.0, "single_reduction": False},
+    "gmres": {"atol": 0.0, "restart": 3, "callback_type": "x", "flexible": False},
+    "minres": {"shift": 0.0},
+}
+
 #: What a generator does besides drawing.
 ORDERS = ("permutation", "shuffle", "spawn")
 
 
 def names() -> set[str]:
     """Return the names of what has a row."""
-    return {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS} | {"np.polyfit"}
+    solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, "LinearOperator", "aslinearoperator", "jacobi", "norm")}
+    others = {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS}
+    return others | solvers | {"np.polyfit"}
 
 
 def rows(ctx: dtl.Context) -> Rows:
@@ -55,6 +65,7 @@ def rows(ctx: dtl.Context) -> Rows:
         f"linalg.{name}": (functools.partial(getattr(dtl.linalg, name), square), options)
         for name, options in OPTIONS.items()
     }
+    made.update(_solvers(ctx, whole + whole.T, column))
     made["linalg.cross"] = (dtl.linalg.cross, {"a": three, "b": three, "axis": -1})
     made["linalg.lstsq"] = (functools.partial(dtl.linalg.lstsq, three), {"b": column, "rcond": None})
     made["linalg.multi_dot"] = (lambda **given: dtl.linalg.multi_dot([square, given["second"]]), {"second": square})
@@ -71,4 +82,22 @@ def rows(ctx: dtl.Context) -> Rows:
     made["random.permutation"] = (of_generator("permutation"), {"x": 9, "axis": 0})
     made["random.shuffle"] = (of_generator("shuffle"), {"x": square.copy(), "axis": 0})
     made["random.spawn"] = (of_generator("spawn"), {"n_children": 2})
+    return made
+
+
+def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
+    """Return what solves with a small sparse matrix."""
+    of, matrix = dtl.sparse.linalg, dtl.sparse.csr_array(ctx, whole)
+    common = {"b": column, "x0": None, "rtol": 1e-5, "maxiter": 3, "M": None, "callback": None}
+    made: Rows = {
+        f"sparse.linalg.{name}": (functools.partial(getattr(of, name), matrix), {**common, **more})
+        for name, more in SOLVERS.items()
+    }
+    made["sparse.linalg.LinearOperator"] = (
+        functools.partial(of.LinearOperator, ctx),
+        {"shape": (4, 4), "matvec": abs, "rmatvec": None, "dtype": np.float64, "partition": "block"},
+    )
+    for name in ("aslinearoperator", "jacobi"):
+        made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), {})
+    made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None})
     return made

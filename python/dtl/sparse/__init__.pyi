@@ -1,4 +1,5 @@
 from . import csgraph as csgraph
+from . import linalg as linalg
 from .array import csc_array as csc_array
 from .array import csr_array as csr_array
 from .construction import diags_array as diags_array

@@ -36,6 +36,7 @@ BY_PATH = {
     "random": ["Generator"],
     "redistribution": ["Traffic"],
     "sparse": ["csc_array", "csr_array"],
+    "sparse.linalg": ["LinearOperator", "cg", "gmres"],
     "seating": ["ContextTopology", "Seat"],
     "tracing": ["Record", "Trace", "table"],
 }

@@ -534,6 +534,24 @@ def launched() -> None:
         print(error)
 
 
+def solvers(ctx: dtl.Context) -> None:
+    """Solve with a sparse matrix."""
+    linalg = dtl.sparse.linalg
+    matrix = dtl.sparse.csr_array(ctx, np.diag([1.0, 2.0, 4.0]))
+    twice = linalg.LinearOperator(ctx, (3, 3), lambda v: v * 2.0)
+    assert_type(linalg.aslinearoperator(matrix), dtl.sparse.linalg.LinearOperator)
+    assert_type(twice @ np.ones(3), dtl.DistributedVector)
+    assert_type(linalg.norm(matrix, 1), float)
+    inverse = linalg.jacobi(matrix)
+    for solved in (
+        linalg.cg(matrix, np.ones(3), rtol=1e-9, M=inverse, callback=lambda x: print(x.shape)),
+        linalg.bicgstab(matrix, np.ones(3), maxiter=20),
+        linalg.gmres(twice, np.ones(3), restart=2),
+        linalg.minres(matrix, np.ones(3), shift=0.5),
+    ):
+        assert_type(solved, "tuple[dtl.DistributedVector, int]")
+
+
 def main() -> None:
     """Call everything once."""
     with dtl.Environment() as env, env.make_world_context() as ctx:
@@ -556,6 +574,7 @@ def main() -> None:
         tables(ctx)
         makes(ctx)
         products(ctx)
+        solvers(ctx)
         files(ctx)
         numbers(ctx)
         orders(ctx)

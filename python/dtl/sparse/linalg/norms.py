@@ -1,0 +1,74 @@
+"""Norms of sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...comm.reductions import allreduce
+from ...exceptions import InvalidArgumentError, InvalidTypeError
+from ...ops import MAX, MIN, SUM
+from ...runtime.agreement import agree, collective
+from ..array import csc_array, csr_array
+from ..products import transposed_product
+
+#: The orders, as SciPy has them, and what each is for the transposed matrix.
+_TRANSPOSED: dict[Any, Any] = {"fro": "fro", 1: np.inf, -1: -np.inf, np.inf: 1, -np.inf: -1}
+
+
+@collective
+def norm(x: Any, ord: Any = None) -> float:
+    """Return a norm of a sparse matrix. Collective.
+
+    Parameters
+    ----------
+    x
+        A ``csr_array`` or ``csc_array``.
+    ord
+        None or "fro": the root of the sum of the squared magnitudes. 1 and -1: the greatest and the least sum of
+        magnitudes of a column. ``np.inf`` and ``-np.inf``: of a row.
+
+    Returns
+    -------
+    float
+        The same on every rank. 0 of a matrix without rows or columns.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If x is no sparse matrix, or there is no such order. On every rank.
+
+    Examples
+    --------
+    >>> import dtl, numpy as np
+    >>> with dtl.Context() as ctx:
+    ...     matrix = dtl.sparse.csr_array(ctx, np.array([[3.0, 0.0], [-4.0, 0.0]]))
+    ...     [dtl.sparse.linalg.norm(matrix, ord) for ord in (None, 1, np.inf)]
+    [5.0, 7.0, 4.0]
+    """
+    if not isinstance(x, (csr_array, csc_array)):
+        raise InvalidTypeError(f"x must be a csr_array or a csc_array, not {x!r:.80}")
+    wanted: Any = "fro" if ord is None or (isinstance(ord, str) and ord in ("f", "fro")) else ord
+    if isinstance(wanted, (np.ndarray, list, dict)) or wanted not in _TRANSPOSED:
+        raise InvalidArgumentError(f"ord {ord!r} is none of None, 'fro', 1, -1, np.inf and -np.inf")
+    rows, ctx = x.rows, x.context
+    agree(ctx, "norm", f"ord {ord}, {rows.text()}")
+    wanted = _TRANSPOSED[wanted] if isinstance(x, csc_array) else wanted
+    local = rows.local
+    kind: Any = np.float64 if rows.dtype.kind in "biu" else rows.dtype.type(0).real.dtype
+    own, other = (abs(each).astype(kind) for each in (local.own, local.other))
+    if wanted == "fro":
+        square = sum(float(np.dot(each.data.astype(np.float64), each.data)) for each in (own, other))
+        return float(np.sqrt(allreduce(ctx, square, SUM)))
+    if abs(wanted) == np.inf:
+        sums = np.asarray(own.sum(axis=1)).reshape(-1) + np.asarray(other.sum(axis=1)).reshape(-1)
+    else:
+        size = int(rows.column_begins[ctx.rank + 1] - rows.column_begins[ctx.rank])
+        sums = np.zeros(size, kind)
+        transposed_product(local._replace(own=own, other=other), rows.ghosts(), np.ones(own.shape[0], kind), sums)
+    if 0 in rows.shape:
+        return 0.0
+    if wanted > 0:
+        return float(allreduce(ctx, float(sums.max(initial=0)), MAX))
+    return float(allreduce(ctx, float(sums.min(initial=np.inf)), MIN))
