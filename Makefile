@@ -11,7 +11,7 @@ PY_MPICH = $(VENV_MPICH)/bin/python
 
 GO_PACKAGES = $(wildcard backends core internal numpybridge pydtl)
 # What the build writes beside the sources.
-MADE = python/dtl/_numbers.py python/dtl/_native/_bridge.pyi
+MADE = python/dtl/_numbers.py python/dtl/_native/_bridge.pyi python/dtl/_native/_dtl.pyi
 SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name '*.ptx' -o -name '*.gz' -o -name '*.go' ! -name '*_test.go') \
 	$(wildcard numpybridge/*.py numpybridge/*.pyi) $(filter-out $(MADE),$(shell find python/dtl -name '*.py' -o -name '*.pyi' -o -name py.typed)) \
 	go.mod go.sum setup.py build_backend.py pyproject.toml MANIFEST.in README.md LICENSE

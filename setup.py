@@ -95,6 +95,20 @@ def edit(path: Path, pattern: str, replacement: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+#: The types of gopy's functions, in C and in Python.
+TYPES = {"bool": "bool", "char*": "str", "double": "float", "int64_t": "int", "uint64_t": "int"}
+
+
+def stub(script: str) -> str:
+    """Return the stub of the functions that gopy's script adds to the module."""
+    lines = ["# The build writes this file, by setup.py: the functions of package pydtl, as gopy exports them.", ""]
+    added = re.compile(r"^add_checked\w*\(mod, '(\w+)', retval\('(.*?)'\), \[(.*)\]\)$", re.MULTILINE)
+    for name, result, parameters in added.findall(script):
+        words = [f"{word}: {TYPES[kind]}" for kind, word in re.findall(r"param\('(.*?)', '(\w+)'\)", parameters)]
+        lines.append(f"def {name}({', '.join(words)}) -> {TYPES[result]}: ...")
+    return "\n".join([*lines, ""])
+
+
 def generate(go: str, env: dict[str, str]) -> None:
     """Write gopy's Go file and the module's C."""
     shutil.rmtree(str(GENERATED), ignore_errors=True)
@@ -106,7 +120,9 @@ def generate(go: str, env: dict[str, str]) -> None:
     # gopy's slices crash on a handle that is none, and nothing here uses them.
     script = GENERATED / "build.py"
     added = re.compile(r"^(?:mod\.add_function\(|add_checked\w*\(mod, )'(?!pydtl_).*\n", re.MULTILINE)
-    script.write_text(added.sub("", script.read_text(encoding="utf-8")), encoding="utf-8")
+    text = added.sub("", script.read_text(encoding="utf-8"))
+    script.write_text(text, encoding="utf-8")
+    (WORK / "_dtl.pyi").write_text(stub(text), encoding="utf-8")
     run([go, "tool", "goimports", "-w", str(GENERATED / "dtl.go")], env, ROOT)
     run([sys.executable, "build.py"], env, GENERATED)
 
@@ -151,7 +167,8 @@ class BuildExtension(build_ext):
         shutil.copy2(str(LIBRARY), str(fresh))
         os.replace(str(fresh), str(target))
         for folder in {target.parent, ROOT / "python/dtl/_native"}:  # type checkers read the sources
-            shutil.copy2(str(WORK / "_bridge.pyi"), str(folder))
+            for name in ("_bridge.pyi", "_dtl.pyi"):
+                shutil.copy2(str(WORK / name), str(folder))
             shutil.copy2(str(WORK / "_numbers.py"), str(folder.parent))
 
 
