@@ -23,7 +23,7 @@ type recipe struct {
 var recipes = []recipe{
 	{"A dtype", 9, regexp.MustCompile(`\b([Cc]omplex64|COMPLEX64)\b`), []string{
 		"core/algorithm/dot.go", "python/dtl/algorithms/indexing_routines.py", "python/dtl/containers/sequences.py",
-		"python/dtl/fft/", "python/dtl/linalg/", // what computes with complex numbers alone
+		"python/dtl/fft/", "python/dtl/linalg/", "python/dtl/sparse/", "python/tests/sparse/", // what computes with complex numbers alone
 	}},
 	{"A collective", 14, regexp.MustCompile(`ReduceScatter|reduce_scatter|REDUCE_SCATTER`), []string{
 		"core/comm/pieces.go", "docs/pictures.py", "python/dtl/linalg/lowrank.py",
