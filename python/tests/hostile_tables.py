@@ -273,6 +273,11 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
             t.melt,
             {"id_vars": ["text"], "value_vars": ["v", "n"], "var_name": "of", "value_name": "number"},
         ),
+        "RowMethods.pivot": (
+            t.dropna().pivot if isinstance(t, dtl.Table) else t,
+            {"columns": "text", "index": "n", "values": ["v"]},
+        ),
+        "TableGroupBy.get_group": (t.group_by(["n", "text"]).get_group, {"name": (3, "a")}),
         "RowMethods.get_dummies": (
             t.get_dummies,
             {

@@ -65,6 +65,7 @@ class Aggregate(NamedTuple):
 def aggregate(column: Any, how: Any) -> Aggregate:
     """Return what a name or function makes of a column, or a name of a pair of them."""
     pair = isinstance(column, (tuple, list))
+    how = "list" if how is list else "size" if how is len else how
     if isinstance(how, str) and how in group_pairs.NAMES:
         if not pair or len(column) != 2:
             raise InvalidArgumentError(f"{how} is of two columns, as r=(('x', 'y'), {how!r}), not of {column!r}")

@@ -58,6 +58,18 @@ def _check_counts(rows: Rows, counts: Mapping[str, tuple[int, ...]], whole: Mapp
             )
 
 
+def beside(rows: Rows, one: Rows) -> Rows:
+    """Return rows with another column that is computed of them, in the place of that of its name. Not collective."""
+    name = one.names[0]
+    if one.context is not rows.context or one.counts != rows.counts:
+        raise InvalidArgumentError(
+            f"the column {name!r} has {list(one.counts)} rows on the ranks, and the table {list(rows.counts)}: it must "
+            "be computed of the table's columns"
+        )
+    columns = {**dict(zip(rows.names, rows.local.columns)), name: one.local.column(0)}
+    return rows.like(arrow().table(columns))
+
+
 def without(rows: Rows, what: str, names: Any) -> Rows:
     """Return rows without some columns. Not collective."""
     left_out = column_names(rows, what, names)

@@ -11,6 +11,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundErro
 from ..runtime.agreement import agree, collective, local_step, on_context
 from . import across, mapping, moves, places, reductions
 from .arrow_types import is_decimal, is_number
+from .by_name import ByName
 from .expanding import windows_of
 from .rolling import Expanding, Rolling
 from .rows import HasRows, Rows, arrow, as_column, as_table, column_names
@@ -97,61 +98,61 @@ class ColumnWise(HasRows):
         return self._reduced("count", axis, numeric_only, True)
 
     @collective
-    def var(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def var(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the variance of each column. Collective. As :meth:`sum` and :meth:`Column.var`."""
         return reductions.reduced_each(self.rows, "var", self._names("var", numeric_only), skipna, ddof)
 
     @collective
-    def std(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def std(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the standard deviation of each column. Collective. As :meth:`var`."""
         return reductions.reduced_each(self.rows, "std", self._names("std", numeric_only), skipna, ddof)
 
     @collective
-    def sem(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def sem(self, *, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the standard error of the mean of each column. Collective. See :meth:`Column.sem`."""
         return reductions.reduced_each(self.rows, "sem", self._names("sem", numeric_only), skipna, ddof)
 
     @collective
-    def skew(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def skew(self, *, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the skewness of each column. Collective. See :meth:`Column.skew`."""
         return reductions.reduced_each(self.rows, "skew", self._names("skew", numeric_only), skipna)
 
     @collective
-    def kurt(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def kurt(self, *, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the excess kurtosis of each column. Collective. See :meth:`Column.kurt`."""
         return reductions.reduced_each(self.rows, "kurt", self._names("kurt", numeric_only), skipna)
 
     @collective
-    def median(self, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def median(self, *, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return the median of each column. Collective. As :meth:`sum`."""
         names = self._names("median", numeric_only)
         return self._by_name(names, lambda one: reductions.quantile(one, "median", 0.5, skipna))
 
     @collective
-    def quantile(self, q: Any = 0.5, *, numeric_only: bool = False, skipna: bool = True) -> dict[str, Any]:
+    def quantile(self, q: Any = 0.5, *, numeric_only: bool = False, skipna: bool = True) -> ByName:
         """Return a quantile of each column, or an array of several. Collective. See :meth:`Column.quantile`."""
         names = self._names("quantile", numeric_only)
         return self._by_name(names, lambda one: reductions.quantile(one, "quantile", q, skipna))
 
     @collective
-    def nunique(self, *, dropna: bool = True) -> dict[str, int]:
+    def nunique(self, *, dropna: bool = True) -> ByName:
         """Return how many different values each column has, null left out or not. Collective."""
         return self._by_name(self.rows.names, lambda one: as_column(one).nunique(dropna=dropna))
 
     @collective
-    def idxmax(self, *, numeric_only: bool = False) -> dict[str, int | None]:
+    def idxmax(self, *, numeric_only: bool = False) -> ByName:
         """Return the row with the largest value of each column. Collective. See :meth:`Column.idxmax`."""
         names = self._names("idxmax", numeric_only)
         return self._by_name(names, lambda one: places.place_of_extreme(one, "max"))
 
     @collective
-    def idxmin(self, *, numeric_only: bool = False) -> dict[str, int | None]:
+    def idxmin(self, *, numeric_only: bool = False) -> ByName:
         """Return the row with the smallest value of each column. Collective. See :meth:`Column.idxmax`."""
         names = self._names("idxmin", numeric_only)
         return self._by_name(names, lambda one: places.place_of_extreme(one, "min"))
 
     @collective
-    def agg(self, how: Any, **kwargs: Any) -> dict[str, Any]:
+    def agg(self, how: Any, **kwargs: Any) -> ByName:
         """Return what each column is reduced to. Collective.
 
         Parameters
@@ -192,9 +193,9 @@ class ColumnWise(HasRows):
     def _one(self, name: str) -> Rows:
         return self.rows.chosen([name])
 
-    def _by_name(self, names: list[str], f: Callable[[Rows], Any]) -> dict[str, Any]:
+    def _by_name(self, names: list[str], f: Callable[[Rows], Any]) -> ByName:
         """Return a function of the rows of each column, by its name."""
-        return dict(zip(names, moves.each(partial(f, self._one(name)) for name in names)))
+        return ByName(zip(names, moves.each(partial(f, self._one(name)) for name in names)))
 
     def _reduced(self, op: str, axis: Any, numeric_only: Any, skipna: Any) -> Any:
         names = self._names(op, numeric_only)

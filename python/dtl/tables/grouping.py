@@ -11,7 +11,7 @@ import numpy as np
 from .._native.arguments import flag, integer, listed
 from ..algorithms.user_functions import user_code
 from ..comm.objects import allgather_object
-from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step
 from . import group_extremes, group_rows
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
@@ -26,6 +26,7 @@ from .moves import TableCall, in_words
 from .on_disk import piece_rows
 from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
+from .selection import filtered
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -178,8 +179,45 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     def __iter__(self) -> NoReturn:
         raise InvalidTypeError(
             "groups are not iterated over, because their rows are on several ranks: apply takes a function of the rows "
-            "of each group"
+            "of each group, and get_group(key) returns those of one"
         )
+
+    @collective
+    def get_group(self, name: Any) -> Any:
+        """Return the rows of one group, in their order, on their ranks. Collective.
+
+        Parameters
+        ----------
+        name
+            The value of the key, or a tuple with one of each; None is null.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If no row has these keys. On every rank.
+        InvalidArgumentError
+            If name has another number of values than there are keys.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     print(table.group_by("shop").get_group("b").to_arrow().to_pydict())
+        {'shop': ['b', 'b'], 'price': [5, 1]}
+        """
+        values = name if isinstance(name, tuple) else (name,)
+        if len(values) != len(self._keys):
+            raise InvalidArgumentError(f"name has {len(values)} values; there are {len(self._keys)} keys")
+        mask: Any = None
+        for key, value in zip(self._keys, values):
+            column: Any = as_column(self._rows.chosen([key]))
+            here = column.isna() if value is None else np.isnan(column) if _is_nan(value) else column == value
+            mask = here if mask is None else mask & here
+        found = filtered(self._rows, "get_group", mask.rows)
+        if not found.total or (self._dropna and None in values):
+            raise KeyNotFoundError(f"no group has the keys {name!r}")
+        return self._of_chosen(found)
 
     @overload
     def __getitem__(self, name: str) -> ColumnGroupBy: ...
@@ -198,6 +236,10 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         if name not in self._rows.names:
             raise unknown_column(name, self._rows.names)
         return ColumnGroupBy(self._rows, self._keys, self._dropna, name)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def aggregates_of(rows: Rows, keys: list[str], how: Any, named: Mapping[str, Any]) -> tuple[dict[str, Aggregate], str]:

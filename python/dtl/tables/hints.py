@@ -108,7 +108,6 @@ _TABLE = {
     "select": "use table[[names]]",
     "stack": _TO_PANDAS,
     "unstack": "use pivot_table(values, index=, columns=)",
-    "pivot": "use pivot_table(values, index=, columns=)",
     "dot": "use table.to_tensor()",
     "corrwith": "use corr()",
     "from_dict": "use dtl.Table(ctx, columns)",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..exceptions import InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .elementwise import computed
-from .rows import HasRows
+from .rows import HasRows, arrow
 
 #: Column, which this module does not import: column.py imports it.
 C = TypeVar("C", bound="Operators")
@@ -55,6 +55,8 @@ class Operators(HasRows):
     def __array_function__(self, f: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if f is np.where and len(args) == 3 and not kwargs:
             return _where(*args)
+        if f is np.select:
+            return _select(*args, **kwargs)
         if f not in _METHODS or not args or args[0] is not self:
             raise InvalidTypeError(f"np.{f.__name__} is not for columns: column.to_vector() is for all of NumPy")
         name, defaults = _METHODS[f]
@@ -152,13 +154,34 @@ class Operators(HasRows):
         return self.__abs__()
 
 
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Return values of the first choice whose condition is true, and the default where none is. Collective."""
+    conditions, choices = list(condlist), list(choicelist)
+    if len(conditions) != len(choices) or not conditions:
+        raise InvalidArgumentError(f"{len(conditions)} conditions and {len(choices)} choices; both need as many")
+    made = default
+    for condition, choice in zip(conditions[::-1], choices[::-1]):
+        made = _where(condition, choice, made)
+    return made
+
+
 def _where(condition: Any, one: Any, other: Any) -> Any:
     """Return values of one where a condition is true, and of the other where it is false or null. Collective."""
     if not isinstance(condition, Operators):
         raise InvalidTypeError("the condition of np.where for columns is a column of bool, such as table['a'] > 1")
     given: Any = condition
     if isinstance(one, Operators):
-        return cast("Any", one).where(given, other)
+        return _beside_floats(one, other).where(given, other)
     if isinstance(other, Operators):
-        return cast("Any", other).mask(given.fillna(False), one)
+        return _beside_floats(other, one).mask(given.fillna(False), one)
     return given.fillna(False).map({True: one, False: other})
+
+
+def _beside_floats(one: Any, other: Any) -> Any:
+    """Return a column, as float64 if it is of integers beside floats, as NumPy has both then."""
+    types = arrow().types
+    if isinstance(other, Operators):
+        floats = bool(types.is_floating(other.rows.schema.types[0]))
+    else:
+        floats = isinstance(other, (float, np.floating))
+    return one.astype("float64") if floats and types.is_integer(one.dtype) else one

@@ -14,7 +14,7 @@ from .codes import Codes, dense, in_order, numbered, together
 from .exchange import sent
 from .moves import TableCall, in_words
 from .nested_types import is_nested
-from .rows import Rows, arrow, column_names
+from .rows import HasRows, Rows, arrow, as_column, column_names
 from .selection import sliced
 from .splitters import cuts
 
@@ -45,6 +45,19 @@ def order_of(rows: Rows, by: Any, ascending: Any, na_position: Any) -> Order:
     if na_position not in ("first", "last"):
         raise InvalidArgumentError(f'na_position must be "first" or "last", not {na_position!r}')
     return Order(names, _directions(ascending, names), na_position == "first")
+
+
+def with_keys(rows: Rows, names: list[str], key: Any) -> Rows:
+    """Return rows with what a function makes of some columns behind them."""
+    if not callable(key):
+        raise InvalidTypeError(f"key must be a function of a column, not {key!r:.60}")
+    local = rows.local
+    for name in names:
+        made = key(as_column(rows.chosen([name])))
+        if not isinstance(made, HasRows) or made.rows.counts != rows.counts:
+            raise InvalidTypeError(f"key must return a column with a value for each of {name!r}, not {made!r:.60}")
+        local = local.append_column(f"\0{name}", made.rows.local.column(0))
+    return rows.like(local)
 
 
 def _directions(ascending: Any, names: list[str]) -> list[bool]:

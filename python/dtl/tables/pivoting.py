@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidArgumentError
-from ..runtime.agreement import local_step
+from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate, aggregate, check
 from .changes import filled
 from .exchange import gathered_everywhere
@@ -35,6 +35,26 @@ def pivoted(rows: Rows, op: str, values: Any, index: Any, columns: Any, how: Any
         for each in wanted:
             check(each, rows.schema)
     return _made(rows, op, down, across, names, wanted, fill)
+
+
+def of_single_rows(rows: Rows, op: str, values: Any, index: Any, columns: Any) -> Rows:
+    """Return values by keys, of which no two rows have the same, with a column for each of further keys. Collective."""
+    with local_step(rows.context, op):
+        down, across = _keys(rows, index, columns)
+        others = [name for name in rows.names if name not in down + across]
+        names = _values(rows, down + across, others if values is None else values)
+        for name in names:
+            check(aggregate(name, "first"), rows.schema)
+    number = f"{_OWN}number"
+    sizes = aggregated(rows, op, down + across, True, {number: Aggregate(down[0], "size")}, f"{values!r:.60}")
+    with local_step(rows.context, op):
+        twice = np.flatnonzero(sizes.local.column(number).to_numpy() > 1)[:1]
+        if len(twice):
+            keys = sizes.local.select(down + across).slice(int(twice[0]), 1).to_pylist()[0]
+            words = ", ".join(f"{name} {value!r}" for name, value in keys.items())
+            raise InvalidArgumentError(f"several rows have {words}; pivot_table makes an aggregate of them")
+    agree(rows.context, op)
+    return _made(rows, op, down, across, names, [Aggregate(name, "first", skipna=False) for name in names], None)
 
 
 def counted(rows: Rows, op: str, index: Any, columns: Any) -> Rows:

@@ -16,6 +16,7 @@ from ..exceptions import BoundsError, InvalidTypeError, OverflowError
 from ..runtime.agreement import agree, local_step
 from . import shapes
 from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
+from .by_name import ByName
 from .elementwise import combined, decoded, numpy_of
 from .exchange import by_rank
 from .folds import Groups
@@ -35,7 +36,7 @@ def reduced(rows: Rows, op: str, skipna: Any, ddof: Any = 1) -> Any:
     return reduced_each(rows, op, rows.names[:1], skipna, ddof)[rows.names[0]]
 
 
-def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any = 1) -> dict[str, Any]:
+def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any = 1) -> ByName:
     """Return what columns are reduced to, by their names. Collective: once for all of them."""
     ctx = rows.context
     with local_step(ctx, op):
@@ -49,7 +50,7 @@ def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any =
             one = rows.chosen([name])
             mine[name] = [_part(op, piece.column(0), start) for _, piece in pieces(one, piece_rows(one))]
     found = allgather_object(ctx, mine)
-    made: dict[str, Any] = {}
+    made = ByName()
     for name, (_, finish) in ways.items():
         parts = [part for of_rank in found for part in of_rank[name]]
         counts = sum(count for _, count, _ in parts)

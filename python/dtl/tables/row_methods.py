@@ -11,7 +11,7 @@ from . import distinct_rows, dummies, elementwise, matrices, ordering, pivoting,
 from .expanding import windows_of
 from .resampling import Resampler
 from .rolling import Expanding, Rolling
-from .rows import HasRows, arrow, as_column, as_table
+from .rows import HasRows, arrow, as_column, as_table, column_names
 from .windows import Window
 from .within_groups import ranks_of
 
@@ -24,7 +24,7 @@ class RowMethods(HasRows):
     __slots__ = ()
 
     @collective
-    def sort_values(self: T, by: Any, *, ascending: Any = True, na_position: str = "last") -> T:
+    def sort_values(self: T, by: Any, *, ascending: Any = True, na_position: str = "last", key: Any = None) -> T:
         """Return the rows in the order of some columns. Collective.
 
         Parameters
@@ -37,6 +37,9 @@ class RowMethods(HasRows):
         na_position
             Where null is, in either direction: ``"last"`` or ``"first"``. NaN is beside it, behind or before all
             numbers.
+        key
+            A function that returns for each of the columns another one, in whose order the rows are; None for the
+            columns themselves.
 
         Raises
         ------
@@ -62,8 +65,13 @@ class RowMethods(HasRows):
         ...     table.sort_values(["shop", "price"], ascending=[False, True]).to_arrow().to_pydict()
         {'shop': ['b', 'b', 'a'], 'price': [5, None, 3]}
         """
-        order = ordering.order_of(self.rows, by, ascending, na_position)
-        made: T = as_table(ordering.sorted_rows(self.rows, "sort_values", order))
+        rows = self.rows
+        if key is not None:
+            by = column_names(rows, "by", by)
+            rows = ordering.with_keys(rows, by, key)
+            by = rows.names[len(self.rows.names) :]
+        order = ordering.order_of(rows, by, ascending, na_position)
+        made: T = as_table(ordering.sorted_rows(rows, "sort_values", order).chosen(self.rows.names))
         return made
 
     @collective
@@ -404,6 +412,30 @@ class RowMethods(HasRows):
         {'shop': ['a', 'b'], '1': [3, 5], '2': [None, 1]}
         """
         made: T = as_table(pivoting.pivoted(self.rows, "pivot_table", values, index, columns, aggfunc, fill_value))
+        return made
+
+    @collective
+    def pivot(self: T, *, columns: Any, index: Any, values: Any = None) -> T:
+        """Return values by two sets of keys, the second of which becomes columns. Collective.
+
+        As :meth:`pivot_table`, for keys that each pair of has one row at most; values are of any type.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If there is no such column.
+        InvalidArgumentError
+            If two rows have the same keys. On every rank. Otherwise as :meth:`pivot_table`.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "day": [1, 1, 2], "open": ["9", "8", "10"]})
+        ...     print(table.pivot(index="shop", columns="day", values="open").to_arrow().to_pydict())
+        {'shop': ['a', 'b'], '1': ['8', '9'], '2': [None, '10']}
+        """
+        made: T = as_table(pivoting.of_single_rows(self.rows, "pivot", values, index, columns))
         return made
 
     @collective

@@ -12,6 +12,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.columns import Columns
 from ..io.files import save
 from ..io.formats import needs
+from ..io.names import names_in
 from ..io.steps import path_of
 from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective, on_context
@@ -30,9 +31,10 @@ from .making import rows_of_columns, rows_of_dict, table_of
 from .read_methods import ReadMethods
 from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
+from .table_operators import TableOperators
 
 
-class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, ColumnsMethods):
+class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, ColumnsMethods):
     """A table of columns of Arrow's types, whose rows are divided among the ranks of a context.
 
     Making one is collective. Rank 0 has the first rows, rank 1 those that follow, and so on. Each rank's rows are a
@@ -101,8 +103,15 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns. Not collective."""
+        """The names of the columns, which a list of as many others replaces. Not collective."""
         return self._rows.names
+
+    @columns.setter
+    def columns(self, names: Any) -> None:
+        found = names_in("columns", names)
+        if len(found) != len(self._rows.names):
+            raise InvalidArgumentError(f"{len(found)} names of columns; the table has {len(self._rows.names)}")
+        self._rows = changes.renamed(self._rows, dict(zip(self._rows.names, found)))
 
     @property
     def dtypes(self) -> dict[str, Any]:
@@ -271,7 +280,9 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         return Table.of(selection.last(self._rows, "tail", n))
 
     @collective
-    def sample(self, n: Any = None, *, frac: Any = None, replace: bool = False, seed: Any = None) -> Table:
+    def sample(
+        self, n: Any = None, *, frac: Any = None, replace: bool = False, seed: Any = None, random_state: Any = None
+    ) -> Table:
         """Return rows chosen at random, in the order of the table. They stay on their ranks. Collective.
 
         Parameters
@@ -283,6 +294,8 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         seed
             An integer from which the choice follows, the same for any number of ranks; None for another choice each
             time.
+        random_state
+            What pandas calls the seed.
 
         Raises
         ------
@@ -291,7 +304,10 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         CollectiveMismatchError
             If the ranks pass different arguments.
         """
-        return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, seed))
+        if seed is not None and random_state is not None:
+            raise InvalidArgumentError("seed and random_state are the same; one of them is given")
+        found = random_state if seed is None else seed
+        return Table.of(selection.sampled(self._rows, "sample", n, frac, replace, found))
 
     @collective
     def batches(self, rows: int) -> Iterator[Table]:
@@ -420,7 +436,8 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         ----------
         by
             The name of a column, or a list of names. Two rows are of one group if all of these are equal; NaNs are
-            equal to each other, and so are 0.0 and -0.0.
+            equal to each other, and so are 0.0 and -0.0. Or a column that is computed of this table's, also in the
+            list, which is a key by its name, in the place of the column of that name.
         dropna
             Whether rows with null among the keys belong to no group; else nulls are equal, and come last.
 
@@ -441,7 +458,14 @@ class Table(ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, C
         ...     table.group_by("shop").agg(paid=("price", "sum"), median=("price", "median")).to_arrow().to_pydict()
         {'shop': ['b'], 'paid': [6], 'median': [3.0]}
         """
-        return TableGroupBy(self._rows, by, dropna)
+        given = by if isinstance(by, list) else [by]
+        rows = self._rows
+        for each in given:
+            if isinstance(each, Column):
+                rows = changes.beside(rows, each.rows)
+        if rows is not self._rows:
+            by = [each.name if isinstance(each, Column) else each for each in given]
+        return TableGroupBy(rows, by, dropna)
 
     def groupby(
         self, by: Any, *, as_index: bool = False, sort: bool = True, observed: bool = True, dropna: bool = True

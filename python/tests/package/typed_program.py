@@ -296,6 +296,11 @@ def reshaped(ctx: dtl.Context) -> None:
     by_word.agg("std", ddof=0), by_word["x"].agg(low="min"), by_word.apply(lambda group, by: by, by=2)
     table[["x"]].agg("std", ddof=0), table["x"].agg("var", ddof=0)
     table["x"].apply(lambda value, by: value * by, args=(2,)), table[["x"]].apply(lambda each, by: by, args=(2,))
+    numbers = assert_type((table[["x"]] - table[["x"]].min()) / (table[["x"]].max() - table[["x"]].min()), dtl.Table)
+    numbers.columns = ["share"]
+    assert_type(table.group_by([table["x"] > 1, "word"]).get_group((True, "here")), Any)
+    assert_type(table.sort_values("x", key=lambda each: -each), dtl.Table)
+    assert_type(table.dropna().assign(y=1).sample(1, random_state=3).pivot(index="word", columns="x"), dtl.Table)
     assert_type(table.get_dummies(columns=["word"], drop_first=True), dtl.Table)
     table["word"].get_dummies(dummy_na=True, dtype="int8")
     assert_type(table["x"].interpolate(), dtl.Column)
