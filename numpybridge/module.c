@@ -7,6 +7,7 @@
  * that owns the memory. It knows no operation. Where an argument needs more than borrowing (a list, a strided
  * array, a missing output) it returns NotImplemented, and Python prepares the argument and calls again.
  */
+#include "assign.h"
 #include "call.h"
 #include "collective.h"
 #include "container.h"
@@ -18,6 +19,7 @@
 #include "fastpath.h"
 #include "fastpath_function.h"
 #include "interrupts.h"
+#include "line_scans.h"
 #include "methods.h"
 #include "numpy.h"
 #include "numpy_loops.h"
@@ -111,6 +113,9 @@ static PyMethodDef methods[] = {
     {"take_bits", bridge_take_bits, METH_VARARGS, take_bits_doc},
     {"take_dlpack", bridge_take_dlpack, METH_O, take_dlpack_doc},
     {"blend", bridge_blend, METH_VARARGS, blend_doc},
+    {"copy_elements", bridge_copy_elements, METH_VARARGS, copy_elements_doc},
+    {"take_elements", bridge_take_elements, METH_VARARGS, take_elements_doc},
+    {"scan_lines", bridge_scan_lines, METH_VARARGS, scan_lines_doc},
     {"pack", bridge_pack, METH_VARARGS, pack_doc},
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},

@@ -24,6 +24,19 @@ def _has_loops(*arrays: Array) -> bool:
     return size in _SIZES and all(alike)
 
 
+def assign(out: Array, values: Array, threads: int) -> bool:
+    """Write the values of an array to another of its shape on at most so many threads, and say whether that is done.
+
+    It is not where NumPy does it better, or warns of a number that does not fit. 0 threads are all of this rank.
+    """
+    return out.size >= MANY and bridge.copy_elements(out, values, threads)
+
+
+def take(out: Array, values: Array, indices: Array, threads: int) -> bool:
+    """Write ``values[indices]`` to an array on at most so many threads, if there is a loop for it, and say so."""
+    return out.size >= MANY and bridge.take_elements(out, values, indices, threads)
+
+
 def blend(out: Array, mask: Array, x: Array, y: Array) -> bool:
     """Write elements of x where a mask is true, and of y elsewhere, if there is a loop for it, and say so.
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
+from .._native import element_loops
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Region
 from ..containers.interior import division_of, is_laid_out_as, is_where_divided
@@ -117,7 +119,7 @@ def _joined(given: list[Any], dim: int) -> Any:
     words = f"concat {len(given)} along axis {dim}"
     if divided is not None:
         made = joined_of(given, shape, divided, [], words)
-        np.concatenate([c.local_view() for c in given], axis=dim, out=made.local_view())
+        _join([c.local_view() for c in given], dim, made.local_view(), threads(first.execution_policy))
         return made
     start, rows = 0, []
     for c, extent in zip(given, extents):
@@ -125,6 +127,17 @@ def _joined(given: list[Any], dim: int) -> Any:
         rows += Region(tuple(axes)).destination()
         start += extent
     return joined_of(given, shape, divided_like(first), rows, words)
+
+
+def _join(parts: list[Any], dim: int, out: Any, number: int) -> None:
+    """Write arrays one after the other along a dimension of an array, on at most so many threads."""
+    at, before = 0, (slice(None),) * dim
+    for part in parts:
+        end = at + part.shape[dim]
+        room = out[(*before, slice(at, end))]
+        if not element_loops.assign(room, part, number):
+            room[...] = part
+        at = end
 
 
 def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:

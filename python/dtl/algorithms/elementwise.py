@@ -15,7 +15,9 @@ from .._native.hidden_ufuncs import CLIP
 from .._native.keywords import memory_order
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from .._native.values import distinct_sorted
+from ..containers import fused_loops
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
 from ..containers.interior import division_of, in_blocks, is_where_divided, tensor_class_of
@@ -309,8 +311,9 @@ def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
         divided = division_of(a)
     made = container_of(a, shape, dtype, divided, blank=True)
     out = made.local_view()
-    for rows in in_blocks(out):
-        by_user(f, (later[rows], former[rows]), {"out": out[rows]})
+    if not fused_loops.apply(f, (later, former), out, threads(a.execution_policy)):
+        for rows in in_blocks(out):
+            by_user(f, (later[rows], former[rows]), {"out": out[rows]})
     return made
 
 

@@ -16,6 +16,7 @@ from .._native.arguments import integer
 from .._native.keywords import memory_order
 from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
@@ -499,7 +500,7 @@ def rolled(a: Any, shifts: Sequence[int], axes: Sequence[int]) -> Any:
     part, result = a.local_view(), made.local_view()
     for piece in pieces:
         of, to = (tuple(slice(ends[k], ends[k] + ends[2]) for ends in piece) for k in (0, 1))
-        copy_rows(result[to], part[of])
+        copy_rows(result[to], part[of], threads(a.execution_policy))
     return made
 
 

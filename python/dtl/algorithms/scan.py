@@ -10,9 +10,11 @@ import numpy as np
 from .._native import library
 from .._native.arguments import dtype_number, operator_number, stored_number
 from .._native.callsite import by_user
+from .._native.element_loops import MANY
 from .._native.kinds import computed_in, kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
+from .._native.threads import threads
 from ..comm import vector_collectives
 from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
@@ -324,7 +326,7 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     result = made.local_view()
     divided = library.container_grid(handle_of(a), dim) > 1 and a.partition_policy is not Partition.REPLICATED
     if not divided:
-        if not _by_rows(ufunc, view, dim, result):
+        if not _by_lines(ufunc, view, dim, result, a) and not _by_rows(ufunc, view, dim, result):
             by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
         if exclusive:
             _shift(result, dim, identity)
@@ -340,6 +342,13 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     if kind_of(dtype).is_inexact and op in (SUM, PROD) and allreduce(a.context, left, MAX):
         _one_after_the_other(name, a, dim, ufunc, identity if exclusive else None, result)
     return made
+
+
+def _by_lines(ufunc: Any, view: Any, dim: int, result: Any, a: Any) -> bool:
+    """Add up lines that lie one behind the other, several at once, and say whether that is done."""
+    if ufunc is not np.add or dim != view.ndim - 1 or view.size < MANY:
+        return False
+    return bridge.scan_lines(result, view, threads(a.execution_policy))
 
 
 def _by_rows(ufunc: Any, view: Any, dim: int, result: Any) -> bool:

@@ -25,6 +25,9 @@ BLOCK = 1 << 20
 #: The bytes of rows that an array is written out for, which NumPy would spread to each.
 _TILE = 1 << 18
 
+#: Of so many elements, pieces are computed on threads.
+_MANY = 1 << 18
+
 #: NumPy's names of errors of floats: in np.geterr, and in warnings. In the order of the bits of bridge.compute.
 _ERRORS = (("divide", "divide by zero"), ("over", "overflow"), ("under", "underflow"), ("invalid", "invalid value"))
 
@@ -81,6 +84,20 @@ def fold(call: Call, shape: tuple[int, ...], kind: int, threads: int) -> tuple[A
     program = _Program(call, shape)
     told = _told(program, program.run([False], threads, kind, size, words))
     return words[:4], told
+
+
+def apply(ufunc: np.ufunc, inputs: tuple[Array, ...], out: Array, threads: int) -> bool:
+    """Write what a ufunc makes of arrays of one dimension to a new one on at most so many threads, and say so.
+
+    It is not of few elements, nor where there is an error of floats, which NumPy then tells of.
+    """
+    if out.ndim != 1 or out.size < _MANY:
+        return False
+    steps, how = ((ufunc, *range(len(inputs) + 1)),), (_ROWS * (len(inputs) + 1)).encode()
+    runs = ((out.size, (*inputs, out)),)
+    with np.errstate(all="call", call=bridge.fault):
+        faults = bridge.compute(out.size, runs, how, steps, [False], threads, -1, len(inputs), 0, _NO_WORDS)
+    return not any(faults)
 
 
 class Windows:

@@ -13,10 +13,11 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from .._native import library
+from .._native import element_loops, library
 from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, raw_handle_of
+from .._native.threads import threads
 from ..policies import Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import Deferrable
@@ -111,11 +112,13 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
         if out is not None:
             out[...] = found
         return found
-    taken: np.ndarray[Any, Any] = np.empty(len(wanted), whole.dtype) if out is None else out
+    made: np.ndarray[Any, Any] = np.empty(len(wanted), whole.dtype) if out is None else out
+    if not library.memory_limit() and element_loops.take(made, whole, wanted, threads(c.execution_policy)):
+        return made
     # Where memory is limited, each element may have the system map some pages.
     for some in in_blocks(wanted, _BLOCK if whole.nbytes <= _BLOCK else _FAR * wanted.itemsize):
-        whole.take(wanted[some], out=taken[some], mode="wrap")  # the fastest mode
-    return taken
+        whole.take(wanted[some], out=made[some], mode="wrap")  # the fastest mode
+    return made
 
 
 def _whole(c: Any) -> Any:
@@ -152,8 +155,13 @@ def in_blocks(part: Any, most: int = _BLOCK) -> Iterator[slice]:
         library.memory_ease()
 
 
-def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any]) -> None:
-    """Copy elements to an array of the same shape, a block after the other where memory is limited."""
+def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 0) -> None:
+    """Copy elements to an array of the same shape, a block after the other where memory is limited.
+
+    At most so many threads copy; 0 is all of this rank.
+    """
+    if element_loops.assign(to, of, number):
+        return
     for rows in in_blocks(to):
         np.copyto(to[rows], of[rows], "unsafe")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NoReturn, overload
 import numpy as np
 
 from .._lazy import late
+from .._native import element_loops
 from .._native.arguments import stored_number
 from .._native.callsite import by_user
 from .._native.keywords import memory_order
@@ -19,6 +20,7 @@ from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.named_types import native_of
 from .._native.no_value import NO_VALUE
+from .._native.threads import threads
 from ..comm.objects import allgather_object
 from ..containers import broadcasting, expressions, one_rank
 from ..containers.base import DistributedContainer
@@ -408,7 +410,8 @@ def _cast(c: Any, wanted: np.dtype[Any]) -> Any:
             _convert(*copied)
         agree(c.context, "astype")
         return result
-    _convert(*copied)
+    if not element_loops.assign(*copied, threads(c.execution_policy)):
+        _convert(*copied)
     return result
 
 

@@ -206,6 +206,72 @@ def test_random_numbers(ctx: dtl.Context, threads: Callable[[int], None]) -> Non
             assert len(np.unique(found[0])) > 900, name
 
 
+@pytest.mark.parametrize("of", ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "F", "D"])
+def test_conversions(ctx: dtl.Context, of: str, threads: Callable[[int], None]) -> None:
+    whole = (np.random.default_rng(6).random(EACH * ctx.size) * 200 - 90).astype(of)
+    whole[3] = 1e5 if of == "d" else whole[3]
+    vec = dtl.DistributedVector.from_numpy(ctx, whole)
+    for to in "?bBhHiIlLqQefdFD":
+        found = set()
+        with warnings.catch_warnings():  # of imaginary parts, and of negative numbers without a sign
+            warnings.simplefilter("ignore")
+            want = whole.astype(to)
+            for n in (1, 2):
+                threads(n)
+                with vec.astype(to) as made:
+                    assert_holds(made, want)
+                    found.add(made.local_view().tobytes())
+        assert len(found) == 1, to
+
+
+def test_a_conversion_that_overflows(ctx: dtl.Context, threads: Callable[[int], None]) -> None:
+    whole = np.full(EACH * ctx.size, 1e300)
+    vec = dtl.DistributedVector.from_numpy(ctx, whole)
+    for n in (1, 2):
+        threads(n)
+        told: list[list[str]] = []
+        for of in (vec, whole):
+            with warnings.catch_warnings(record=True) as some:
+                warnings.simplefilter("always")
+                of.astype(np.float32)
+            told.append([str(one.message) for one in some])
+        assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "float32", "complex128", "datetime64[s]", "S3"])
+def test_copies(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) -> None:
+    whole = (np.random.default_rng(8).random((600 * ctx.size, 501)) * 200 - 90).astype(np.int64).astype(dtype)
+    t, flat = dtl.DistributedTensor.from_numpy(ctx, whole), whole.ravel()
+    vec = dtl.DistributedVector.from_numpy(ctx, flat)
+    indices = np.random.default_rng(9).integers(-flat.size, flat.size, 200_000)
+    for n in (1, 2, 4):
+        threads(n)
+        assert_holds(t.copy(), whole)
+        assert_holds(t.T.copy(), whole.T)
+        assert_holds(np.roll(vec, 1000), np.roll(flat, 1000))
+        assert_holds(np.roll(t, (7, -3), axis=(0, 1)), np.roll(whole, (7, -3), axis=(0, 1)))
+        for axis in (0, 1):
+            assert_holds(np.concatenate([t, t], axis=axis), np.concatenate([whole, whole], axis=axis))
+        assert_holds(np.take(vec, dtl.DistributedVector.from_numpy(ctx, indices)), np.take(flat, indices))
+        if not dtype.startswith("S"):
+            assert_holds(np.diff(vec), np.diff(flat))
+    with pytest.raises(IndexError):
+        np.take(vec, np.full(200_000, flat.size))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int16"])
+@pytest.mark.parametrize("row", [2, 501, 140_000])
+def test_running_sums_of_lines(ctx: dtl.Context, dtype: str, row: int, threads: Callable[[int], None]) -> None:
+    """Lines are added up side by side, each in NumPy's order."""
+    rows = EACH // row + 1
+    whole = (np.random.default_rng(10).random((rows * ctx.size, row)) * 100 - 40).astype(dtype)
+    t = dtl.DistributedTensor.from_numpy(ctx, whole)
+    want = np.cumsum(whole, axis=1)
+    for n in (1, 2, 4):
+        threads(n)
+        assert_holds(np.cumsum(t, axis=1), want)
+
+
 def test_default_is_several_threads(ctx: dtl.Context) -> None:
     made = [dtl.DistributedVector(ctx, 5), dtl.zeros(ctx, 5), dtl.arange(ctx, 5), dtl.asarray(ctx, np.arange(5.0))]
     made += [made[-1] + 1, made[-1][1:], dtl.DistributedTensor(ctx, (3, 4)), dtl.cumsum(made[0]), dtl.full(ctx, 5, 2.0)]

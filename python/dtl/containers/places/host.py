@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._native.element_loops import packed
+from ..._native.threads import threads
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
 from ..interior import as_elements, copy_rows, in_blocks
@@ -101,4 +102,4 @@ def copy_field(source: DistributedContainer, field: str, target: DistributedCont
 
 def copy(source: DistributedContainer, target: DistributedContainer) -> None:
     """Copy all elements to another part that is laid out alike."""
-    copy_rows(target.local_view(), source.local_view())
+    copy_rows(target.local_view(), source.local_view(), threads(target.execution_policy))

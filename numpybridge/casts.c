@@ -1,0 +1,128 @@
+//go:build cpython
+
+/*
+ * Loops that convert numbers. They are C's own conversions, as NumPy's are. Those that C leaves undefined are not here, or the processor
+ * marks them.
+ */
+#include "casts.h"
+#include <complex.h>
+
+/* The kinds of numbers that there are loops for. */
+enum { TRUTH, I1, U1, I2, U2, I4, U4, I8, U8, F4, F8, C4, C8, CASTS_KINDS };
+
+typedef float complex complex4;
+typedef double complex complex8;
+
+/* A loop; CONVERT is an expression of the element v. */
+#define LOOP(NAME, FROM, TO, CONVERT)                                                                                                      \
+    DTL_VECTORS static void NAME(char **arguments, const ptrdiff_t *count, const ptrdiff_t *steps, void *data) {                          \
+        const FROM *x = (const FROM *)arguments[0];                                                                                        \
+        TO *y = (TO *)arguments[1];                                                                                                        \
+        const ptrdiff_t n = *count, from = steps[0], to = steps[1];                                                                        \
+        (void)data;                                                                                                                        \
+        if (from == sizeof(FROM) && to == sizeof(TO)) {                                                                                    \
+            const FROM *restrict in = x;                                                                                                   \
+            TO *restrict out = y;                                                                                                          \
+            for (ptrdiff_t i = 0; i < n; i++) {                                                                                            \
+                const FROM v = in[i];                                                                                                      \
+                out[i] = CONVERT;                                                                                                          \
+            }                                                                                                                              \
+            return;                                                                                                                        \
+        }                                                                                                                                  \
+        for (ptrdiff_t i = 0; i < n; i++, x = (const FROM *)((const char *)x + from), y = (TO *)((char *)y + to)) {                        \
+            const FROM v = *x;                                                                                                             \
+            *y = CONVERT;                                                                                                                  \
+        }                                                                                                                                  \
+    }
+
+/* Loops from a type to each kind of numbers; the first is for truths, which are any byte but 0. */
+#define TO_EACH(NAME, FROM, VALUE)                                                                                                         \
+    LOOP(NAME##_truth, FROM, uint8_t, v != 0)                                                                                              \
+    LOOP(NAME##_i1, FROM, int8_t, (int8_t)(VALUE))                                                                                         \
+    LOOP(NAME##_u1, FROM, uint8_t, (uint8_t)(VALUE))                                                                                       \
+    LOOP(NAME##_i2, FROM, int16_t, (int16_t)(VALUE))                                                                                       \
+    LOOP(NAME##_u2, FROM, uint16_t, (uint16_t)(VALUE))                                                                                     \
+    LOOP(NAME##_i4, FROM, int32_t, (int32_t)(VALUE))                                                                                       \
+    LOOP(NAME##_u4, FROM, uint32_t, (uint32_t)(VALUE))                                                                                     \
+    LOOP(NAME##_i8, FROM, int64_t, (int64_t)(VALUE))                                                                                       \
+    LOOP(NAME##_u8, FROM, uint64_t, (uint64_t)(VALUE))                                                                                     \
+    TO_FLOATS(NAME, FROM, VALUE)
+
+#define TO_FLOATS(NAME, FROM, VALUE)                                                                                                       \
+    LOOP(NAME##_f4, FROM, float, (float)(VALUE))                                                                                           \
+    LOOP(NAME##_f8, FROM, double, (double)(VALUE))                                                                                         \
+    LOOP(NAME##_c4, FROM, complex4, (float)(VALUE))                                                                                        \
+    LOOP(NAME##_c8, FROM, complex8, (double)(VALUE))
+
+TO_EACH(truth, uint8_t, v != 0)
+TO_EACH(i1, int8_t, v)
+TO_EACH(u1, uint8_t, v)
+TO_EACH(i2, int16_t, v)
+TO_EACH(u2, uint16_t, v)
+TO_EACH(i4, int32_t, v)
+TO_EACH(u4, uint32_t, v)
+TO_EACH(i8, int64_t, v)
+TO_EACH(u8, uint64_t, v)
+TO_FLOATS(f4, float, v)
+TO_FLOATS(f8, double, v)
+LOOP(f4_truth, float, uint8_t, v != 0)
+LOOP(f8_truth, double, uint8_t, v != 0)
+LOOP(f4_i4, float, int32_t, (int32_t)v)
+LOOP(f8_i4, double, int32_t, (int32_t)v)
+LOOP(f4_i8, float, int64_t, (int64_t)v)
+LOOP(f8_i8, double, int64_t, (int64_t)v)
+LOOP(c4_c4, complex4, complex4, v)
+LOOP(c4_c8, complex4, complex8, v)
+LOOP(c8_c8, complex8, complex8, v)
+
+#define ROW(NAME)                                                                                                                          \
+    {NAME##_truth, NAME##_i1, NAME##_u1, NAME##_i2, NAME##_u2, NAME##_i4, NAME##_u4, NAME##_i8, NAME##_u8,                                 \
+     NAME##_f4, NAME##_f8, NAME##_c4, NAME##_c8}
+
+static const dtl_loop loops[CASTS_KINDS][CASTS_KINDS] = {
+    [TRUTH] = ROW(truth), [I1] = ROW(i1), [U1] = ROW(u1), [I2] = ROW(i2), [U2] = ROW(u2), [I4] = ROW(i4), [U4] = ROW(u4), [I8] = ROW(i8),
+    [U8] = ROW(u8),
+    [F4] = {[TRUTH] = f4_truth, [I4] = f4_i4, [I8] = f4_i8, [F4] = f4_f4, [F8] = f4_f8, [C4] = f4_c4, [C8] = f4_c8},
+    [F8] = {[TRUTH] = f8_truth, [I4] = f8_i4, [I8] = f8_i8, [F4] = f8_f4, [F8] = f8_f8, [C4] = f8_c4, [C8] = f8_c8},
+    [C4] = {[C4] = c4_c4, [C8] = c4_c8},
+    [C8] = {[C8] = c8_c8},
+};
+
+/* kind_of returns which of the kinds one of NumPy's types is, or -1. */
+static int kind_of(int type) {
+    if (type < 0 || type >= NDARRAY_TYPES || array_types[type].number == 0)
+        return -1;
+    const array_type *t = &array_types[type];
+    const int step = t->size == 1 ? 0 : t->size == 2 ? 2 : t->size == 4 ? 4 : 6;
+    switch (t->format[0]) {
+    case '?': return TRUTH;
+    case 'b': case 'h': case 'i': case 'l': case 'q': return I1 + step;
+    case 'B': case 'H': case 'I': case 'L': case 'Q': return U1 + step;
+    case 'f': return F4;
+    case 'd': return F8;
+    case 'Z': return t->size == 8 ? C4 : t->size == 16 ? C8 : -1;
+    default: return -1;
+    }
+}
+
+dtl_loop cast_loop(int from, int to) {
+    int one = kind_of(from), other = kind_of(to);
+    return one < 0 || other < 0 ? NULL : loops[one][other];
+}
+
+int cast_keeps(int from, int to) {
+    int one = kind_of(from), other = kind_of(to);
+    if (one < 0 || other < 0)
+        return 0;
+    if (one == other || one == TRUTH)
+        return 1;
+    if (other == TRUTH || one >= C4)
+        return one == C4 && other == C8;
+    const int bytes = array_types[from].size;
+    if (one >= F4)
+        return other == F8 || other == C8 || (one == F4 && other == C4);
+    if (other >= F4) /* integers of 64 bits become float64 all the same */
+        return other == F8 || other == C8 || bytes <= 2;
+    const int is_unsigned = (one - I1) % 2, to_unsigned = (other - I1) % 2, room = array_types[to].size;
+    return to_unsigned ? is_unsigned && room >= bytes : room >= bytes + is_unsigned;
+}
