@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 import hostile_accessors
 import hostile_draws
 import hostile_linalg
+import hostile_sparse
 import hostile_tables
 import numpy as np
 from hostile_values import VALUES
@@ -45,8 +46,7 @@ class Stage:
         self.window = dtl.Window(ctx, size=64)
         self.held = dtl.Window(ctx, size=64)
         self.held.lock_all()
-        self.cart = dtl.Cart(ctx, [n])
-        self.graph = dtl.Graph(ctx, [ctx.rank], [ctx.rank])
+        self.cart, self.graph = dtl.Cart(ctx, [n]), dtl.Graph(ctx, [ctx.rank], [ctx.rank])
         self.counter = dtl.Counter(ctx)
         self.groups = dtl.group_by(self.i)
         self.halo = dtl.Halo(dtl.DistributedVector(ctx, 9), 1)
@@ -82,7 +82,8 @@ class Stage:
         dtl.recv(ctx, ctx.rank)
         self.request.wait()
         self.generator = dtl.random.Generator(ctx, 1)
-        self.linalg, self.tables = hostile_linalg.rows(ctx), hostile_tables.rows(ctx, self.folder)
+        self.linalg = {**hostile_linalg.rows(ctx), **hostile_sparse.rows(ctx, self.folder)}
+        self.tables = hostile_tables.rows(ctx, self.folder)
         self.accessors = hostile_accessors.rows(ctx), hostile_accessors.local(ctx)
 
     def vector(self, ctx: dtl.Context | None = None) -> dtl.DistributedVector:
@@ -759,6 +760,7 @@ def public() -> set[str]:
     names: set[str] = {
         *compat.FUNCTIONS,
         *hostile_linalg.names(),
+        *hostile_sparse.names(),
         "random.bytes",
         *(f"random.{name}" for name in hostile_draws.DRAWS),
     }

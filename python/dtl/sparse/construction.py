@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
+from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
@@ -158,7 +159,7 @@ def stencil_grid(ctx: Context, stencil: Any, grid: Any, dtype: Any = None, *, pe
     check_context(ctx)
     with local_step(ctx, "stencil_grid"):
         given = np.asarray(stencil)
-        extents = tuple(integer("grid", each) for each in grid)
+        extents = integers("grid", grid)
         found = making.checked_dtype(given.dtype if dtype is None else dtype)
         if given.ndim != len(extents) or not given.ndim:
             raise InvalidArgumentError(f"stencil_grid: a stencil of shape {given.shape} for a grid of {extents}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..comm.collectives import allgather
 from ..containers.sequences import DistributedVector
-from ..exceptions import FileError
+from ..exceptions import FileError, InvalidTypeError
 from ..io.files import load, save
 from ..io.flat import write_at
 from ..io.replacing import Replacement
@@ -20,7 +20,7 @@ from ..runtime.context import Context
 from . import division, making
 from .array import csr_array
 from .local_rows import Matrix, canonical, matrix, scipy_sparse
-from .rows import rows_of
+from .rows import rows_by, rows_of
 from .transposing import transposed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -47,7 +47,7 @@ def save_npz(file: Any, matrix: csr_array) -> None:
     FileError
         If a rank cannot write its part. On every rank.
     """
-    rows = matrix.rows
+    rows = rows_by("matrix", matrix)
     ctx, own = rows.context, rows.whole()
     before = int(np.asarray(allgather(ctx, np.array([own.nnz], np.int64))).reshape(-1)[: ctx.rank].sum())
     index = np.int32 if max(rows.nnz, rows.shape[1]) <= 2**31 - 1 else np.int64
@@ -247,7 +247,9 @@ def mmwrite(target: Any, a: csr_array, comment: str = "") -> None:
     """
     from scipy.io import mmwrite as write
 
-    rows, path = a.rows, path_of(target, "target")
+    rows, path = rows_by("a", a), path_of(target, "target")
+    if not isinstance(comment, str):
+        raise InvalidTypeError(f"comment must be text, not {type(comment).__name__}")
     path = path if os.path.splitext(path)[1] else f"{path}.mtx"
     ctx = rows.context
     agree(ctx, "mmwrite", f"target {path!r}, {rows.text()}, comment {comment!r}")

@@ -10,6 +10,7 @@ from ..algorithms.exchange import exchanged
 from ..comm.collectives import alltoall, broadcast
 from ..comm.reductions import allreduce
 from ..containers.indexing.regions import moved_to
+from ..containers.layout import integers
 from ..containers.making import created
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, SUM
@@ -40,13 +41,12 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
 
 def checked_shape(shape: Any) -> tuple[int, int]:
     """Return the shape of a matrix."""
-    try:
-        rows, columns = (int(extent) for extent in shape)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"shape {shape!r} is not that of a matrix, (rows, columns)") from None
-    if min(rows, columns) < 0:
-        raise InvalidArgumentError(f"shape ({rows}, {columns}) has a negative extent")
-    return rows, columns
+    extents = integers("shape", shape)
+    if len(extents) != 2:
+        raise InvalidArgumentError(f"shape {extents} is not that of a matrix, (rows, columns)")
+    if min(extents) < 0:
+        raise InvalidArgumentError(f"shape {extents} has a negative extent")
+    return extents[0], extents[1]
 
 
 def triplets(given: Any) -> tuple[Array, Array, Array]:

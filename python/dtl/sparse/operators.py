@@ -144,6 +144,7 @@ class Operators(HasRows):
         """
         return self * other
 
+    @collective
     def astype(self: Made, dtype: Any) -> Made:
         """Return the matrix with elements of another type. Collective.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..comm.collectives import allgather
 from ..containers.layout import Division
+from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
 from . import division
 from .ghosts import Ghosts
@@ -133,6 +134,14 @@ def rows_of(ctx: Context, rows: Matrix, begins: Array, column_begins: Array | No
         column_begins = begins if columns == int(begins[-1]) else division.blocks(columns, ctx.size)
     local = split(rows, int(column_begins[ctx.rank]), int(column_begins[ctx.rank + 1]))
     return Rows(Pattern(ctx, begins, column_begins, local), local)
+
+
+def rows_by(name: str, value: Any) -> Rows:
+    """Return what a matrix by rows consists of that a caller passes."""
+    if not isinstance(value, HasRows):
+        raise InvalidTypeError(f"{name} must be a matrix of dtl.sparse, not {type(value).__name__}")
+    found: Rows = value.tocsr().rows
+    return found
 
 
 class HasRows:

@@ -56,7 +56,9 @@ def connected_components(
     """
     if not isinstance(connection, str) or connection.lower() not in {"weak", "strong"}:
         raise InvalidArgumentError(f"connection {connection!r} must be 'weak' or 'strong'")
-    rows = graphs.graph_of("connected_components", csgraph, f"directed {bool(directed)}, connection {connection}")
+    rows = graphs.graph_of(
+        "connected_components", csgraph, f"directed {bool(directed)}, connection {connection}, {bool(return_labels)}"
+    )
     labels = _strong(rows) if directed and connection.lower() == "strong" else _weak(rows)
     most = int(allreduce(rows.context, int(labels.local_view().max(initial=-1)), MAX))
     return (most + 1, labels) if return_labels else most + 1

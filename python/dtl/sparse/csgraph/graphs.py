@@ -14,16 +14,14 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, local_step
 from ..array import csr_array
 from ..local_rows import Matrix
-from ..rows import HasRows, Rows
+from ..rows import Rows, rows_by
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 def graph_of(op: str, csgraph: Any, words: str = "") -> Rows:
     """Return the rows of a graph. Collective: the ranks compare it, and the other arguments in words."""
-    if not isinstance(csgraph, HasRows):
-        raise InvalidTypeError(f"{op}: the graph must be a matrix of dtl.sparse, not {type(csgraph).__name__}")
-    rows: Rows = csgraph.tocsr().rows
+    rows = rows_by("the graph", csgraph)
     with local_step(rows.context, op):
         if rows.shape[0] != rows.shape[1]:
             raise InvalidArgumentError(f"{op}: a graph is a square matrix, not one of {rows.shape}")

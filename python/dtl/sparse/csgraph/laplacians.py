@@ -42,7 +42,7 @@ def laplacian(csgraph: Any, normed: bool = False, return_diag: bool = False, use
     InvalidArgumentError, InvalidTypeError
         If it is no graph. On every rank.
     """
-    words = f"normed {bool(normed)}, use_out_degree {bool(use_out_degree)}"
+    words = f"normed {bool(normed)}, return_diag {bool(return_diag)}, use_out_degree {bool(use_out_degree)}"
     rows = graphs.graph_of("laplacian", csgraph, words)
     sparse, ctx = scipy_sparse(), rows.context
     dtype = (

@@ -54,7 +54,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     -----
     The ranks meet twice for each step away from the first vertex. Every rank hears of the vertices that are met.
     """
-    words = f"i_start {i_start}, directed {bool(directed)}"
+    words = f"i_start {i_start}, directed {bool(directed)}, return_predecessors {bool(return_predecessors)}"
     rows = graphs.graph_of("breadth_first_order", csgraph, words)
     with local_step(rows.context, "breadth_first_order"):
         begin = graphs.vertex("breadth_first_order", integer("i_start", i_start), rows)

@@ -1,0 +1,88 @@
+"""Sparse matrices with right arguments, in the manner of hostile.py."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from hostile_draws import Rows
+
+import dtl
+
+#: Functions of dtl.sparse that make a matrix on a context, and their arguments.
+MAKERS: dict[str, dict[str, Any]] = {
+    "csr_array": {"arg": np.eye(9), "shape": None, "dtype": None, "partition": "block"},
+    "csr_array.from_local": {"rows": np.eye(9)},
+    "csr_array.from_scipy": {"matrix": np.eye(9), "root": 0, "partition": "block"},
+    "diags_array": {"diagonals": np.ones(9), "offsets": 0, "shape": (9, 9), "dtype": None},
+    "eye_array": {"m": 9, "n": 9, "k": 0, "dtype": np.float64},
+    "stencil_grid": {"stencil": np.ones((3, 3)), "grid": (3, 3), "dtype": None, "periodic": False},
+}
+
+#: Methods of a matrix, and their arguments.
+METHODS: dict[str, dict[str, Any]] = {
+    "__getitem__": {"key": (1, 2)},
+    "__matmul__": {"other": np.ones(9)},
+    "__add__": {"other": 0},
+    "__mul__": {"other": 2.0},
+    "astype": {"dtype": np.float32},
+    "diagonal": {"k": 0},
+    "dot": {"other": np.ones(9), "semiring": "min_plus"},
+    "gather_to": {"root": 0},
+    "mean": {"axis": 0},
+    "multiply": {"other": np.ones(9)},
+    "permute": {"order": np.arange(9)},
+    "sum": {"axis": 0},
+}
+
+#: Functions of a graph, and their other arguments.
+GRAPHS: dict[str, dict[str, Any]] = {
+    "bellman_ford": {"directed": True, "indices": 0, "unweighted": False},
+    "breadth_first_order": {"i_start": 0, "directed": True, "return_predecessors": True},
+    "connected_components": {"directed": True, "connection": "weak", "return_labels": True},
+    "dijkstra": {"directed": True, "indices": 0, "unweighted": False, "limit": 9.0},
+    "laplacian": {"normed": False, "return_diag": False, "use_out_degree": False},
+    "minimum_spanning_tree": {},
+    "reverse_cuthill_mckee": {"symmetric_mode": False},
+}
+
+#: Functions of files.
+FILES = ("load_npz", "mmread", "mmwrite", "save_npz")
+
+
+def names() -> set[str]:
+    """Return the names of what has a row."""
+    methods = {f"sparse.csr_array.{name}" for name in METHODS}
+    return methods | {f"sparse.{name}" for name in (*MAKERS, *GRAPHS, *FILES)}
+
+
+def rows(ctx: dtl.Context, folder: str) -> Rows:
+    """Return calls that make a matrix, or compute with one, the same for each."""
+    try:
+        matrix = dtl.sparse.eye_array(ctx, 9)
+    except dtl.BackendUnavailableError:  # without SciPy, all calls of them fail
+        return {}
+    made: Rows = {}
+    for name, options in MAKERS.items():
+        make: Any = dtl.sparse
+        for part in name.split("."):
+            make = getattr(make, part)
+        made[f"sparse.{name}"] = (make, {"ctx": ctx, **options})
+    for name, options in METHODS.items():
+        made[f"sparse.csr_array.{name}"] = (_positional(getattr(matrix, name), name), options)
+    for name, options in GRAPHS.items():
+        made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse.csgraph, name), matrix), options)
+    packed, text = f"{folder}/sparse.npz", f"{folder}/sparse.mtx"
+    dtl.sparse.save_npz(packed, matrix)
+    dtl.sparse.mmwrite(text, matrix)
+    made["sparse.load_npz"] = (dtl.sparse.load_npz, {"ctx": ctx, "file": packed, "partition": "block"})
+    made["sparse.mmread"] = (dtl.sparse.mmread, {"ctx": ctx, "source": text, "partition": "block"})
+    made["sparse.save_npz"] = (lambda matrix: dtl.sparse.save_npz(packed, matrix), {"matrix": matrix})
+    made["sparse.mmwrite"] = (lambda a, comment: dtl.sparse.mmwrite(text, a, comment), {"a": matrix, "comment": ""})
+    return made
+
+
+def _positional(method: Any, name: str) -> Any:
+    """Return a method whose argument has a name here, if Python calls it by position."""
+    return (lambda **given: method(*given.values())) if name.startswith("__") else method
