@@ -107,7 +107,8 @@ func beside(p container.Part, other container.Container, f func(container.Part) 
 	return f(q)
 }
 
-// pairs calls f with runs of two parts of one shape, side by side.
+// pairs calls f with runs of two parts of one shape, side by side. None is longer than those of files are, so that sums have the same
+// bits wherever the elements are.
 func pairs(p, q container.Part, f func(x, y memory.Span) error) error {
 	var others []memory.Span
 	q.Runs(func(run memory.Span) bool {
@@ -117,7 +118,7 @@ func pairs(p, q container.Part, f func(x, y memory.Span) error) error {
 	var err error
 	p.Runs(func(run memory.Span) bool {
 		for run.Count > 0 && err == nil {
-			n := min(run.Count, others[0].Count)
+			n := min(run.Count, others[0].Count, memory.Piece/run.Type.Size())
 			err = f(run.Slice(0, n), others[0].Slice(0, n))
 			run, others[0] = run.Slice(n, run.Count), others[0].Slice(n, others[0].Count)
 			if others[0].Count == 0 {
