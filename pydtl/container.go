@@ -62,6 +62,19 @@ func ContainerViews(h int64) (n int64, err error) {
 	})
 }
 
+// ContainerWorthAFile reports whether a result of so many bytes a rank is on disk, which is computed of a container on disk.
+func ContainerWorthAFile(h, bytes int64) (is bool, err error) {
+	defer guard(&err)
+	return using(container.Containers, h, func(c container.Container) (bool, error) {
+		p, err := c.Look()
+		if err != nil {
+			return false, err
+		}
+		defer p.Done()
+		return p.WorthAFile(bytes), nil
+	})
+}
+
 // ContainerFile returns a new descriptor of the file of which the elements of a container's part are the beginning; -1: there is none.
 func ContainerFile(h int64) (descriptor int64, err error) {
 	defer guard(&err)

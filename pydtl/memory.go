@@ -54,7 +54,7 @@ func MemorySetLimit(bytes int64) (ok bool, err error) {
 	return true, nil
 }
 
-// MemoryLimit returns what MemorySetLimit has set.
+// MemoryLimit returns how many bytes of this process are to be resident at most; 0: any number.
 func MemoryLimit() (bytes int64, err error) {
 	defer guard(&err)
 	return memory.Limit(), nil
@@ -67,10 +67,10 @@ func MemoryEase() (ok bool, err error) {
 	return true, nil
 }
 
-// MemoryWorthAFile reports whether a result of so many bytes a rank is on disk if the operands are.
-func MemoryWorthAFile(bytes int64) (is bool, err error) {
+// MemoryShare returns this process's share of the memory that its control group has; 0: there is no limit.
+func MemoryShare() (bytes int64, err error) {
 	defer guard(&err)
-	return memory.WorthAFile(bytes), nil
+	return memory.Share(), nil
 }
 
 // MemoryTrim gives memory of GPUs that is kept for later back to their drivers, and returns how many bytes.

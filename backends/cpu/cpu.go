@@ -11,6 +11,7 @@ import (
 func init() {
 	backend.Register(local{})
 	memory.SetPager(&pages)
+	memory.SetShare(func() int64 { return share() })
 }
 
 // local is the registered backend.

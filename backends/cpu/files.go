@@ -75,6 +75,7 @@ func (f *Files) AvailableMemory() int64 {
 
 // Open returns a file without a name in the folder, open for reading and writing, which is the caller's.
 func (f *Files) Open() (*os.File, error) {
+	pages.hold()
 	fd, err := unix.Open(f.folder, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err == nil {
 		return os.NewFile(uintptr(fd), f.folder), nil

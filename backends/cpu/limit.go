@@ -44,6 +44,24 @@ func (h *Host) AvailableMemory() int64 {
 	return int64(max(left, 1)) // 0 is that nobody knows
 }
 
+// slows is the file of the limit above which the system slows a process down until it hardly runs.
+const slows = "memory.high"
+
+// share returns how many bytes of this process are to be resident at most, as its control group says: of several ranks here, a part of
+// that. A quarter is left to what is counted there, too, and is not resident in the ranks: the launcher, memory that MPI shares, pages of
+// files. It is 0 if there is no limit.
+var share = sync.OnceValue(func() int64 {
+	all := machineMemory(readFile("/proc/meminfo"))
+	return shareOf(groupLimit(readFile("/proc/self/cgroup"), readFile, slows), all, ranksHere(os.Getenv))
+})
+
+func shareOf(limit, all, ranks int) int64 {
+	if limit >= all {
+		return 0
+	}
+	return int64(limit / 4 * 3 / ranks)
+}
+
 // lessUsed returns a read of what is left of the limits of control groups, in place of the limits.
 func lessUsed(read func(string) string) func(string) string {
 	used := strings.NewReplacer("memory.max", "memory.current", "memory.limit_in_bytes", "memory.usage_in_bytes")
@@ -89,16 +107,18 @@ func sum(meminfo, first, second string) int {
 	return total
 }
 
-// groupLimit returns the least limit of this process's control group and those above it, or MaxInt.
-func groupLimit(groups string, read func(string) string) int {
+// groupLimit returns the least limit of this process's control group and those above it, or MaxInt. Version 2 may have more files of limits.
+func groupLimit(groups string, read func(string) string, more ...string) int {
 	least := math.MaxInt
 	for folder, version := range controlGroups(groups, "memory") {
-		file := "memory.limit_in_bytes"
+		files := []string{"memory.limit_in_bytes"}
 		if version == 2 {
-			file = "memory.max"
+			files = append(more, "memory.max")
 		}
-		if n, err := strconv.Atoi(strings.TrimSpace(read(path.Join(folder, file)))); err == nil {
-			least = min(least, n)
+		for _, file := range files {
+			if n, err := strconv.Atoi(strings.TrimSpace(read(path.Join(folder, file)))); err == nil {
+				least = min(least, n)
+			}
 		}
 	}
 	return least

@@ -50,6 +50,36 @@ func TestGroupLimit(t *testing.T) {
 	}
 }
 
+func TestShareOfAGroup(t *testing.T) {
+	files := map[string]string{
+		"/sys/fs/cgroup/memory.max":                                   "max\n",
+		"/sys/fs/cgroup/pod/memory.max":                               "4000\n",
+		"/sys/fs/cgroup/pod/memory.high":                              "max\n",
+		"/sys/fs/cgroup/pod/slow/memory.max":                          "max\n",
+		"/sys/fs/cgroup/pod/slow/memory.high":                         "1600\n",
+		"/sys/fs/cgroup/memory/slurm/job7/memory.limit_in_bytes":      "8000\n",
+		"/sys/fs/cgroup/memory/slurm/job7/task/memory.limit_in_bytes": "9223372036854771712\n",
+		"/sys/fs/cgroup/large/memory.max":                             "100000\n",
+	}
+	read := func(name string) string { return files[name] }
+	for _, row := range []struct {
+		name, groups string
+		ranks        int
+		want         int64
+	}{
+		{"none", "", 1, 0},
+		{"version 2, of the group above", "0::/pod/other\n", 1, 3000},
+		{"version 2, of the group itself, which is slowed down", "0::/pod/slow\n", 1, 1200},
+		{"version 2, of two ranks", "0::/pod\n", 2, 1500},
+		{"version 1, of the job of four ranks, each in a group of its own", "4:memory:/slurm/job7/task\n0::/\n", 4, 1500},
+		{"more than the machine has", "0::/large\n", 1, 0},
+	} {
+		if got := shareOf(groupLimit(row.groups, read, slows), 50000, row.ranks); got != row.want {
+			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
 func TestWhatIsLeft(t *testing.T) {
 	files := map[string]string{
 		"/sys/fs/cgroup/job/memory.max":     "5000\n",

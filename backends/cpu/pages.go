@@ -38,6 +38,8 @@ const (
 	// fewest is how many bytes more are to be resident before private pages are looked through again: those that were written stay, and
 	// to look takes long.
 	fewest = 4 << 20
+	// headroom is how much more than what is resident a limit has to be.
+	headroom = 32 << 20
 	// shortest and longest are between two looks.
 	shortest, longest = 500 * time.Microsecond, 20 * time.Millisecond
 )
@@ -50,6 +52,7 @@ func (r *resident) add(p unsafe.Pointer, size int) {
 func (r *resident) addPrivate(p unsafe.Pointer, size int) { r.put(p, mapping{size, unix.MADV_PAGEOUT}) }
 
 func (r *resident) put(p unsafe.Pointer, m mapping) {
+	r.hold()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
@@ -57,6 +60,17 @@ func (r *resident) put(p unsafe.Pointer, m mapping) {
 	}
 	r.all[p] = m
 	r.look()
+}
+
+// hold has the share of the control group be the limit from now on, with room for the blocks of loops beside what is resident.
+func (r *resident) hold() {
+	if memory.Share() == 0 {
+		return
+	}
+	r.mu.Lock()
+	now := r.bytes()
+	r.mu.Unlock()
+	memory.HoldShare(now + headroom)
 }
 
 func (r *resident) remove(p unsafe.Pointer) {

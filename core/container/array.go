@@ -48,13 +48,21 @@ func New(on *runtime.Context, spec Spec) (*Array, error) {
 		call = said.call()
 	}
 	all := make([]comm.Shared, c.Size())
-	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
+	if err := c.AgreeSharing(call, mine, spec.Placement.told(), all); err != nil {
 		if a != nil {
 			_ = a.Close() // it never fails
 		}
 		return nil, err
 	}
-	a.now.id = all[0][0]
+	return named(a, spec, all)
+}
+
+// named returns a new array by its number, or closes it where the ranks do not agree.
+func named(a *Array, spec Spec, all []comm.Shared) (*Array, error) {
+	if err := a.name(all); err != nil {
+		_ = a.Close() // it never fails
+		return nil, status.In(spec.Name(), err)
+	}
 	return a, nil
 }
 

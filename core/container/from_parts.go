@@ -22,12 +22,12 @@ func FromParts(on *runtime.Context, spec Spec, rows comm.Array) (*Array, error) 
 	spec.Shape, spec.Blank = slices.Clone(spec.Shape), true
 	spec.Shape[0] = 0
 	mine := spec.takes(rows)
-	call, own := spec.call(), comm.Shared{made.Add(1), 0}
+	call, own := spec.call(), spec.Placement.told()
 	call.Text = func() string {
 		return cmp.Or(spec.Words, fmt.Sprintf("rows of shape (*, %s, dtype %s, %s", tuple(spec.Shape[1:])[1:], spec.Type, spec.Division))
 	}
 	if mine == nil {
-		own[1] = rows.Shape[0]
+		own[3] = rows.Shape[0]
 	}
 	all := make([]comm.Shared, c.Size())
 	if err = c.AgreeSharing(call, mine, own, all); err != nil {
@@ -35,8 +35,8 @@ func FromParts(on *runtime.Context, spec Spec, rows comm.Array) (*Array, error) 
 	}
 	sizes := make([]int64, len(all))
 	for rank, share := range all {
-		sizes[rank] = share[1]
-		spec.Shape[0] += share[1]
+		sizes[rank] = share[3]
+		spec.Shape[0] += share[3]
 	}
 	var a *Array
 	err = together(c, executed(call), func() (t *transfer.Transfer, err error) {
@@ -51,8 +51,7 @@ func FromParts(on *runtime.Context, spec Spec, rows comm.Array) (*Array, error) 
 		}
 		return nil, err
 	}
-	a.now.id = all[0][0]
-	return a, nil
+	return named(a, spec, all)
 }
 
 // takes refuses rows that are no elements of an array of the specification.

@@ -20,14 +20,13 @@ func NewMapped(on *runtime.Context, spec Spec, descriptor int, offset int64) (*A
 	call := spec.call()
 	call.Same = append(call.Same, offset)
 	all := make([]comm.Shared, c.Size())
-	if err := c.AgreeSharing(call, mine, comm.Shared{made.Add(1)}, all); err != nil {
+	if err := c.AgreeSharing(call, mine, spec.Placement.told(), all); err != nil {
 		if a != nil {
 			_ = a.Close() // it never fails
 		}
 		return nil, status.In(spec.Name(), err)
 	}
-	a.now.id = all[0][0]
-	return a, nil
+	return named(a, spec, all)
 }
 
 // mapped makes this rank's part.

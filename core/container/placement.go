@@ -87,6 +87,7 @@ type home struct {
 	space memory.Allocator
 	queue backend.Queue // of what is done with them on their device; nil on the host
 	files bool          // the space is of files
+	limit int64         // the limit of memory on which the ranks agreed when a container was made here; 0: none
 }
 
 // home returns where elements of a placement are on a context.
@@ -114,10 +115,38 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 
 // forResult returns where a container is whose elements are computed of some that are here: of few, there are no files.
 func (h home) forResult(on *runtime.Context, layout partition.Layout, t dtype.Type) home {
-	if h.files && !memory.WorthAFile(partOf(layout, t)) {
+	if h.files && !memory.WorthAFile(partOf(layout, t), h.limit) {
 		return home{space: on.Memory()}
 	}
 	return h
+}
+
+// WorthAFile reports whether a result of so many bytes a rank is on disk, which is computed of a container on disk.
+func (p Part) WorthAFile(bytes int64) bool { return memory.WorthAFile(bytes, p.home.limit) }
+
+// told is what ranks tell each other as they make a container: its number, and their limits of memory, where it is on disk.
+func (p Placement) told() comm.Shared {
+	mine := comm.Shared{made.Add(1)}
+	if p == OnDisk {
+		limits := memory.Mine()
+		mine[1], mine[2] = limits[0], limits[1]
+	}
+	return mine
+}
+
+// name gives an array the number and the limit on which the ranks agreed.
+func (a *Array) name(all []comm.Shared) error {
+	a.now.id = all[0][0]
+	if !a.now.home.files {
+		return nil
+	}
+	limits := make([]memory.Limits, len(all))
+	for rank, told := range all {
+		limits[rank] = memory.Limits{told[1], told[2]}
+	}
+	var err error
+	a.now.home.limit, err = memory.Agreed(limits)
+	return err
 }
 
 // partOf returns about how many bytes a rank has of a container: the same number on every rank.

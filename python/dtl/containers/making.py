@@ -67,8 +67,9 @@ def mapped_of(
 def result_placement(of: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Placement:
     """Return where a container is that is computed of another one: of few elements on disk, the result is in memory."""
     where: Placement = of.placement_policy
-    if where is _DISK and not library.memory_worth_a_file(math.prod(shape) * dtype.itemsize // of.context.size):
-        return Placement.HOST
+    if where is _DISK:
+        mine = math.prod(shape) * dtype.itemsize // of.context.size
+        return _DISK if library.container_worth_a_file(raw_handle_of(of), mine) else Placement.HOST
     return where
 
 

@@ -47,13 +47,16 @@ def scratch_file(ctx: Any) -> int:
 def set_memory_limit(bytes: int | None) -> None:
     """Set how many bytes of this process are to be resident at most. Not collective, but the same on all ranks.
 
+    Where nobody sets it, it is three quarters of the limit of memory of the control group (cgroup) that the process is
+    in, divided by the number of its ranks on this machine, as soon as something is on disk; without such a limit, none.
+
     Elements of containers of PLACEMENT_DISK are given back to their files before the process has as much memory, as the
     kernel counts it (VmRSS). Containers of other placements, and arrays of the program, are not: keep these small.
 
     Parameters
     ----------
     bytes
-        The number of bytes; None for as many as the system grants.
+        The number of bytes; None for as many as the system grants, which may be those of a control group.
 
     Raises
     ------
@@ -65,8 +68,9 @@ def set_memory_limit(bytes: int | None) -> None:
     Notes
     -----
     The environment variable DTL_MEMORY_LIMIT sets it for a whole program, such as ``DTL_MEMORY_LIMIT=1GiB``. What is
-    computed of containers on disk is on disk, too, if a rank's part of it is more than a sixteenth of the limit;
-    without a limit, if it is 1 MiB or more.
+    computed of containers on disk is on disk, too, if a rank's part of it is more than a sixteenth of the limit that
+    there was when these were made; without a limit, if it is 1 MiB or more. Limits that differ between ranks are an
+    error when a container on disk is made; of control groups whose limits differ, the smallest counts.
 
     Examples
     --------
@@ -91,8 +95,11 @@ def set_memory_limit(bytes: int | None) -> None:
 
 
 def get_memory_limit() -> int | None:
-    """Return how many bytes of this process are to be resident at most; None if nobody has said. Not collective."""
-    return library.memory_limit() or None
+    """Return how many bytes of this process are to be resident at most; None if nobody says. Not collective.
+
+    It is what ``set_memory_limit`` has set, or else what a control group leaves to this process.
+    """
+    return library.memory_limit() or library.memory_share() or None
 
 
 def free_memory() -> int | None:

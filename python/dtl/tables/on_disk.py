@@ -9,11 +9,12 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, Sequence
 
+from .._native import library
 from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.scratch import get_memory_limit, scratch_file, trim
+from ..runtime.scratch import scratch_file, trim
 from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
@@ -139,8 +140,8 @@ def has_order(schema: Any) -> bool:
 
 def share_of_memory() -> int | None:
     """Return how many bytes of rows a call has in memory at a time; None for all."""
-    limit = get_memory_limit()
-    return None if limit is None else max(1, limit // _SHARE)
+    limit = library.memory_limit()
+    return max(1, limit // _SHARE) if limit else None
 
 
 def rows_at_a_time(rows: int, nbytes: int) -> int:

@@ -167,7 +167,29 @@ def test_a_limit_that_cannot_be_held_is_refused():
             dtl.set_memory_limit(wrong)
     with pytest.raises(dtl.InvalidTypeError):
         dtl.set_memory_limit("1GiB")
-    assert dtl.get_memory_limit() is None
+
+
+def test_limits_that_differ_between_ranks_are_told(scratch, stored):
+    path, _ = stored
+    mine = (8 << 30) + scratch.rank * (1 << 20)
+    before = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
+    try:
+        dtl.set_memory_limit(mine)
+        makers = [
+            lambda: dtl.DistributedVector(scratch, SIZE, placement="disk"),
+            lambda: dtl.load(scratch, path, mapped=True),
+        ]
+        for make in makers:
+            if scratch.size == 1:
+                make().close()
+                continue
+            with pytest.raises(dtl.InvalidArgumentError, match=f"limit of memory is {8 << 30} bytes on rank 0 and"):
+                make()
+        y = before + 1  # the limit on which all agreed when the operand was made
+        assert y.placement_policy is dtl.PLACEMENT_DISK
+        assert y.sum() == 2 * SIZE
+    finally:
+        dtl.set_memory_limit(None)
 
 
 @pytest.fixture

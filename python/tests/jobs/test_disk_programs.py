@@ -36,7 +36,7 @@ def resident(name):
         return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
 
 with dtl.Context() as ctx:
-    limit = resident("VmRSS") + (36 << 20)
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (36 << 20)  # the same on all ranks
     dtl.set_memory_limit(limit)
     rows = (4 * 36 << 20) // 8 * ctx.size  # four times what there is beside the interpreter
     a, b = (dtl.DistributedVector(ctx, rows, placement="disk", fill=value) for value in (1.5, 2.5))
@@ -116,7 +116,8 @@ def written():
         return int(re.search(r"\\nwrite_bytes: (\\d+)", io.read())[1])
 
 with dtl.Context() as ctx:
-    dtl.set_memory_limit(limit := resident("VmRSS") + SIZE + (16 << 20))
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + SIZE + (16 << 20)  # the same on all ranks
+    dtl.set_memory_limit(limit)
     rows = 4 * SIZE // 8 * ctx.size  # four times what there is
     a, b = (dtl.DistributedVector(ctx, rows, placement="disk", fill=value) for value in (1.5, 2.0))
     path = os.environ["MADE"]

@@ -37,7 +37,7 @@ def disk(scratch: str) -> Iterator[dtl.Context]:
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Have so little memory that a few rows are more than there is, until undo."""
     with monkeypatch.context() as less:
-        less.setattr(on_disk, "get_memory_limit", lambda: 64 << 10)
+        less.setattr(on_disk.library, "memory_limit", lambda: 64 << 10)
         yield less
 
 
