@@ -143,6 +143,9 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 #: How many bytes of an array a loop takes before it lets pages of files be given back, and how many elements far apart.
 _BLOCK, _FAR = 4 << 20, 128
 
+#: About how many bytes the system maps where a page of a file is touched.
+_MAPPED = 128 << 10
+
 
 def in_blocks(part: Any, most: int = _BLOCK) -> Iterator[slice]:
     """Yield ranges of rows of so many bytes at most where memory is limited, and else all of them at once."""
@@ -160,10 +163,18 @@ def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 
 
     At most so many threads copy; 0 is all of this rank.
     """
-    if element_loops.assign(to, of, number):
+    if not library.memory_limit() or not to.size:
+        if not element_loops.assign(to, of, number):
+            np.copyto(to, of, "unsafe")
         return
-    for rows in in_blocks(to):
-        np.copyto(to[rows], of[rows], "unsafe")
+    # Of rows that are far apart, the system maps what is around each, too.
+    reach = max([min(abs(x.strides[0]), x[:1].nbytes + _MAPPED) for x in (to, of)])
+    step = max(_BLOCK // max(reach, 1), 1)
+    for start in range(0, len(to), step):
+        rows = slice(start, start + step)
+        if not element_loops.assign(to[rows], of[rows], number):
+            np.copyto(to[rows], of[rows], "unsafe")
+        library.memory_ease()
 
 
 def check_numbers(c: Any, op: str) -> None:

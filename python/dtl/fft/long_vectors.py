@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -12,13 +13,18 @@ from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move
+from ..containers.interior import copy_rows, in_blocks
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..policies import Partition
+from . import bands
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: Those of NumPy's transforms that write to an array of the caller's, all with the dtype that _dtype says.
 WRITING = ("fft", "ifft", "rfft", "irfft") if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else ()
+
+#: With fewer rows, a matrix of a vector's elements is no use.
+_FEWEST = 8
 
 #: Up to so many elements, every rank transforms them all and keeps its own.
 _SHORT = 1 << 14
@@ -29,7 +35,12 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
     extent = n // 2 + 1 if name in ("rfft", "ihfft") else n
     if a.context.size == 1:
         made = container_of(a, (extent,), dtype, divided, blank=True)
-        if name in WRITING:
+        rows = _divisor(n) if bands.limited(made) and name in ("fft", "ifft") and n == a.shape[0] else 0
+        if rows >= _FEWEST:
+            with container_of(a, (extent,), dtype, divided, blank=True) as turned:
+                inverse, (own, between, out) = name == "ifft", (c.local_view() for c in (a, turned, made))
+                bands.vector(own, rows, between, out, inverse, 1 / _divided_by(n, norm, inverse))
+        elif name in WRITING:
             by_numpy(name, a.local_view(), n, 0, norm, out=made.local_view())
         else:
             made.local_view()[...] = by_numpy(name, a.local_view(), n, 0, norm)
@@ -48,18 +59,18 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
             _conjugate(values)
         result = _forward(values, n, wide)
     with result:
-        view = result.local_view()
-        factor = {"ortho": math.sqrt(n), "forward": 1 if inverse else n}.get(norm, n if inverse else 1)
+        view, factor = result.local_view(), _divided_by(n, norm, inverse)
         if factor != 1:
-            view /= factor
+            for some in in_blocks(view):
+                view[some] /= factor
         if inverse:
-            np.conjugate(view, out=view)
+            _conjugate(result)
         made = container_of(a, (extent,), dtype, divided)
         if kind_of(dtype).is_complex:
             move(made, result, _first(extent))
             return made
         with container_of(a, (extent,), dtype, BLOCK) as parts:
-            parts.local_view()[...] = view.real
+            copy_rows(parts.local_view(), view.real)
             move(made, parts, _first(extent))
         return made
 
@@ -71,6 +82,11 @@ def by_numpy(name: str, x: Array, n: int, axis: int, norm: Any, **out: Any) -> A
     return getattr(np.fft, name)(x, n, axis, norm, **out)
 
 
+def _divided_by(n: int, norm: Any, inverse: bool) -> float:
+    """Return what the sums of a transform are divided by."""
+    return float({"ortho": math.sqrt(n), "forward": 1 if inverse else n}.get(norm, n if inverse else 1))
+
+
 def _first(number: int) -> list[int]:
     """Return the rows, as the bridge takes them, that move the first elements of a vector."""
     return [0, 0, 1, 0, 0, 1, number]
@@ -78,7 +94,8 @@ def _first(number: int) -> list[int]:
 
 def _conjugate(c: DistributedContainer) -> None:
     view = c.local_view()
-    np.conjugate(view, out=view)
+    for some in in_blocks(view):
+        np.conjugate(view[some], out=view[some])
 
 
 def _resized(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: Division) -> DistributedContainer:
@@ -112,7 +129,7 @@ def _hermitian(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: D
 def _forward(values: DistributedContainer, n: int, dtype: np.dtype[Any]) -> DistributedContainer:
     """Return the transform of a vector of complex numbers, divided by blocks. Collective."""
     rows = _divisor(n)
-    if rows < min(values.context.size, 8):
+    if rows < min(values.context.size, _FEWEST):
         return _by_convolution(values, n, dtype)
     return _by_matrix(values, rows, n // rows, dtype)
 
@@ -132,15 +149,24 @@ def _by_matrix(values: DistributedContainer, rows: int, columns: int, dtype: np.
     with matrix, container_of(values, (rows, columns), dtype, _over_columns(ctx)) as turned:
         _move_all(turned, matrix)
         view = turned.local_view()
-        view[...] = np.fft.fft(view, axis=0)
+        _transform(turned, 0)
         # Products of row and column are exact integers, and so is what they leave modulo n.
-        phases = np.arange(rows)[:, np.newaxis] * turned.local_indices(1) % n
-        view *= np.exp(phases * (-2j * np.pi / n))
+        for some in in_blocks(view):
+            phases = np.arange(rows)[some][:, np.newaxis] * turned.local_indices(1) % n
+            view[some] *= np.exp(phases * (-2j * np.pi / n))
         _move_all(matrix, turned)
-        own = matrix.local_view()
-        own[...] = np.fft.fft(own, axis=1)
+        _transform(matrix, 1)
         with transposed(matrix, (1, 0)) as result:
             return _as_vector(result)
+
+
+def _transform(matrix: DistributedContainer, axis: int) -> None:
+    """Transform lines of which each rank has some, where they are. Not collective."""
+    view = matrix.local_view()
+    if bands.limited(matrix):
+        bands.along(functools.partial(np.fft.fft, axis=axis), view, axis, view)
+    else:
+        view[...] = np.fft.fft(view, axis=axis)
 
 
 def _over_columns(ctx: Any) -> Division:
@@ -165,7 +191,7 @@ def _as_matrix(values: DistributedContainer, rows: int, columns: int) -> Distrib
     matrix = container_of(values, (rows, columns), values.dtype, BLOCK)
     with container_of(values, (rows * columns,), values.dtype, _sizes(matrix)) as line:
         move(line, values, _first(rows * columns))
-        matrix.local_view()[...] = line.local_view().reshape(matrix.local_shape)
+        copy_rows(matrix.local_view(), line.local_view().reshape(matrix.local_shape))
     return matrix
 
 
@@ -174,7 +200,7 @@ def _as_vector(matrix: DistributedContainer) -> DistributedContainer:
     rows, columns = matrix.shape
     made = container_of(matrix, (rows * columns,), matrix.dtype, BLOCK)
     with container_of(matrix, (rows * columns,), matrix.dtype, _sizes(matrix)) as line:
-        line.local_view()[...] = matrix.local_view().reshape(-1)
+        copy_rows(line.local_view(), matrix.local_view().reshape(-1))
         move(made, line, _first(rows * columns))
     return made
 

@@ -19,7 +19,7 @@ from ..containers.layout import BLOCK, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from . import long_vectors
+from . import bands, long_vectors
 
 if TYPE_CHECKING:
     pass
@@ -75,6 +75,11 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     Along a dimension that is not divided, nothing moves. Else the elements move twice: to a division of another
     dimension, and back. A vector is transformed as a matrix, by columns and by rows (Bailey 1990, "FFTs in external or
     hierarchical memory"), one of a length with a large prime factor as a convolution (Bluestein 1970).
+
+    With a limit of memory, what is on disk is transformed by bands of lines, each of a 16th of the limit, of which
+    NumPy has three: a tensor is read and written once for each dimension. A vector is read once and written twice on
+    one rank, by ``fft`` and ``ifft`` of a length with two factors of at least 8; on several ranks about ten times.
+    Other transforms of vectors need memory for all elements. The last bits of vectors depend on the limit.
 
     Examples
     --------
@@ -368,13 +373,26 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
     divided = division_of(c)
     if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
         divided = BLOCK
+    if len(steps) > 1 and bands.limited(c):
+        for number, step in enumerate(steps):
+            before, c = c, _local(c, [step], norm)
+            if number:
+                before.close()
+        return c
     x = c.local_view()
     for step in steps[:-1]:
         x = long_vectors.by_numpy(step.name, x, step.n, step.axis, norm)
     last = steps[-1]
     transform = functools.partial(long_vectors.by_numpy, last.name, x, last.n, last.axis, norm)
     made = container_of(c, tuple(shape), dtype, divided, blank=True)
-    if last.name in long_vectors.WRITING and dtype == _dtype(last.name, x.dtype):
+    if bands.limited(made) and x.size:
+        bands.along(
+            lambda band: long_vectors.by_numpy(last.name, band, last.n, last.axis, norm),
+            x,
+            last.axis,
+            made.local_view(),
+        )
+    elif last.name in long_vectors.WRITING and dtype == _dtype(last.name, x.dtype):
         transform(out=made.local_view())
     else:
         made.local_view()[...] = transform()

@@ -132,6 +132,10 @@ with dtl.Context() as ctx:
     t += np.arange(side)  # the index of the column
     square = t[:side]
     square.sum()  # copies the slice
+    def transformed(c):
+        own = c.local_view()[5:7]  # of elements that are alike
+        return np.allclose(own, 0, atol=1e-6) if ctx.rank else np.allclose(c[0], 1.5 * half)
+    half = rows // 2
     CALLS = {  # how many times what there is is written at most, the call, and whether what it made is right
         "save": (4, lambda: dtl.save(np.sqrt(a * a + b * b), path), lambda _: in_file()),
         "save a slice": (4, lambda: dtl.save(a[5:] , path), lambda _: os.path.getsize(path) == 128 + 8 * (rows - 5)),
@@ -145,6 +149,7 @@ with dtl.Context() as ctx:
         "assign": (8, lambda: u.__setitem__(slice(side), square.T), lambda _: u[side - 1, 5] == side - 1),
         "redistribute": (4, lambda: a.redistribute("cyclic"), lambda _: a.partition_policy is dtl.PARTITION_CYCLIC),
         "back": (4, lambda: a.redistribute("block"), lambda _: (a[3], a[rows - 1]) == (1.5, 1.5)),
+        "transform": (10 if ctx.size == 1 else 50, lambda: dtl.fft.fft(a[:half]), transformed),
     }
     for name in os.environ.get("CALLS", ",".join(CALLS)).split(","):
         passes, call, is_right = CALLS[name]
@@ -211,3 +216,47 @@ with dtl.Context() as ctx:
     ended = alone(program)
     assert (ended.code, ended.out.split()) == (-signal.SIGBUS, ["True"] * 8)
     assert "Bus error" in ended.err
+
+
+#: Transforms and products of containers on disk, each compared with NumPy's of the same elements.
+COMPUTED = """
+import os, re, numpy as np, dtl
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+rng = np.random.default_rng(5)
+
+def on_disk(whole):
+    made = dtl.zeros(ctx, whole.shape, dtype=whole.dtype, placement="disk")
+    made.local_view()[...] = whole[made.local_offset :][: made.local_shape[0]]
+    return made
+
+def near(found, want, of):
+    own = want[found.local_offset :][: found.local_shape[0]]
+    return found.shape == want.shape and np.abs(found.local_view() - own).max() <= 1e-12 * of
+
+with dtl.Context() as ctx:
+    size = 3 << 17
+    line = rng.normal(size=size * ctx.size) + 1j * rng.normal(size=size * ctx.size)
+    table = line.reshape(512 * ctx.size, -1)
+    dtl.set_memory_limit(limit := resident("VmRSS") + (44 << 20))
+    x, t = on_disk(line), on_disk(table)
+    for f in ("fft", "ifft"):
+        for norm in (None, "ortho", "forward"):
+            want = getattr(np.fft, f)(line, norm=norm)
+            print("right" if near(getattr(dtl.fft, f)(x, norm=norm), want, np.abs(want).max()) else f"{f} {norm} wrong")
+        for axis in (0, 1):
+            want = getattr(np.fft, f)(table, 500, axis)
+            print("right" if near(getattr(dtl.fft, f)(t, 500, axis), want, np.abs(want).max()) else f"{f} {axis} wrong")
+    want = np.fft.fft2(table)
+    print("right" if near(dtl.fft.fft2(t), want, np.abs(want).max()) else "fft2 wrong")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_transforms_under_a_limit_are_right(tmp_path, count):
+    variables = {"DTL_SCRATCH": str(tmp_path)}
+    ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
+    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 11 * count

@@ -32,7 +32,7 @@ from ..interior import (
     tensor_class_of,
 )
 from ..layout import BLOCK, Division
-from ..making import created, divide
+from ..making import created, divide, result_placement
 from ..places import device
 from ..places.copies import to_host
 from ..places.place import from_parts, place_of
@@ -74,7 +74,8 @@ def selected_on_disk(kind: type[Made], elements: DistributedContainer, mask: Dis
     sizes = tuple(collectives.allgather(elements.context, count).tolist())
     shape = (sum(sizes), *elements.shape[mask.ndim :])
     divided = Division(Partition.EXPLICIT, sizes=sizes)
-    made: Any = created(kind, elements.context, shape, elements.dtype, divided, elements.placement_policy, blank=True)
+    where = result_placement(elements, shape, elements.dtype)
+    made: Any = created(kind, elements.context, shape, elements.dtype, divided, where, blank=True)
     part, at = made.local_view(), 0
     for rows in in_blocks(of):
         some = packed(of[rows], true[rows])
