@@ -35,7 +35,8 @@ COMPUTED = {np.dtype(c).num: NUMBERS[np.dtype(c).str] for c in np.typecodes["All
 _FILES = {
     "?": (".numbers", "Boolean"),
     "bhilqpBHILQP": (".numbers", "Integer"),
-    "fd": (".numbers", "Real"),
+    "f": (".numbers", "Real"),
+    "d": (".numbers", "Double"),
     "FD": (".numbers", "Complex"),
     "e": (".half", "Half"),
     "M": (".dates", "Date"),

@@ -22,15 +22,12 @@ class Date(Moved):
     is_date = is_listed = is_made_of_objects = has_missing = True
     reductions = frozenset({"min", "max", "argmin", "argmax"})
     advice = "; astype makes numbers of them"
+    key_class = "DateKeys"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the integers with the other sign: of NaT 0, or one less, so that it is the greatest."""
         above = np.ascontiguousarray(part).view(np.uint64) ^ _SIGN
         return [above if reverse else above - np.uint64(1)]
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of dates or of spans."""
-        return "SpanKeys" if self.is_span else "DateKeys"
 
     def missing(self, elements: Array) -> Array:
         """Return which are NaT."""
@@ -69,6 +66,7 @@ class Span(Date):
     """timedelta64."""
 
     is_span = True
+    key_class = "SpanKeys"
     reductions = Date.reductions | {"sum", "mean"}
 
 

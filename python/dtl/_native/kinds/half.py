@@ -14,6 +14,7 @@ class Half(Moved, Real):
     """float16."""
 
     is_ordered_by_core = False
+    key_class = "HalfKeys"
     advice = "; astype makes numbers of them"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
@@ -24,10 +25,6 @@ class Half(Moved, Real):
         """Return float32."""
         return np.dtype(np.float32)
 
-    def truths(self, part: Array) -> Array:
-        """Return which are not zero."""
-        return Moved.truths(self, part)
-
     def fit(self, name: str, value: Any, dtype: np.dtype[Any]) -> Array:
         """Return numbers in half precision. A finite number does not become infinite."""
         array = self.array(name, value, dtype)
@@ -36,13 +33,7 @@ class Half(Moved, Real):
             raise too_large(name, dtype)
         return made
 
-    def fill(self, fill: Any, dtype: np.dtype[Any]) -> Array:
-        """Return a number."""
-        return Moved.fill(self, fill, dtype)
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of floats that the core moves."""
-        return "HalfKeys"
+    truths, fill = Moved.truths, Moved.fill
 
     def plain(self, keys: Array) -> Array:
         """Return the bits."""

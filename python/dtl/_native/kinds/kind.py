@@ -33,6 +33,8 @@ class Kind:
     #: By which of NumPy's rules others become these elements; and whether only those of NumPy's same letter do.
     casting: Any = "same_kind"
     is_closed = False
+    #: The class of ``containers/map/keys.py`` that makes keys of maps of them; "" of those that are none.
+    key_class = ""
     #: The reductions that they have though they are no numbers.
     reductions: frozenset[str] = frozenset()
     #: Returns the kind of another dtype: ``kind_of``.
@@ -117,10 +119,6 @@ class Kind:
         """Return the element above which no minimum is, or the one below which no maximum is."""
         return np.iinfo(dtype).max if least else np.iinfo(dtype).min
 
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return which class of ``containers/map/keys.py`` makes keys of maps of them; "" of those that are none."""
-        return ""
-
     def cleared(self, elements: Array) -> Array:
         """Return elements of which equal ones are the same bytes, since those that belong to no value are zero."""
         return elements
@@ -202,6 +200,7 @@ class Moved(Kind):
     """A kind of elements that the core moves, and does not know."""
 
     is_moved = True
+    key_class = "MovedKeys"  # whose bytes are compared: ``alike`` makes those of equal ones the same
     #: What the refusal of a computation says that makes numbers of them.
     advice = ""
 
@@ -217,10 +216,6 @@ class Moved(Kind):
         if dtype.hasobject or dtype.subdtype is not None or not 1 <= dtype.itemsize <= _LARGEST:
             return None
         return np.dtype(_CARRIERS.get(dtype.itemsize, f"S{dtype.itemsize}"))
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of elements whose bytes are compared: ``alike`` makes those of equal ones the same."""
-        return "MovedKeys"
 
     def plain(self, keys: Array) -> Array:
         """Return the bytes."""

@@ -124,10 +124,7 @@ class Integer(_Whole):
     """Integers of one size, with a sign or without."""
 
     is_integer = True
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of integers."""
-        return "IntegerKeys"
+    key_class = "IntegerKeys"
 
     def _exact(self, name: str, value: Any, array: Array, dtype: np.dtype[Any]) -> Array:
         if isinstance(value, (list, tuple)) and self.of(array.dtype).is_inexact and not self.of(array.dtype).is_complex:
@@ -140,57 +137,57 @@ class Integer(_Whole):
             raise OverflowError(f"{refusal}: outside [{low}, {high}]")
 
 
-class Real(Number):
-    """Floats of 32 and of 64 bits."""
+class _Inexact(Number):
+    """Floats and complex numbers."""
 
-    is_inexact = is_real = is_float = has_missing = True
+    is_inexact = has_missing = True
 
     def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Return float64."""
-        return np.dtype(np.float64)
+        """Return that of double precision."""
+        return self.in_doubles(dtype)
 
     def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return the same."""
         return dtype
 
     def missing(self, elements: Array) -> Array:
-        """Return which are NaN."""
+        """Return which are NaN, or have one."""
         return np.isnan(elements)
+
+
+class Real(_Inexact):
+    """Floats of 32 bits, and what those of others have alike."""
+
+    is_real = is_float = True
 
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
         """Return an infinity."""
         return math.inf if least else -math.inf
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of floats of 64 bits."""
-        return "FloatKeys" if dtype.itemsize == 8 else ""
 
     def alike(self, keys: Array) -> Array:
         """Return floats of which -0.0 is 0.0, and all NaNs are one."""
         return np.where(np.isnan(keys), keys.dtype.type(np.nan), keys + keys.dtype.type(0))
 
 
-class Complex(Number):
+class Double(Real):
+    """Floats of 64 bits."""
+
+    key_class = "FloatKeys"
+
+
+class Complex(_Inexact):
     """Complex numbers."""
 
-    is_inexact = is_complex = has_missing = True
+    is_complex = True
     is_ordered_by_core = False
 
     def conjugated(self, elements: Any) -> Any:
         """Return the conjugates."""
         return np.conjugate(elements)
 
-    def accumulator(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Return complex128."""
-        return np.dtype(np.complex128)
-
     def in_doubles(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return complex128."""
         return np.dtype(np.complex128)
-
-    def divided(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Return the same."""
-        return dtype
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the parts of numbers as NumPy sorts them: those with a NaN last, by what is none."""
@@ -200,10 +197,6 @@ class Complex(Number):
         real[broken == 2] = 0
         imaginary[broken == 1] = 0
         return [2 - broken if reverse else broken, real, imaginary]
-
-    def missing(self, elements: Array) -> Array:
-        """Return which have a NaN."""
-        return np.isnan(elements)
 
     def extreme(self, dtype: np.dtype[Any], least: bool) -> Any:
         """Return a number of two infinities."""
@@ -235,9 +228,7 @@ class Long(Real):
         made[..., value] = given.view(np.uint8).reshape(made.shape)[..., value]
         return made.view(elements.dtype)[..., 0]
 
-    def order_keys(self, part: Array, reverse: bool) -> list[Array]:
-        """Refuse them."""
-        return Kind.order_keys(self, part, reverse)
+    order_keys = Kind.order_keys  # which refuses them
 
 
 class LongComplex(Complex):
@@ -249,9 +240,7 @@ class LongComplex(Complex):
         cleared: Array = self.of(parts.dtype).cleared(parts)
         return cleared.view(elements.dtype)[..., 0]
 
-    def order_keys(self, part: Array, reverse: bool) -> list[Array]:
-        """Refuse them."""
-        return Kind.order_keys(self, part, reverse)
+    order_keys = Kind.order_keys  # which refuses them
 
 
 def _bounds(dtype: np.dtype[Any]) -> tuple[int, int]:

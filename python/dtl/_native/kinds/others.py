@@ -13,6 +13,7 @@ class Other(Moved):
     """Elements of another library's dtype. Those that NumPy's kind calls "V", as bytes, are held."""
 
     is_closed = has_missing = True
+    key_class = ""  # how their library makes equal ones the same bytes is not known
 
     def carrier(self, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
         """Return the type of as many bytes; None of those that their library takes for a kind of NumPy's."""
@@ -32,10 +33,4 @@ class Other(Moved):
         part, values = self.order_keys(part, False)[0], self.of(values.dtype).order_keys(values, False)[0]
         return self.of(part.dtype).search(part, values, side, reverse)
 
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return none: how their library makes equal ones the same bytes is not known."""
-        return ""
-
-    def missing(self, elements: Array) -> Array:
-        """Return which are not equal to themselves."""
-        return self.unequal(elements)
+    missing = Moved.unequal

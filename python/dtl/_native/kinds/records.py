@@ -21,6 +21,7 @@ class Record(Moved):
     """NumPy's void: its fields are of kinds of their own."""
 
     is_made_of_objects = is_closed = True
+    key_class = "RecordKeys"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return the keys of each field, or the bytes as numbers."""
@@ -52,10 +53,6 @@ class Record(Moved):
         for name, key in zip(made.dtype.names or (), keys):
             made[name] = key
         return made
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of records."""
-        return "" if dtype.names is None else "RecordKeys"
 
     def cleared(self, elements: Array) -> Array:
         """Return records whose gaps are zero, and the bytes of their fields that belong to no value."""

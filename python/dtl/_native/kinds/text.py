@@ -16,14 +16,11 @@ class Text(Moved):
     is_text = is_listed = is_made_of_objects = is_closed = True
     reductions = frozenset({"argmin", "argmax"})  # NumPy has where extremes are, and not what they are
     casting = "safe"  # else the longer ones are cut off
+    key_class = "TextKeys"
 
     def order_keys(self, part: Array, reverse: bool) -> list[Array]:
         """Return numbers of 64 bits: two characters each, or eight bytes."""
         return words(part)
-
-    def key_class(self, dtype: np.dtype[Any]) -> str:
-        """Return that of texts."""
-        return "TextKeys"
 
     def sample(self, dtype: np.dtype[Any]) -> Array:
         """Return a text of a digit."""

@@ -27,8 +27,8 @@ def keys_of(dtype: Any) -> Keys:
         resolved: np.dtype[Any] = native_of(np.dtype(dtype))
     except (TypeError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"unknown key_dtype {dtype!r}: {error}") from None
-    made = globals().get(kind_of(resolved).key_class(resolved))
-    if made is None:
+    made = globals().get(kind_of(resolved).key_class)
+    if made is None or (made is RecordKeys and resolved.names is None):
         raise InvalidArgumentError(
             f"key_dtype {resolved} is none of keys: they are integers, float64, float16, dates, spans of time, "
             "bytes S<n>, str U<n> or records"
