@@ -8,6 +8,7 @@
  * are: so neither do the results.
  */
 #include "loop_steps.h"
+#include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
 #include <fenv.h>
@@ -15,12 +16,17 @@
 
 enum { PIECE = 1 << 17, NUMBER = 16, PARTIAL = 4 };
 
+/* How many operands of a step are converted at most, and how many elements at once: they stay in the fastest cache. */
+enum { MOST_CASTS = 3, CONVERTED = 1 << 10, WIDEST = 16 };
+
 /* A step: a ufunc's loop, and where its operands are: arrays, or numbers where there is none. */
 typedef struct {
     numpy_loop loop;
     int count;
     int arrays[MOST_OPERANDS]; /* less than 0: the number */
     char numbers[MOST_OPERANDS][NUMBER];
+    int casts;                     /* how many operands are converted */
+    dtl_loop cast[MOST_OPERANDS]; /* NULL: this one is not */
 } loop_step;
 
 typedef struct {
@@ -119,7 +125,15 @@ static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step 
         types[i] = is_number ? -1 : plan->array[at].type;
         step->arrays[i] = is_number ? -1 : (int)at;
     }
-    if (!numpy_loop_of(PyTuple_GET_ITEM(of, 0), step->count, types, &step->loop))
+    if (!numpy_loop_of(PyTuple_GET_ITEM(of, 0), step->count, types, &step->loop) &&
+        !numpy_loop_near(PyTuple_GET_ITEM(of, 0), step->count, types, &step->loop))
+        return 0;
+    step->casts = 0;
+    for (int i = 0; i < step->count; i++) {
+        step->cast[i] = types[i] < 0 || types[i] == step->loop.types[i] ? NULL : cast_loop(types[i], step->loop.types[i]);
+        step->casts += step->cast[i] != NULL;
+    }
+    if (step->casts > MOST_CASTS)
         return 0;
     for (int i = 0; i < step->count; i++)
         if (step->arrays[i] < 0 && !numpy_number(values[i], step->loop.types[i], step->numbers[i]))
@@ -129,6 +143,39 @@ static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step 
         if (plan->array[i].how == 'r' && overlaps(to, &plan->array[i], plan->rows))
             return 0;
     return 1;
+}
+
+/* convert_some converts operands of n elements of a step, which then lie in room, and changes their addresses and strides. */
+static void convert_some(const loop_step *step, char **arguments, ptrdiff_t *strides, ptrdiff_t n, char (*room)[CONVERTED * WIDEST]) {
+    for (int i = 0, cast = 0; i < step->count; i++) {
+        if (step->cast[i] == NULL)
+            continue;
+        char *both[] = {arguments[i], room[cast++]};
+        const ptrdiff_t steps[] = {strides[i], array_types[step->loop.types[i]].size};
+        step->cast[i](both, &n, steps, NULL);
+        arguments[i] = both[1];
+        strides[i] = steps[1];
+    }
+}
+
+/* run_converted does a step with n elements, some of whose operands are converted first, and returns the marks of its loop. */
+static int run_converted(const loop_step *step, char *const *arguments, const ptrdiff_t *strides, ptrdiff_t n) {
+    _Alignas(64) char room[MOST_CASTS][CONVERTED * WIDEST];
+    int raised = 0;
+    for (ptrdiff_t from = 0; from < n; from += CONVERTED) {
+        char *some[MOST_OPERANDS];
+        ptrdiff_t each[MOST_OPERANDS];
+        const ptrdiff_t count = n - from < CONVERTED ? n - from : CONVERTED;
+        for (int i = 0; i < step->count; i++) {
+            some[i] = arguments[i] + from * strides[i];
+            each[i] = strides[i];
+        }
+        convert_some(step, some, each, count, room);
+        feclearexcept(FE_ALL_EXCEPT);
+        step->loop.call(some, &count, each, step->loop.data);
+        raised |= fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    }
+    return raised;
 }
 
 /* run_block does all steps with the rows from from to to. */
@@ -150,9 +197,14 @@ static void run_block(loop_plan *plan, char *buffers, Py_ssize_t from, Py_ssize_
             arguments[i] = address(plan, a, buffers, from);
             strides[i] = a->stride;
         }
-        feclearexcept(FE_ALL_EXCEPT);
-        step->loop.call(arguments, &n, strides, step->loop.data);
-        int raised = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+        int raised;
+        if (step->casts > 0)
+            raised = run_converted(step, arguments, strides, n);
+        else {
+            feclearexcept(FE_ALL_EXCEPT);
+            step->loop.call(arguments, &n, strides, step->loop.data);
+            raised = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+        }
         for (int i = 0; raised != 0 && i < 4; i++)
             if (raised & FLAGS[i])
                 atomic_fetch_or(&plan->faults[s], BITS[i]);

@@ -8,6 +8,7 @@
  * the same. DTL_NUMPY_LOOPS=0 has it keep all.
  */
 #define _GNU_SOURCE /* dladdr */
+#include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
 #include "state.h"
@@ -185,6 +186,40 @@ int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *
             if (found->types[i] >= NDARRAY_TYPES || array_types[found->types[i]].number == 0)
                 return 0;
         }
+        found->call = (dtl_loop)of->loops[row];
+        found->data = of->data == NULL ? NULL : (void *)of->data[row];
+        return is_numpys((void *)found->call);
+    }
+    return 0;
+}
+
+/* is_converted says whether NumPy converts an operand to the type of a loop: numbers as here where arrays of integers are wide, or the
+ * result is of float64. In others, old versions look at the number's value. */
+static int is_converted(int type, int to, int numbers, int result) {
+    if (type < 0)
+        return to == NDARRAY_DOUBLE;
+    if (numbers > 0 && (to != NDARRAY_DOUBLE || (result != NDARRAY_DOUBLE && array_types[type].size < 4)))
+        return 0;
+    return cast_keeps(type, to);
+}
+
+int numpy_loop_near(PyObject *object, int operands, const int *types, numpy_loop *found) {
+    const ufunc *of = (const ufunc *)object;
+    const int last = operands - 1;
+    int numbers = 0;
+    if (ufuncs == NULL || Py_TYPE(object) != ufuncs || of->arguments != operands || of->outputs != 1 || operands > MOST_LOOP_TYPES)
+        return 0;
+    for (int i = 0; i < last; i++)
+        numbers += types[i] < 0;
+    for (int row = 0; row < of->count; row++) {
+        const char *has = of->types + row * operands;
+        int fits = types[last] == (unsigned char)has[last];
+        for (int i = 0; i < last; i++)
+            fits = fits && is_converted(types[i], (unsigned char)has[i], numbers, types[last]);
+        if (!fits)
+            continue;
+        for (int i = 0; i < operands; i++)
+            found->types[i] = (unsigned char)has[i];
         found->call = (dtl_loop)of->loops[row];
         found->data = of->data == NULL ? NULL : (void *)of->data[row];
         return is_numpys((void *)found->call);

@@ -23,6 +23,10 @@ typedef struct {
  * or, where a type is less than 0, of a number of the type that all have. It returns 0 where there is none, or ufuncs are not known. */
 int numpy_loop_of(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
 
+/* numpy_loop_near finds the first loop whose result is of its type, and to whose types those of the operands are converted without a loss.
+ * Beside numbers, that is a loop of float64. */
+int numpy_loop_near(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
+
 /* numpy_number writes a number as an element of one of NumPy's types. It returns 0 where NumPy might compute in another type because of it. */
 int numpy_number(PyObject *value, int type, void *element);
 

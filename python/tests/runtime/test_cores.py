@@ -272,6 +272,32 @@ def test_running_sums_of_lines(ctx: dtl.Context, dtype: str, row: int, threads: 
         assert_holds(np.cumsum(t, axis=1), want)
 
 
+@pytest.mark.parametrize("of", ["?", "b", "B", "h", "i", "I", "l", "Q", "f", "d", "F"])
+def test_operands_that_are_converted(ctx: dtl.Context, of: str, threads: Callable[[int], None]) -> None:
+    """Ufuncs of operands of several types are those of the type that NumPy computes in."""
+    rng = np.random.default_rng(12)
+    whole = (rng.random(EACH * ctx.size) * 200 - 90).astype(of)
+    vec = dtl.DistributedVector.from_numpy(ctx, whole)
+    calls: list[tuple[np.ufunc, tuple[Any, ...]]] = [(np.sqrt, ()), (np.isnan, ())]
+    for to in "?bHlQfD":
+        other = (rng.random(EACH * ctx.size) * 200 - 90).astype(to)
+        calls += [(ufunc, (other,)) for ufunc in (np.add, np.true_divide, np.less, np.hypot, np.logical_and)]
+    calls += [(ufunc, (n,)) for ufunc in (np.multiply, np.greater) for n in (2.5, np.float64(0.1), 3, -1, 2**40)]
+    for ufunc, rest in calls:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                want = ufunc(whole, *rest)
+            except (TypeError, OverflowError):  # such as hypot of complex numbers
+                continue
+            given = [dtl.DistributedVector.from_numpy(ctx, x) if isinstance(x, np.ndarray) else x for x in rest]
+            for n in (1, 2):
+                threads(n)
+                with ufunc(vec, *given) as made:
+                    assert made.dtype == want.dtype
+                    assert made.local_view().tobytes() == part(made, want).tobytes(), (ufunc, of, rest)
+
+
 def test_default_is_several_threads(ctx: dtl.Context) -> None:
     made = [dtl.DistributedVector(ctx, 5), dtl.zeros(ctx, 5), dtl.arange(ctx, 5), dtl.asarray(ctx, np.arange(5.0))]
     made += [made[-1] + 1, made[-1][1:], dtl.DistributedTensor(ctx, (3, 4)), dtl.cumsum(made[0]), dtl.full(ctx, 5, 2.0)]
