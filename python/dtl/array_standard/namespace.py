@@ -14,7 +14,7 @@ from .._lazy import loaded
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, Placement
-from ..runtime.agreement import check_context
+from ..runtime.agreement import check_open
 from ..runtime.context import Context, kept_of
 from . import data_types
 from .data_types import placement
@@ -237,7 +237,7 @@ def array_api(ctx: Context, *, api_version: str | None = None) -> Namespace:
     ...     x.__array_namespace__() is xp, float(xp.sum(xp.sqrt(x) ** 2))
     (True, 2.5)
     """
-    check_context(ctx)
+    check_open(ctx)
     if api_version is not None and api_version not in _VERSIONS:
         raise InvalidArgumentError(f"api_version {api_version!r} is none of {', '.join(_VERSIONS)}")
     return _kept(ctx, Partition.BLOCK)

@@ -13,7 +13,7 @@ from .._native import library
 from .._native.arguments import integer
 from ..comm import collectives, objects
 from ..exceptions import BoundsError, InvalidTypeError
-from ..runtime.agreement import agree, check_context, collective, local_step
+from ..runtime.agreement import agree, check_open, collective, local_step
 from ..runtime.context import Context
 from . import programs
 from .members import Predicate, among, check_alike, ranks_in_words, roles_in_words, seen_here
@@ -74,7 +74,7 @@ class RoleManager:
     __module__ = "dtl"
 
     def __init__(self, ctx: Context) -> None:
-        check_context(ctx)
+        check_open(ctx)
         self._context = ctx
         self._wanted: dict[str, int | Predicate] = {}
         self._members: dict[str, tuple[int, ...]] = {}

@@ -182,6 +182,13 @@ def check_context(ctx: Any) -> None:
         raise InvalidTypeError(_no_context(ctx))
 
 
+def check_open(ctx: Any) -> None:
+    """Raise InvalidTypeError unless ctx is a context, and InvalidHandleError if it is closed."""
+    check_context(ctx)
+    if not handle_of(ctx):
+        raise library.closed("context")
+
+
 def root_number(ctx: Any, root: Any) -> int:
     """Return the root of a collective call as an int. There must be a context."""
     check_context(ctx)

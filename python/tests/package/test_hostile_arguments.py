@@ -156,9 +156,7 @@ _FIRST_ARGUMENTS = {
     if first in ("ctx", "a", "a1", "ar1", "c", "element", "src", "halo", "mgr")
 }
 
-_KINDS = [
-    kind for kind in (getattr(dtl, name) for name in dir(dtl)) if inspect.isclass(kind) and kind is not dtl.RoleManager
-]
+_KINDS = [kind for kind in (getattr(dtl, name) for name in dir(dtl)) if inspect.isclass(kind)]
 
 #: Classes whose objects are made of a context.
 _OF_A_CONTEXT = [
@@ -205,12 +203,18 @@ def test_what_is_said_of_a_first_argument(stage: Stage, name: str) -> None:
 
 
 @pytest.mark.alone("is the same on every rank")
+def test_what_is_said_of_a_context_that_has_a_namespace(stage: Stage) -> None:
+    _told_of_contexts(stage, lambda thing: functools.partial(dtl.array_api, thing))
+
+
+@pytest.mark.alone("is the same on every rank")
 @pytest.mark.parametrize("kind", _OF_A_CONTEXT)
 def test_what_is_made_of_a_context(stage: Stage, kind: Any) -> None:
     rows = {**hostile.local(stage), **hostile.collective(stage)}
     row = next(rows[name] for name in (f"{cls.__name__}.__init__" for cls in kind.__mro__) if name in rows)
-    _told_of_contexts(stage, lambda thing: functools.partial(kind, thing, **row.arguments))
-    refused(functools.partial(kind, stage.v, **row.arguments), dtl.InvalidTypeError, 101, "not DistributedVector")
+    arguments = {name: value for name, value in row.arguments.items() if name != "ctx"}
+    _told_of_contexts(stage, lambda thing: functools.partial(kind, thing, **arguments))
+    refused(functools.partial(kind, stage.v, **arguments), dtl.InvalidTypeError, 101, "not DistributedVector")
 
 
 @pytest.mark.alone("waits for messages of other ranks, where there are any")
