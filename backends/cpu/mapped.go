@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -42,8 +44,8 @@ func (local) MapRange(descriptor int, offset int64, size int) (memory.Block, bac
 	r := fileRange{file: file, size: max(skip+size, 1), end: offset + int64(size), number: -1}
 	r.start, err = unix.MmapPtr(own, offset-int64(skip), nil, uintptr(r.size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
-		_ = file.Close()
-		return memory.Block{}, nil, status.New(status.File, "its file system maps no files: %w", err)
+		defer file.Close()
+		return memory.Block{}, nil, status.New(status.File, "the file is on %s, which does not map it: %w", fileSystem(own), err)
 	}
 	if g := memory.Guarded(); g != nil {
 		r.number = g.Watch(uintptr(r.start), uintptr(r.size))
@@ -54,6 +56,23 @@ func (local) MapRange(descriptor int, offset int64, size int) (memory.Block, bac
 	ranges.mu.Unlock()
 	pages.addPrivate(r.start, r.size)
 	return memory.Block{Addr: at, Size: size}, ranges, nil
+}
+
+// fileSystem returns which file system an open file is on, in words.
+func fileSystem(descriptor int) string {
+	var at unix.Stat_t
+	if unix.Fstat(descriptor, &at) != nil {
+		return "a file system"
+	}
+	device := fmt.Sprintf("%d:%d", unix.Major(at.Dev), unix.Minor(at.Dev))
+	for line := range strings.Lines(readFile("/proc/self/mountinfo")) {
+		mount, about, _ := strings.Cut(line, " - ") // id, parent, device, root, folder and more; then the type and more
+		f, kind := strings.Fields(mount), strings.Fields(about)
+		if len(f) > 4 && len(kind) > 0 && f[2] == device {
+			return fmt.Sprintf("%s at %s", kind[0], f[4])
+		}
+	}
+	return "a file system of number " + device
 }
 
 // Check says whether the file still has all bytes of a block.

@@ -254,6 +254,25 @@ def test_what_is_not_mapped_is_refused_on_every_rank(ctx, stored):
         dtl.load(ctx, path, mapped=True)
 
 
+def test_a_file_system_that_maps_no_files_is_named(ctx):
+    with pytest.raises(dtl.FileError, match="the file is on sysfs at /sys, which does not map it"):
+        dtl.load(ctx, "/sys/devices/system/cpu/online", format="raw", dtype=np.uint8, shape=(1,), mapped=True)
+
+
+def test_a_file_that_is_replaced_or_removed_stays_what_it_was(ctx, stored):
+    path, elements = stored
+    x = dtl.load(ctx, path, mapped=True)
+    if ctx.is_root:
+        np.save(path + ".new.npy", elements[:5])
+        os.replace(path + ".new.npy", path)
+    ctx.barrier()
+    assert x.sum() == elements.sum()
+    if ctx.is_root:
+        os.remove(path)
+    ctx.barrier()
+    assert x.sum() == elements.sum()
+
+
 def test_a_file_that_shrinks_is_an_error_on_every_rank(ctx, stored):
     path, elements = stored
     x, other = (dtl.load(ctx, path, mapped=True) for _ in range(2))
