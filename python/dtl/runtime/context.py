@@ -46,7 +46,7 @@ on_close: list[Callable[[int], None]] = []
 class Kept:
     """What packages above keep with a context: of asynchronous calls, topologies, sparse matrices, and namespaces."""
 
-    __slots__ = ("array_namespaces", "compared_gpus", "exchanges", "neighbours", "streams", "topologies")
+    __slots__ = ("array_namespaces", "compared_gpus", "exchanges", "neighbours", "prepared", "streams", "topologies")
 
     def __init__(self) -> None:
         self.streams: Any = None  # what runs asynchronous calls, where there have been any
@@ -54,7 +54,17 @@ class Kept:
         self.topologies = 0  # how many grids and graphs of its ranks there are
         self.neighbours: Context | None = None  # a duplicate, for the messages of sparse matrices alone
         self.exchanges = 0  # how many patterns of such messages there have been
+        self.prepared: Any = ()  # weak references to those, whose requests end with the context
         self.array_namespaces: Any = None  # weak references to those of the array API standard, by partition
+
+    def close(self) -> None:
+        """Close what the context had made for itself: it is closed."""
+        if self.streams is not None:
+            self.streams.close()
+        if self.neighbours is not None:
+            for messages in tuple(self.prepared):
+                messages.close()
+            self.neighbours.close()
 
 
 class Context(DeviceRanks):
@@ -243,10 +253,7 @@ class Context(DeviceRanks):
                     if streams is not None and self._handle:  # it stays open
                         streams.closed = False
                     raise
-                if self._kept.streams is not None:  # perhaps by now
-                    self._kept.streams.close()
-                if self._kept.neighbours is not None:
-                    self._kept.neighbours.close()
+                self._kept.close()
                 for closed in on_close:
                     closed(self._handle)
                 detached.settle_windows()

@@ -7,6 +7,7 @@ are of a context of their own, so that they meet no other.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -23,11 +24,12 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _KEPT = 4
 
 
-def _place(ctx: Context) -> tuple[Context, int]:
+def _place(ctx: Context, messages: Ghosts) -> tuple[Context, int]:
     """Return the context of messages, and a number that no other exchange has. Collective for the first one."""
     kept = kept_of(ctx)
     if kept.neighbours is None:
-        kept.neighbours = ctx.dup()
+        kept.neighbours, kept.prepared = ctx.dup(), WeakSet()
+    kept.prepared.add(messages)
     kept.exchanges += 1
     return kept.neighbours, int(kept.exchanges) & 0x7FFF
 
@@ -36,7 +38,7 @@ class Ghosts:
     """Who sends which elements to whom. Making it is collective."""
 
     def __init__(self, ctx: Context, begins: Array, ghosts: Array) -> None:
-        self._messages_of, self._tag = _place(ctx)
+        self._messages_of, self._tag = _place(ctx, self)
         wanted = np.bincount(division.owners(begins, ghosts), minlength=ctx.size)
         sent = alltoall(ctx, wanted)
         indices = alltoallv(ctx, ghosts, wanted, sent)
@@ -53,8 +55,7 @@ class Ghosts:
         key = (dtype, width, back)
         if key not in self._prepared:
             if len(self._prepared) == _KEPT:
-                for request in self._prepared.pop(next(iter(self._prepared)))[0]:
-                    request.close()
+                self._end(next(iter(self._prepared)))
             shape = () if width == 1 else (width,)
             near = np.zeros((len(self.sent), *shape), dtype)
             ghosts = np.zeros((self.size, *shape), dtype)
@@ -65,6 +66,15 @@ class Ghosts:
             requests += [send_init(ctx, sent[part], rank, tag) for rank, part in to.items()]
             self._prepared[key] = (requests, near, ghosts)
         return self._prepared[key]
+
+    def _end(self, key: tuple[Any, ...]) -> None:
+        for request in self._prepared.pop(key)[0]:
+            request.close()
+
+    def close(self) -> None:
+        """End the requests of all messages: the context closes."""
+        for key in tuple(self._prepared):
+            self._end(key)
 
     def start(self, part: Array) -> Array:
         """Begin to send elements of this rank's part of a vector, or rows of a matrix. Return where ghosts arrive.

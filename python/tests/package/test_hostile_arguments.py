@@ -37,7 +37,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     patch.setenv("DTL_TIMEOUT", _PATIENCE)
     if request.param == "messages":
         patch.setenv("DTL_SHARED_MEMORY", "0")
-    with dtl.Context() as ctx, dtl.Environment() as environment, environment.make_cpu_context() as private:
+    with dtl.Environment() as environment, dtl.Context() as ctx, environment.make_cpu_context() as private:
         made = Stage(ctx, private)
         yield made
         made.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,12 @@ def test_semirings_that_there_are_not(ctx: dtl.Context) -> None:
     refused(lambda: matrix.dot(np.ones(3) * 1j, semiring="min_plus"), ARGUMENT, None, "complex128 has no order")
     whole = dtl.sparse.csr_array(ctx, np.eye(3, dtype=np.int32))
     same(whole.dot(np.arange(3, dtype=np.int32), semiring="min_plus"), np.array([1, 2, 3], np.int32))
+
+
+def test_matrices_leave_nothing_open_when_their_context_closes() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        with dtl.Environment(), dtl.Context() as ctx:
+            matrix = dtl.sparse.csr_array(ctx, np.tri(9) + np.tri(9).T)
+            same(matrix @ np.ones(9), (np.tri(9) + np.tri(9).T) @ np.ones(9))
+    assert matrix.shape == (9, 9)
