@@ -45,6 +45,7 @@ class PyPydtl(PythonPackage):
     depends_on("py-matplotlib@3.5:", type="run", when="+plot")
     depends_on("py-tqdm@4.60:", type="run", when="+progress")
     depends_on("py-scipy@1.8:", type="run", when="+sparse")
+    depends_on("py-pyamg@4.2:", type="run", when="+sparse")
     depends_on("py-adbc-driver-manager@1.0:", type="run", when="+sql")
     depends_on("py-adbc-driver-sqlite@1.0:", type="run", when="+sql")
 

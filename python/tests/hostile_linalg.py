@@ -44,13 +44,23 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "minres": {"shift": 0.0},
 }
 
+#: What approximates an inverse, and its arguments besides the matrix.
+INVERSES: dict[str, dict[str, Any]] = {
+    "additive_schwarz": {"overlap": 1, "factor": "lu", "restricted": False},
+    "aslinearoperator": {},
+    "block_jacobi": {"factor": "lu"},
+    "chebyshev": {"degree": 2, "ratio": 30.0},
+    "jacobi": {},
+    "smoothed_aggregation": {"theta": 0.0, "degree": 2},
+}
+
 #: What a generator does besides drawing.
 ORDERS = ("permutation", "shuffle", "spawn")
 
 
 def names() -> set[str]:
     """Return the names of what has a row."""
-    solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, "LinearOperator", "aslinearoperator", "jacobi", "norm")}
+    solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, *INVERSES, "LinearOperator", "norm", "spsolve")}
     others = {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS}
     return others | solvers | {"np.polyfit"}
 
@@ -97,7 +107,8 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
         functools.partial(of.LinearOperator, ctx),
         {"shape": (4, 4), "matvec": abs, "rmatvec": None, "dtype": np.float64, "partition": "block"},
     )
-    for name in ("aslinearoperator", "jacobi"):
-        made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), {})
+    for name, more in INVERSES.items():
+        made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), more)
+    made["sparse.linalg.spsolve"] = (functools.partial(of.spsolve, matrix), {"b": column})
     made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None})
     return made

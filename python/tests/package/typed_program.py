@@ -548,6 +548,10 @@ def solvers(ctx: dtl.Context) -> None:
     assert_type(twice @ np.ones(3), dtl.DistributedVector)
     assert_type(linalg.norm(matrix, 1), float)
     inverse = linalg.jacobi(matrix)
+    assert_type(linalg.block_jacobi(matrix, factor="ilu", drop_tol=0.1), dtl.sparse.linalg.LinearOperator)
+    assert_type(linalg.additive_schwarz(matrix, 2, restricted=True), dtl.sparse.linalg.LinearOperator)
+    assert_type(linalg.chebyshev(matrix, degree=3), dtl.sparse.linalg.LinearOperator)
+    assert_type(linalg.spsolve(matrix, np.ones(3)), dtl.DistributedVector)
     for solved in (
         linalg.cg(matrix, np.ones(3), rtol=1e-9, M=inverse, callback=lambda x: print(x.shape)),
         linalg.bicgstab(matrix, np.ones(3), maxiter=20),

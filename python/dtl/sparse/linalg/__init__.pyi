@@ -1,7 +1,12 @@
+from .blocks import additive_schwarz as additive_schwarz
+from .blocks import block_jacobi as block_jacobi
 from .conjugate import cg as cg
+from .direct import spsolve as spsolve
+from .multigrid import smoothed_aggregation as smoothed_aggregation
 from .norms import norm as norm
 from .operators import LinearOperator as LinearOperator
 from .operators import aslinearoperator as aslinearoperator
+from .polynomials import chebyshev as chebyshev
 from .preconditioners import jacobi as jacobi
 from .residuals import gmres as gmres
 from .stabilized import bicgstab as bicgstab

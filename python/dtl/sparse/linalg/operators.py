@@ -33,7 +33,8 @@ class _Held:
     __slots__ = ("__weakref__", "_adjoint", "_columns", "_dtype", "_forward", "_rows")
 
     def __init__(self, rows: Parts, columns: Parts, dtype: Any, forward: Step, adjoint: Step | None) -> None:
-        self._rows, self._columns, self._dtype = rows, columns, np.dtype(dtype)
+        self._rows, self._columns = rows, columns
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._forward, self._adjoint = forward, adjoint
 
 
