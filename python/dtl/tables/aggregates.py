@@ -61,6 +61,11 @@ class Aggregate(NamedTuple):
         """Whether each rank makes a part of it."""
         return self.function is None and self.name in OF_PARTS
 
+    @property
+    def of_row_numbers(self) -> bool:
+        """Whether it says in which row of the table a value is."""
+        return self.name in group_extremes.PLACES
+
 
 def aggregate(column: Any, how: Any) -> Aggregate:
     """Return what a name or function makes of a column, or a name of a pair of them."""
@@ -188,14 +193,15 @@ class Parts:
                 self._needed[_of(each, state), state] = None
 
     def made(self, groups: folds.Groups, column_of: Callable[[str], Any], present: Array) -> Any:
-        """Return a table of the folds of this rank's rows, of the groups that are present."""
+        """Return a table of the folds of this rank's rows, of the groups that are present; None for all."""
         arrays, names = [], []
         tasks = [partial(self._folded, groups, columns, state, column_of) for columns, state in self._needed]
         # the core's loops add up many groups on one thread each
         all_values = threaded.each(tasks) if groups.width > _MANY else [task() for task in tasks]
         for number, values in enumerate(all_values):
             for place, one in enumerate(values):
-                arrays.append(one if len(present) == len(one) else one.take(arrow().array(present)))
+                everything = present is None or len(present) == len(one)
+                arrays.append(one if everything else one.take(arrow().array(present)))
                 names.append(f"\0{number}.{place}")
         return arrow().table(arrays, names=names)
 

@@ -6,13 +6,14 @@ others by one, and their distinct values are sorted.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
-from ..runtime.threaded import over
+from ..runtime.threaded import ROWS, each, over
 from . import loops
 from .gather import texts_of
 from .nested_types import is_nested
@@ -67,14 +68,27 @@ def numbered(names: list[str], columns: list[Any]) -> Codes:
     InvalidTypeError
         If a column is of lists or structs.
     """
+    return with_few_unused(put_together(names, dict(zip(names, columns)).pop))
+
+
+def put_together(names: list[str], column_of: Callable[[str], Any]) -> Codes:
+    """Return the numbers of rows by several columns, as ``numbered`` does, of which any may be of no row.
+
+    Each column is asked for once, when it is needed, so that it may be gone once it has numbers.
+    """
     middle = len(names) // 2
     if middle > _MANY:
-        made = together(numbered(names[:middle], columns[:middle]), numbered(names[middle:], columns[middle:]))
-    else:
-        made = _of_column(names[0], columns[0])
-        for name, column in zip(names[1:], columns[1:]):
-            made = together(made, _of_column(name, column))
-    return dense(made) if made.width > max(_SPARSE * len(made.of_row), _ANYWAY) else made
+        halves = (with_few_unused(put_together(some, column_of)) for some in (names[:middle], names[middle:]))
+        return together(*halves)
+    made = _of_column(names[0], column_of(names[0]))
+    for name in names[1:]:
+        made = together(made, _of_column(name, column_of(name)))
+    return made
+
+
+def with_few_unused(codes: Codes) -> Codes:
+    """Return numbers in the same order, of which few are of no row."""
+    return dense(codes) if codes.width > max(_SPARSE * len(codes.of_row), _ANYWAY) else codes
 
 
 def dense(codes: Codes) -> Codes:
@@ -84,23 +98,45 @@ def dense(codes: Codes) -> Codes:
     return Codes(of_row, len(present), lambda wanted: values(present[wanted]), True)
 
 
-def table_of(codes: Codes, wanted: Array, schema: Any, coded: bool = False) -> Any:
-    """Return the values that numbers stand for as a table of a schema; if coded, texts may be categories."""
+def table_of(codes: Codes, wanted: Array | None, schema: Any, coded: bool = False) -> Any:
+    """Return the values that numbers, None for all, stand for as a table of a schema.
+
+    If coded, texts may be categories.
+    """
     pa = arrow()
     kinds = schema.types
 
     def part(begin: int, end: int) -> list[list[Any]]:
-        arrays = codes.values(wanted[begin:end])
+        arrays = codes.values(np.arange(begin, end) if wanted is None else wanted[begin:end])
         return [[array] if coded else plain(array, kind) for array, kind in zip(arrays, kinds)]
 
-    parts = over(len(wanted), part) or [part(0, 0)]
+    parts = over(codes.width if wanted is None else len(wanted), part) or [part(0, 0)]
     columns = []
     for number in range(len(kinds)):
         column = pa.chunked_array([array for each in parts for array in each[number]])
-        if pa.types.is_dictionary(column.type) and column.num_chunks > 1:
+        if pa.types.is_dictionary(column.type) and column.num_chunks > 1 and not _of_one_dictionary(column):
             column = column.unify_dictionaries().combine_chunks()
         columns.append(column)
     return pa.table(columns, names=schema.names) if coded else pa.table(columns, schema=schema)
+
+
+def _of_one_dictionary(column: Any) -> bool:
+    """Say whether all arrays of a column of categories have these at one place in memory."""
+    places = {
+        (known.offset, len(known), *(0 if part is None else part.address for part in known.buffers()))
+        for known in (chunk.dictionary for chunk in column.chunks)
+    }
+    return len(places) == 1
+
+
+def in_values(column: Any, kind: Any) -> Any:
+    """Return a column of categories that stand for values of a type as one of such values."""
+    tasks = [
+        partial(plain, chunk.slice(begin, ROWS), kind)
+        for chunk in column.chunks
+        for begin in range(0, len(chunk), ROWS)
+    ]
+    return arrow().chunked_array([array for arrays in each(tasks) for array in arrays], kind)
 
 
 def plain(array: Any, kind: Any) -> list[Any]:
@@ -247,9 +283,9 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     if is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
         made = _of_column(name, pa.chunked_array([texts.take(indices)]))
         return Codes(made.of_row, made.width, lambda wanted: [each.dictionary_encode() for each in made.values(wanted)])
-    width = len(texts)
+    width, ordered = len(texts), column.type.ordered
     numbers = (indices.fill_null(width) if missing is not None else indices).to_numpy()
-    order = None if column.type.ordered or _ascends(texts) else pa.compute.sort_indices(texts).to_numpy()
+    order = None if ordered or _ascends(texts) else pa.compute.sort_indices(texts).to_numpy()
     of_row, places = np.empty(len(numbers), np.int64), np.arange(width + 1)
     if order is not None:
         places[order] = np.arange(width)
@@ -262,7 +298,7 @@ def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     def values(wanted: Array) -> list[Any]:
         found = wanted if order is None else np.append(order, width)[wanted]
         index = pa.array(found, pa.int32(), mask=found == width)
-        return [pa.DictionaryArray.from_arrays(index, texts, ordered=column.type.ordered)]
+        return [pa.DictionaryArray.from_arrays(index, texts, ordered=ordered)]
 
     return Codes(of_row, width + (missing is not None), values)
 
@@ -287,7 +323,7 @@ def _of_texts(column: Any, missing: Array) -> Codes:
     """Return the numbers of texts, whose values are categories."""
     pa = arrow()
     codes, rows = loops.numbered_texts(column)
-    places, in_sequence = _in_sequence(_in_rows(column, rows))
+    places, in_sequence = _in_sequence(in_rows(column, rows))
     loops.renumber(codes, places)
     width = len(places) - 1
 
@@ -298,7 +334,7 @@ def _of_texts(column: Any, missing: Array) -> Codes:
     return Codes(codes, width + (missing is not None), values)
 
 
-def _in_rows(column: Any, rows: Array) -> Any:
+def in_rows(column: Any, rows: Array) -> Any:
     """Return the values in some rows, which ascend."""
     pa, found, first = arrow(), [], 0
     for chunk in column.chunks:

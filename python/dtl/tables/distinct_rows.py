@@ -41,7 +41,7 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
                 raise InvalidTypeError(f"the column {name!r} is of {kind}, whose values are not compared")
         local = LocalGroups(rows, names, dropna=False)
         places = local.places()
-        part = _part(Groups(places, len(local.present)), rows.first, keep)
+        part = _part(Groups(places, local.count), rows.first, keep)
     op = TableCall(op, f"{op} by {in_words(names)}")
     agree(ctx, op, f"{in_words(names)}, keep {keep!r}")
     if keep == "first" and ctx.size == 1:

@@ -37,14 +37,21 @@ _LIMBS, _LOW = 4, 0xFFFFFFFF
 
 
 class Groups:
-    """The number of the group of each row, below a width."""
+    """The number of the group of each row, below a width; None if each row is the only one of its group, in order."""
 
-    __slots__ = ("_sizes", "of_row", "width")
+    __slots__ = ("_of_row", "_sizes", "width")
 
     def __init__(self, of_row: Array, width: int) -> None:
-        self.of_row = of_row
+        self._of_row = of_row
         self.width = width
         self._sizes: Array = None
+
+    @property
+    def of_row(self) -> Array:
+        """The number of the group of each row, an array of int64."""
+        if self._of_row is None:
+            self._of_row = np.arange(self.width)
+        return self._of_row
 
     def sizes(self) -> Array:
         """Return how many rows each group has, in an array that is not written to."""

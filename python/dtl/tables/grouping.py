@@ -16,6 +16,8 @@ from ..runtime.agreement import agree, collective, local_step
 from . import group_extremes, group_rows
 from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .arrow_types import is_decimal, is_number
+from .by_ranges import by_ranges
+from .coded_rows import rows_of
 from .folds import Groups
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
@@ -460,7 +462,7 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
                     f"the column {self._name!r} of {kind} has no {op}; numbers, dates and times have"
                 )
             local = LocalGroups(self._rows, self._keys, self._dropna)
-            places = Groups(local.places(), len(local.present))
+            places = Groups(local.places(), local.count)
             mine = group_extremes.foremost(places, local.column(self._name), count, descending)
         agree(ctx, op, f"{count} of {self._name!r} by {', '.join(map(repr, self._keys))}")
         owners = Owners(ctx, op, local.keys, pa.table({"\0": group_extremes.listed(*mine)}))
@@ -483,11 +485,12 @@ def aggregated(
     """
     rows = rows.chosen(_columns_of(keys, wanted))
     size = piece_rows(rows) if all(each.of_parts for each in wanted.values()) else rows.length
-    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words, size)
-    made = owners.keys
+    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words, size, may_move=True)
+    held, schema = owners.held_keys.held(), owners.held_keys.schema
     for name in wanted:
-        made = made.append_column(name, columns[name])
-    return Rows(rows.context, made, owners.counts)
+        held = held.append_column(name, columns[name])
+        schema = schema.append(held.schema.field(name))
+    return rows_of(rows.context, held, schema, owners.counts)
 
 
 def _computed(
@@ -498,29 +501,40 @@ def _computed(
     wanted: dict[str, Aggregate],
     words: str,
     size: int = sys.maxsize,
+    may_move: bool = False,
 ) -> tuple[Any, Owners, dict[str, Any]]:
     """Return this rank's groups, the owners of all groups, and the aggregates of those owned here. Collective.
 
-    If fewer rows than there are may be in memory at a time, size, this rank's groups are None.
+    This rank's groups are None if fewer rows than there are may be in memory at a time, size, or if rows may move to
+    the ranks that own their groups.
     """
     ctx = rows.context
     local: Any
     parts = Parts([each for each in wanted.values() if each.of_parts], dict(zip(rows.names, rows.schema.types)))
-    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        if size >= rows.length:
-            local = LocalGroups(rows, keys, dropna)
-            distinct, mine = local.keys, parts.made(local.groups, local.column, local.present)
-        else:
-            local = None
-            distinct, mine = aggregated_in_pieces(rows, op, keys, dropna, parts, size)
     agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
     op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
+    moved, spent = None, [name for name in keys if all(name not in each.columns for each in wanted.values())]
+    if may_move and all(each.of_parts and not each.of_row_numbers for each in wanted.values()):
+        moved = by_ranges(rows, op, keys, dropna, size >= rows.length)
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        if moved is not None:
+            local = LocalGroups(moved, keys, dropna, spent=spent)
+        else:
+            local = LocalGroups(rows, keys, dropna) if size >= rows.length else None
+        if local is None:
+            distinct, mine = aggregated_in_pieces(rows, op, keys, dropna, parts, size)
+        else:
+            distinct, mine = local.keys, parts.made(local.groups, local.column, local.present)
     values = list(dict.fromkeys(each.column for each in wanted.values() if not each.of_parts))
     if values:
         expect_values(ctx, local, values)
-    owners = Owners(ctx, op, distinct, mine, answer=8 * (op == "transform"))
+    if may_move and not values:
+        local = None  # for its memory
+    owners = Owners(ctx, op, distinct, mine, answer=8 * (op == "transform"), alone=moved is not None)
+    alone = ctx.size == 1 or moved is not None
+    del moved, distinct, mine
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        merged = parts.merged(owners.groups, owners.parts, ctx.size == 1)
+        merged = parts.merged(owners.groups, owners.parts, alone)
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
     if values:
         route = owners.routed(local.places())

@@ -26,8 +26,8 @@ def aggregated_in_pieces(
     lengths: list[int] = []
 
     def folded() -> Iterator[Any]:
-        for _, piece in pieces(rows, size):
-            local = LocalGroups(rows.like(piece), keys, dropna)
+        for start, piece in pieces(rows, size):
+            local = LocalGroups(rows.of_held(piece, rows.counts), keys, dropna, start)
             lengths.append(len(local.keys.table))
             yield beside(local.keys.plain(), parts.made(local.groups, local.column, local.present))
 
@@ -51,4 +51,4 @@ def _put_together(tables: list[Any], schema: Any, parts: Parts) -> Any:
     """Return the folds of groups of which several tables have some."""
     whole = arrow().concat_tables(tables).unify_dictionaries()
     of_row, width, distinct = merged_keys(whole, schema)
-    return beside(distinct, parts.together(Groups(of_row, width), whole))
+    return beside(distinct.plain(), parts.together(Groups(of_row, width), whole))

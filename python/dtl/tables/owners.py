@@ -10,7 +10,7 @@ from .._native import slow_paths
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from .codes import in_order, numbered, plain, table_of
+from .codes import in_order, in_values, numbered, table_of
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
 from .gather import taken
@@ -31,6 +31,7 @@ _UNEVEN, _MUCH = 1.5, 1 << 20
 
 #: What goes to the ranks that own groups, and comes back from them, as traces call it.
 VALUES, BACK = "values to the ranks that own their groups", "results back to the ranks of the rows"
+GROUPS = "each rank's groups to the ranks of their ranges of keys"
 
 
 class Keys(NamedTuple):
@@ -63,9 +64,14 @@ class Keys(NamedTuple):
         columns = self.table.columns
         for number, (kind, stays) in enumerate(zip(self.schema.types, coded)):
             if columns[number].type != kind and not stays:
-                parts = [part for chunk in columns[number].chunks for part in plain(chunk, kind)]
-                columns[number] = arrow().chunked_array(parts, kind)
+                columns[number] = in_values(columns[number], kind)
         return arrow().table(columns, names=self.schema.names)
+
+    def held(self) -> Any:
+        """Return the table, in which texts are categories where these are few."""
+        texts = map(arrow().types.is_string, self.schema.types)
+        few = (_PER_CATEGORY * count <= len(self.table) for count in self.categories())
+        return self.as_told([text and some for text, some in zip(texts, few)])
 
 
 class Owners:
@@ -82,19 +88,21 @@ class Owners:
         The distinct keys of this rank's groups, sorted; their columns' names are none of those of parts.
     parts
         Further columns with one row for each.
+    alone
+        Whether no other rank has any of this one's groups, and the ranks have theirs in the order of keys.
     answer
         How many bytes ``told`` will say of each group; 0 if it will not be asked.
     """
 
-    def __init__(self, ctx: Context, op: str, keys: Keys, parts: Any, answer: int = 0) -> None:
+    def __init__(self, ctx: Context, op: str, keys: Keys, parts: Any, answer: int = 0, alone: bool = False) -> None:
         self.context = ctx
         self._op = op
         self._schema = keys.schema
         sizes = allgather(ctx, np.array([len(keys.table), *keys.categories()], np.int64)).reshape(ctx.size, -1)
         lengths: list[int] = sizes[:, 0].tolist()
         self._answer = answer
-        if ctx.size == 1:
-            arrived = self._meet_alone(keys.table, parts)
+        if ctx.size == 1 or alone:
+            arrived = self._meet_alone(keys, parts, lengths)
         elif sum(lengths) <= FEW:
             arrived = self._meet_everywhere(beside(keys.plain(), parts), lengths)
         else:
@@ -103,15 +111,21 @@ class Owners:
         #: What ranks know of the groups that this rank owns, and of which group each is.
         self.parts = arrived.select(parts.column_names)
 
-    def _meet_alone(self, keys: Any, parts: Any) -> Any:
+    @property
+    def keys(self) -> Any:
+        """The distinct keys of the groups that this rank owns, a table of their types."""
+        return self.held_keys.plain()
+
+    def _meet_alone(self, keys: Keys, parts: Any, lengths: Sequence[int]) -> Any:
         """Own all groups, which no other rank has."""
         self._owner: Array = None
         self._number: Array = None
         self._translation: Array = None
         self._mine: Array = None
-        self.groups = Groups(np.arange(len(keys)), len(keys))
-        self.keys = keys
-        self.counts: tuple[int, ...] = (len(keys),)
+        self.groups = Groups(None, len(keys.table))
+        #: The distinct keys as they are held.
+        self.held_keys = keys
+        self.counts: tuple[int, ...] = tuple(lengths)
         return parts
 
     def _meet_everywhere(self, both: Any, lengths: Sequence[int]) -> Any:
@@ -133,7 +147,7 @@ class Owners:
             lo, hi = int(first[ctx.rank]), int(first[ctx.rank + 1])
             here = np.flatnonzero((of_part >= lo) & (of_part < hi))
             self.groups = Groups(of_part[here] - lo, hi - lo)
-            self.keys = keys.slice(lo, hi - lo)
+            self.held_keys = Keys(keys.table.slice(lo, hi - lo), self._schema)
             self.counts = tuple(shares)
             #: The numbers of this rank's groups among all, if all are known here.
             self._mine = mine
@@ -148,12 +162,12 @@ class Owners:
         if self._answer:
             expect(BACK, self._answer * int(lengths.sum() - lengths[ctx.rank]))
         pieces = [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])]
-        arrived = sent(ctx, self._op, pieces, "each rank's groups to the ranks of their ranges of keys")
+        arrived = sent(ctx, self._op, pieces, GROUPS)
         with local_step(ctx, self._op):
             self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
             before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
             self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
-            of_part, width, self.keys = merged_keys(arrived, self._schema)
+            of_part, width, self.held_keys = merged_keys(arrived, self._schema)
             self._translation = of_part
             self._mine = None
             self._lengths = matrix[:, ctx.rank]
@@ -248,13 +262,13 @@ def beside(keys: Any, parts: Any) -> Any:
     return arrow().table([*keys.columns, *parts.columns], names=[*keys.column_names, *parts.column_names])
 
 
-def merged_keys(table: Any, schema: Any) -> tuple[Array, int, Any]:
+def merged_keys(table: Any, schema: Any) -> tuple[Array, int, Keys]:
     """Return the number of each row among the distinct keys in order, how many there are, and these."""
     codes = numbered(schema.names, table.select(schema.names).columns)
     if codes.dense:
-        return codes.of_row, codes.width, table_of(codes, np.arange(codes.width), schema)
+        return codes.of_row, codes.width, Keys(table_of(codes, None, schema, coded=True), schema)
     there = np.zeros(codes.width, np.bool_)
     there[codes.of_row] = True
     present = np.flatnonzero(there)
     places = np.cumsum(there) - 1
-    return places[codes.of_row], len(present), table_of(codes, present, schema)
+    return places[codes.of_row], len(present), Keys(table_of(codes, present, schema, coded=True), schema)

@@ -161,6 +161,11 @@ class RowsByColumn(Rows):
         """Return some columns of the same rows. Not collective."""
         return self._of(arrow().schema([self._schema.field(name) for name in names]))
 
+    def forget(self, names: Sequence[str]) -> None:
+        """Give up columns of rows that nobody else has, for their memory."""
+        for name in names:
+            del self._columns[name]
+
     def _of(self, schema: Any) -> Rows:
         """Return the columns of a schema."""
         return type(self)(self.context, schema, self.counts, self._columns)

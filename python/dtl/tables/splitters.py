@@ -10,6 +10,7 @@ import numpy as np
 
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
+from .codes import Codes
 from .exchange import gathered_everywhere, gathered_to
 from .rows import arrow
 
@@ -94,12 +95,56 @@ def cuts(
     directions = [True] * table.num_columns if ascending is None else ascending
     with local_step(ctx, op):
         sample = _sampled(table, _SAMPLE * ctx.size)
+    chosen = _chosen(ctx, op, sample, directions, nulls_first)
+    with local_step(ctx, op):
+        return _bounds(_Keys(table, directions, nulls_first), chosen, directions, nulls_first, ctx.size)
+
+
+def cuts_of_numbers(ctx: Context, op: str, names: list[str], numbers: Array, codes: Codes) -> list[int]:
+    """Return the numbers of keys at which each rank's range begins, and the width of all. Collective.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call that errors show.
+    names
+        What the columns of keys are called.
+    numbers
+        Those of this rank's rows, in any order, of which some are looked at.
+    codes
+        What they stand for.
+    """
+    up = [True] * len(names)
+    with local_step(ctx, op):
+        most = min(len(numbers), _SAMPLE * ctx.size)
+        some = numbers[np.random.default_rng(ctx.rank).integers(0, max(len(numbers), 1), most)]
+        sample = _weighed(arrow().table(codes.values(some), names=names), len(numbers))
+    chosen = _chosen(ctx, op, sample, up, False)
+    with local_step(ctx, op):
+        return _bounds(_NumberedKeys(codes, names), chosen, up, False, ctx.size)
+
+
+class _NumberedKeys(Sequence[Any]):
+    """The keys that numbers stand for, in their order, as those of sorted columns."""
+
+    def __init__(self, codes: Codes, names: list[str]) -> None:
+        self._codes, self._names = codes, names
+
+    def __len__(self) -> int:
+        return self._codes.width
+
+    def __getitem__(self, number: Any) -> Any:
+        one = arrow().table(self._codes.values(np.array([number])), names=self._names)
+        return _Keys(one, [True] * len(self._names), False)[0]
+
+
+def _chosen(ctx: Context, op: str, sample: Any, directions: Sequence[bool], nulls_first: bool) -> Any:
+    """Return the keys at which the ranges of ranks begin, given some of each, with their weights. Collective."""
     gathered = gathered_to(ctx, op, sample, _ROOT)
     with local_step(ctx, op):
         chosen = sample.slice(0, 0) if gathered is None else _splitters(gathered, directions, nulls_first, ctx.size)
     chosen = gathered_everywhere(ctx, op, chosen)
-    with local_step(ctx, op):
-        return _bounds(table, chosen.select(range(table.num_columns)), directions, nulls_first, ctx.size)
+    return chosen.select(range(len(directions)))
 
 
 def cuts_of_runs(runs: Sequence[Any], ranges: int) -> list[list[int]]:
@@ -110,7 +155,7 @@ def cuts_of_runs(runs: Sequence[Any], ranges: int) -> list[list[int]]:
     directions = [True] * runs[0].num_columns
     sample = arrow().concat_tables([_sampled(run, _SAMPLE * ranges) for run in runs])
     chosen = _splitters(sample, directions, False, ranges).select(range(runs[0].num_columns))
-    return [_bounds(run, chosen, directions, False, ranges) for run in runs]
+    return [_bounds(_Keys(run, directions, False), chosen, directions, False, ranges) for run in runs]
 
 
 def _sampled(table: Any, most: int) -> Any:
@@ -118,16 +163,19 @@ def _sampled(table: Any, most: int) -> Any:
     places = np.arange(len(table))
     if len(table) > most:
         places = ((np.arange(most) + 0.5) * (len(table) / most)).astype(np.int64)
-    sample = table.take(arrow().array(places))
-    weight = np.full(len(sample), len(table) / max(len(sample), 1))
+    return _weighed(table.take(arrow().array(places)), len(table))
+
+
+def _weighed(sample: Any, rows: int) -> Any:
+    """Return a sample of so many rows, with one more column of how many each row stands for."""
+    weight = np.full(len(sample), rows / max(len(sample), 1))
     return sample.append_column("", arrow().array(weight))
 
 
-def _bounds(table: Any, chosen: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> list[int]:
-    """Return where ranges that begin at chosen keys begin in a sorted table, and its number of rows."""
-    mine, splitters = (_Keys(each, directions, nulls_first) for each in (table, chosen))
-    found = [bisect.bisect_left(mine, splitter) for splitter in splitters]
-    return [0, *found, *[len(table)] * (ranges - len(found))]
+def _bounds(keys: Sequence[Any], chosen: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> list[int]:
+    """Return where ranges that begin at chosen keys begin among sorted keys, and how many these are."""
+    found = [bisect.bisect_left(keys, splitter) for splitter in _Keys(chosen, directions, nulls_first)]
+    return [0, *found, *[len(keys)] * (ranges - len(found))]
 
 
 def _splitters(sample: Any, directions: Sequence[bool], nulls_first: bool, ranks: int) -> Any:

@@ -161,7 +161,7 @@ def test_groups_of_more_rows_than_memory(
 ) -> None:
     table = dtl.from_arrow(ctx, random_rows(ctx.rank))
     names = ["sum", "mean", "min", "max", "count", "size", "var", "std", "first", "last", "prod"]
-    how = {"v": names, "w": ["sum", "any", "all", "mean"]}
+    how = {"v": names, "w": ["sum", "any", "all", "mean", "idxmin", "idxmax"]}
     found = everywhere(table.group_by(by, dropna=dropna).agg(how))
     limited.undo()
     wanted = everywhere(table.group_by(by, dropna=dropna).agg(how))

@@ -1,0 +1,91 @@
+"""Rows that go to the owners of their groups before anything is made of them, where nearly each has a group of its own.
+
+What a rank makes of its rows would be as many, and as large, as these, and it would number and hold them twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..comm.collectives import allgather
+from ..runtime.agreement import local_step
+from ..runtime.threaded import over
+from .coded_rows import CodedRows, alike
+from .codes import in_order, in_rows, numbered, put_together
+from .exchange import sent
+from .gather import taken
+from .local_groups import without_null
+from .moves import is_explained
+from .owners import GROUPS
+from .rows import Rows, arrow, counted
+from .splitters import cuts_of_numbers
+
+#: Of fewer rows of a rank, in the mean, it is not asked how many groups they have.
+_LEAST = 1 << 18
+
+#: So many rows say how many have a group of their own: the first few, that many have not.
+_SAMPLES = (1 << 11, 1 << 15)
+
+#: Rows travel as they are where a group has at most so many, in the mean of a rank.
+_PER_GROUP = 1.15
+
+
+def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool) -> Rows | None:
+    """Return the rows where each rank has those of a range of keys, in the order of ranks and of rows. Collective.
+
+    Rows with null among their keys may be left out if dropna says so. The rows that are returned are nobody else's.
+    Returns None where rows are few or have few groups, or where a rank is not allowed to hold them.
+    """
+    ctx = rows.context
+    if ctx.size == 1 or rows.total < _LEAST * ctx.size or is_explained():
+        return None
+    with local_step(ctx, op):
+        alone = allowed and _are_alone(rows, keys)
+    if not allgather(ctx, np.array([alone], np.uint8)).all():
+        return None
+    with local_step(ctx, op):
+        held = rows.held
+        there = without_null([held.column(name) for name in keys]) if dropna else None
+        held = held if there is None else held.filter(there)
+    held = alike(ctx, op, held, rows.schema)
+    with local_step(ctx, op):
+        codes = put_together(keys, held.column)
+    bounds = cuts_of_numbers(ctx, op, keys, codes.of_row, codes)
+    with local_step(ctx, op):
+        order, counts = _divided(codes.of_row, np.array(bounds[1:-1], np.int64), ctx.size)
+        del codes
+    arrived = {}
+    for name in rows.names:
+        with local_step(ctx, op):
+            whole = taken(held.select([name]), order)
+            parts = [whole.slice(end - count, count) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
+        arrived[name] = sent(ctx, op, parts, GROUPS).column(0)
+        del whole, parts
+        arrow().default_memory_pool().release_unused()  # what is made next may be NumPy's
+    return CodedRows(ctx, rows.schema, counted(ctx, len(arrived[keys[0]])), arrived)
+
+
+def _divided(numbers: Any, bounds: Any, size: int) -> tuple[Any, Any]:
+    """Return rows in the order of the ranks that they go to, and how many each gets, given their numbers, once."""
+
+    def divide(begin: int, end: int) -> None:
+        numbers[begin:end] = np.searchsorted(bounds, numbers[begin:end], "right")
+
+    over(len(numbers), divide)
+    return in_order(numbers, size), np.bincount(numbers, minlength=size)
+
+
+def _are_alone(rows: Rows, keys: list[str]) -> bool:
+    """Say whether nearly each of this rank's rows has a group of its own, by how many of a few have one of others."""
+    length, chance = rows.length, np.random.default_rng(rows.first)
+    held = rows.held
+    for count in _SAMPLES:
+        chosen = np.unique(chance.integers(0, max(length, 1), min(count, length)))
+        some = [arrow().chunked_array([in_rows(held.column(name), chosen)]) for name in keys]
+        same = len(chosen) - len(np.unique(numbered(keys, some).of_row))
+        # of n rows in groups of m there are n * (m - 1) / 2 pairs of one group
+        if same > 1 and 2 * length * same > (_PER_GROUP - 1) * len(chosen) ** 2:
+            return False
+    return True
