@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 import os
 import threading
@@ -24,8 +25,33 @@ _BATCH = 1 << 17
 _SHARE = 16
 
 #: The mappings that there are, whose pages ``release`` gives back.
-_mappings: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+_mappings: weakref.WeakSet[_Mapping] = weakref.WeakSet()
 _lock = threading.RLock()  # ranks may be threads
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
+class _Mapping:
+    """A range of a file as memory that is read. Those of Python's mmap keep a descriptor each until version 3.13."""
+
+    def __init__(self, descriptor: int, start: int, size: int) -> None:
+        at = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, start)
+        if at == ctypes.c_void_p(-1).value:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        self.at, self.size = at, size
+        weakref.finalize(
+            self, _libc.munmap, at, size
+        ).atexit = False  # Arrow's buffers may outlive the interpreter's end
+
+    def release(self) -> None:
+        """Give the pages back."""
+        _libc.madvise(self.at, self.size, mmap.MADV_DONTNEED)
 
 
 class Spool:
@@ -59,11 +85,11 @@ class Spool:
         with pa.ipc.new_stream(self._file, table.schema) as stream:
             stream.write_table(table, max_chunksize=_BATCH)
         self._file.flush()
-        mapped = mmap.mmap(self._file.fileno(), self._file.tell() - start, access=mmap.ACCESS_READ, offset=start)
+        mapped = _Mapping(self._file.fileno(), start, self._file.tell() - start)
         with _lock:
             _mappings.add(mapped)
         release()
-        return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()
+        return pa.ipc.open_stream(pa.foreign_buffer(mapped.at, mapped.size, mapped)).read_all()
 
 
 def _close(file: Any) -> None:
@@ -211,4 +237,4 @@ def release() -> None:
     with _lock:
         mappings = list(_mappings)
     for mapped in mappings:
-        mapped.madvise(mmap.MADV_DONTNEED)
+        mapped.release()

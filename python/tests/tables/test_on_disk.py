@@ -238,3 +238,20 @@ def test_a_scratch_file_that_is_full(ctx: dtl.Context, folder: str) -> None:
     with open(path, "w+b") as later:
         assert later.read() == b""
     assert os.path.getsize(path) == 0
+
+
+def test_pieces_on_disk_keep_no_descriptors(disk: dtl.Context) -> None:
+    spool = on_disk.Spool(disk, "held")
+    before = len(os.listdir("/proc/self/fd"))
+    pieces = [spool.held(pa.table({"a": [i, i + 1], "b": [str(i), None]})) for i in range(200)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    whole = pa.concat_tables(pieces)
+    del spool, pieces
+    on_disk.release()
+    assert whole["a"].to_pylist() == [j for i in range(200) for j in (i, i + 1)]
+    assert whole["b"].to_pylist()[:2] == ["0", None]
+    with open("/proc/self/maps") as maps:
+        mapped = sum(disk.scratch in line for line in maps)
+    del whole
+    with open("/proc/self/maps") as maps:
+        assert sum(disk.scratch in line for line in maps) < mapped
