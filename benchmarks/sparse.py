@@ -1,18 +1,21 @@
-"""Solvers of sparse equations beside SciPy's, for the Laplacian of a cube with seven points a row.
+"""Sparse matrices beside SciPy's: the Laplacian of a cube with seven points a row, and a graph of a power law.
 
 SciPy's runs on rank 0 with the whole matrix, while the other ranks wait.
 """
 
 from __future__ import annotations
 
+import operator
 import time
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from blocks import alternate
-from rows import Row, at_most, deliver
+from rows import Row, Times, at_most, deliver
 
 import dtl
 
@@ -26,40 +29,139 @@ def main() -> None:
     """Measure, and let rank 0 report."""
     rows: list[Row] = []
     with dtl.Context() as ctx:
-        ours = laplacian(ctx, _EDGE)
-        whole = ours.gather_to(0)
-        b = dtl.random.Generator(ctx, seed=1).normal(size=_EDGE**3)
-        other = b.gather_to(0)
-        bound = 1.05 if ctx.size == 1 else 0.6
-        steps = {"DTL": 0, "SciPy": 0}
-        times = alternate(
-            {
-                "DTL": lambda: _solved(ctx, steps, "DTL", dtl.sparse.linalg.cg, ours, b),
-                "SciPy": lambda: _solved(ctx, steps, "SciPy", scipy.sparse.linalg.cg, whole, other),
-            },
-            _ROUNDS,
-            lambda taken: float(dtl.allreduce(ctx, taken, dtl.MAX)),
-        )
-        row = at_most("`cg` to 1e-8, 2 M rows", times, "DTL", "SciPy", bound)
-        rows.append(row._replace(detail=f"{row.detail}; iterations {steps['DTL']} and {steps['SciPy']}"))
+        for part in (_products, _solvers, _makers, _graphs):
+            rows += part(ctx)
         if ctx.is_root:
             deliver(rows, __doc__ or "")
 
 
+def _beside(ctx: dtl.Context, ours: Callable[[], Any], theirs: Callable[[], Any]) -> Times:
+    """Return the times of a call, and of SciPy's on rank 0."""
+
+    def timed(call: Callable[[], Any], here: bool) -> float:
+        started = time.perf_counter()
+        if here:
+            call()
+        return time.perf_counter() - started
+
+    contenders = {"DTL": lambda: timed(ours, True), "SciPy": lambda: timed(theirs, ctx.is_root)}
+    return alternate(contenders, _ROUNDS, lambda taken: float(dtl.allreduce(ctx, taken, dtl.MAX)))
+
+
+def _products(ctx: dtl.Context) -> list[Row]:
+    """Measure products with vectors, and the memory of a matrix."""
+    bound = 1.05 if ctx.size == 1 else 0.6
+    found = []
+    for name, ours in (("cube, 2 M rows", laplacian(ctx, _EDGE)), ("power law, 1 M rows, 20 M edges", graph(ctx))):
+        whole = ours.gather_to(0)
+        x = dtl.random.Generator(ctx, seed=1).normal(size=ours.shape[1])
+        other = x.gather_to(0)
+        times = _beside(ctx, partial(operator.matmul, ours, x), partial(operator.matmul, whole, other))
+        row = at_most(f"`A @ x`, {name}", times, "DTL", "SciPy", bound)
+        ghosts = int(dtl.allreduce(ctx, len(ours.rows.local.ghosts)))
+        found.append(row._replace(detail=f"{row.detail}; {ghosts} elements cross"))
+        held = sum(_bytes(each) for each in (ours.rows.local.own, ours.rows.local.other))
+        share = dtl.broadcast(ctx, np.array([_bytes(whole) if ctx.is_root else 0]), 0)[0] / ctx.size
+        most = float(dtl.allreduce(ctx, float(held + ours.rows.local.ghosts.nbytes), dtl.MAX)) / share
+        target = "largest part ÷ SciPy's share ≤ 1.3"
+        found.append(Row(f"Memory, {name}", target, f"{most:.2f}", f"{share / 2**20:.0f} MiB a rank", most <= 1.3))
+    return found
+
+
+def _bytes(matrix: Any) -> int:
+    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+
+
+def _solvers(ctx: dtl.Context) -> list[Row]:
+    """Measure conjugate gradients."""
+    ours = laplacian(ctx, _EDGE)
+    whole = ours.gather_to(0)
+    b = dtl.random.Generator(ctx, seed=1).normal(size=_EDGE**3)
+    other = b.gather_to(0)
+    steps = {"DTL": 0, "SciPy": 0}
+    times = alternate(
+        {
+            "DTL": lambda: _solved(ctx, steps, "DTL", dtl.sparse.linalg.cg, ours, b),
+            "SciPy": lambda: _solved(ctx, steps, "SciPy", scipy.sparse.linalg.cg, whole, other),
+        },
+        _ROUNDS,
+        lambda taken: float(dtl.allreduce(ctx, taken, dtl.MAX)),
+    )
+    row = at_most("`cg` to 1e-8, 2 M rows", times, "DTL", "SciPy", 1.05 if ctx.size == 1 else 0.6)
+    return [row._replace(detail=f"{row.detail}; iterations {steps['DTL']} and {steps['SciPy']}")]
+
+
+def _makers(ctx: dtl.Context) -> list[Row]:
+    """Measure how a matrix is made of triplets, of which SciPy has all on rank 0."""
+    count, extent = 20_000_000, 2_000_000
+
+    def drawn(size: int, seed: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng(seed)
+        return rng.random(size), (rng.integers(0, extent, size), rng.integers(0, extent, size))
+
+    shape = (extent, extent)
+    mine, every = drawn(count // ctx.size, 1 + ctx.rank), drawn(count, 9) if ctx.is_root else None
+    times = _beside(
+        ctx,
+        lambda: dtl.sparse.csr_array(ctx, mine, shape=shape),
+        lambda: scipy.sparse.coo_array(every, shape=shape).tocsr(),
+    )
+    return [at_most("20 M random triplets", times, "DTL", "SciPy", None if ctx.size == 1 else 0.7)]
+
+
+def _graphs(ctx: dtl.Context) -> list[Row]:
+    """Measure connected components, and PageRank to 1e-10."""
+    ours = graph(ctx)
+    whole = ours.gather_to(0)
+    bound = None if ctx.size == 1 else 1.0
+    times = _beside(
+        ctx,
+        partial(dtl.sparse.csgraph.connected_components, ours, directed=False),
+        partial(scipy.sparse.csgraph.connected_components, whole, directed=False),
+    )
+    found = [at_most("`connected_components`, 20 M edges", times, "DTL", "SciPy", bound)]
+    times = _beside(ctx, lambda: ranks_of(ours, lambda: dtl.ones(ctx, ours.shape[0])), lambda: ranks_of(whole, None))
+    return [*found, at_most("PageRank to 1e-10, 20 M edges", times, "DTL", "SciPy", bound)]
+
+
+def ranks_of(graph: Any, ones: Callable[[], Any] | None) -> Any:
+    """Return the ranks of the vertices of a graph: the same program for both, of a vector of ones."""
+    count = graph.shape[0]
+    start = np.ones(count) if ones is None else ones()
+    degrees = graph @ start
+    share = np.where(degrees > 0, 0.85 / np.maximum(degrees, 1), 0.0)
+    ranks, back = start / count, graph.T
+    for _ in range(200):
+        new = back @ (ranks * share)
+        new = new + (1 - new.sum()) / count
+        change = abs(new - ranks).sum()
+        ranks = new
+        if change < 1e-10:
+            break
+    return ranks
+
+
+def graph(ctx: dtl.Context) -> dtl.sparse.csr_array:
+    """Return a graph of 1 M vertices whose edges follow a power law, of which each rank draws a share."""
+    count, edges = 1_000_000, 20_000_000
+    ends = power_law(count, edges // ctx.size, 1 + ctx.rank)
+    return dtl.sparse.csr_array(ctx, (np.ones(len(ends[0])), ends), shape=(count, count), partition="nnz")
+
+
 def laplacian(ctx: dtl.Context, edge: int) -> dtl.sparse.csr_array:
-    """Return the Laplacian of a cube, of which each rank makes the planes of its rows."""
-    planes = range(edge * ctx.rank // ctx.size, edge * (ctx.rank + 1) // ctx.size)
-    size = edge * edge
-    rows = np.arange(planes.start * size, planes.stop * size)
-    plane, line, column = rows // size, rows // edge % edge, rows % edge
-    steps = ((plane > 0, -size), (line > 0, -edge), (column > 0, -1), (rows >= 0, 0))
-    steps += ((column < edge - 1, 1), (line < edge - 1, edge), (plane < edge - 1, size))
-    there = np.stack([mask for mask, _ in steps], axis=1)
-    columns = (rows[:, None] + np.array([step for _, step in steps]))[there]
-    data = np.broadcast_to(np.array([-1.0, -1, -1, 6, -1, -1, -1]), there.shape)[there]
-    begins = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    own = scipy.sparse.csr_array((data, columns.astype(np.int32), begins), shape=(len(rows), edge**3))
-    return dtl.sparse.csr_array.from_local(ctx, own)
+    """Return the Laplacian of a cube, of which each rank makes the rows that it has."""
+    stencil = np.zeros((3, 3, 3))
+    stencil[1, 1, :] = stencil[1, :, 1] = stencil[:, 1, 1] = -1
+    stencil[1, 1, 1] = 6
+    return dtl.sparse.stencil_grid(ctx, stencil, (edge,) * 3)
+
+
+def power_law(count: int, edges: int, seed: int) -> tuple[Any, Any]:
+    """Return the ends of edges, of which few vertices have many, without an order: u ** 3 of uniform numbers."""
+    rng = np.random.default_rng(seed)
+    ends = [(rng.random(edges) ** 3 * count).astype(np.int64) for _ in range(2)]
+    places = np.random.default_rng(0).permutation(count)  # the same on every rank
+    return places[ends[0]], places[ends[1]]
 
 
 def _solved(ctx: dtl.Context, steps: dict[str, int], name: str, solve: Callable[..., Any], a: Any, b: Any) -> float:

@@ -12,6 +12,9 @@ from ..policies import Partition
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: Up to so many ranks, owners of rows are found by comparisons.
+_FEW = 16
+
 
 def blocks(length: int, ranks: int) -> Array:
     """Return where the ranges of PARTITION_BLOCK begin, and where the last one ends."""
@@ -54,8 +57,14 @@ def division_of(begins: Array) -> Division:
 
 
 def owners(begins: Array, numbers: Array) -> Array:
-    """Return the rank that has each row."""
-    return np.searchsorted(begins[1:], numbers, side="right")
+    """Return the rank that has each row, of as few bytes as ranks need."""
+    ranks = len(begins) - 1
+    if ranks <= _FEW:  # faster than a search
+        found = np.zeros(len(numbers), np.uint8)
+        for end in begins[1:-1]:
+            found += numbers >= end
+        return found
+    return np.searchsorted(begins[1:], numbers, side="right").astype(np.min_scalar_type(ranks))
 
 
 def balanced(counts: Array, ranks: int) -> Array:

@@ -16,6 +16,9 @@ Matrix = Any  # a csr_array of scipy.sparse, which need not be there
 
 _LARGEST = 2**31 - 1
 
+#: Of so many times as many columns as elements, those that there are are found by sorting.
+_SPARSE = 16
+
 
 def scipy_sparse() -> Any:
     """Return scipy.sparse, or say that it is missing."""
@@ -66,14 +69,27 @@ def split(rows: Matrix, first: int, end: int) -> LocalRows:
         empty = matrix(rows.data[:0], rows.indices[:0], np.zeros(rows.shape[0] + 1, np.int32), (rows.shape[0], 0))
         return LocalRows(rows, empty, np.zeros(0, np.int64), 0)
     is_own = (rows.indices >= first) & (rows.indices < end)
-    before = np.zeros(len(is_own) + 1, np.int64)
+    before = np.zeros(len(is_own) + 1, rows.indptr.dtype)
     np.cumsum(is_own, out=before[1:])
     ends = before[rows.indptr]
-    own = matrix(rows.data[is_own], rows.indices[is_own] - first, ends, (rows.shape[0], end - first))
-    is_own = ~is_own
-    ghosts, numbers = np.unique(rows.indices[is_own], return_inverse=True)
-    other = matrix(rows.data[is_own], numbers.reshape(-1), rows.indptr - ends, (rows.shape[0], len(ghosts)))
+    where = np.flatnonzero(is_own)  # faster than a mask where its values alternate
+    own = matrix(rows.data.take(where), rows.indices.take(where) - first, ends, (rows.shape[0], end - first))
+    where = np.flatnonzero(~is_own)
+    ghosts, numbers = _distinct(rows.indices.take(where), rows.shape[1])
+    other = matrix(rows.data.take(where), numbers, rows.indptr - ends, (rows.shape[0], len(ghosts)))
     return LocalRows(own, other, ghosts.astype(np.int64), first)
+
+
+def _distinct(columns: Array, extent: int) -> tuple[Array, Array]:
+    """Return the columns that there are in ascending order, and the place of each among them."""
+    if extent > _SPARSE * len(columns):
+        found, numbers = np.unique(columns, return_inverse=True)
+        return found, numbers.reshape(-1)
+    place: Array = np.zeros(extent, columns.dtype)  # faster than a sort where it is not much larger
+    place[columns] = 1
+    found = np.flatnonzero(place)
+    place[found] = np.arange(len(found))
+    return found, place.take(columns)
 
 
 def joined(local: LocalRows, columns: int) -> Matrix:

@@ -85,7 +85,7 @@ def rows_of_triplets(
     index = np.int64 if max(shape) > 2**31 - 1 else np.int32
     first = begins[ctx.rank]
     if ctx.size > 1:
-        owners = division.owners(begins, rows).astype(np.min_scalar_type(ctx.size))
+        owners = division.owners(begins, rows)
         sent = np.bincount(owners, minlength=ctx.size)
         order = np.argsort(owners, kind="stable")
         expected = alltoall(ctx, sent)

@@ -14,7 +14,7 @@ from ...exceptions import InvalidArgumentError
 from ...ops import MAX
 from ...runtime.agreement import collective
 from .. import division
-from ..local_rows import scipy_sparse
+from ..local_rows import LocalRows, scipy_sparse
 from ..rows import Rows
 from . import graphs
 
@@ -78,16 +78,28 @@ def _weak(rows: Rows) -> DistributedVector:
     from scipy.sparse import coo_array, csgraph
 
     ctx, local = rows.context, rows.local
-    count, labels = csgraph.connected_components(local.own, directed=False)
+    count, labels = csgraph.connected_components(_with_ghosts(local), directed=False)
     begins = division.starts(np.asarray(allgather(ctx, np.array([count], np.int64))).reshape(-1))
-    numbers = labels.astype(np.int64) + begins[ctx.rank]
+    height = rows.end - rows.first
+    numbers = labels[:height].astype(np.int64) + begins[ctx.rank]
     ghosts = rows.ghosts()
     if ghosts is not None:
         there = ghosts.start(numbers)
         ghosts.end()
-        ends = np.stack([numbers[graphs.sources_of(local.other)], there[local.other.indices]], axis=1)
-        joined = gathered(ctx, np.unique(ends, axis=0))
         total = int(begins[-1])
+        pairs = np.unique(
+            (labels[height:] + begins[ctx.rank]) * total + there
+        )  # fits: less than the square of an int32
+        joined = gathered(ctx, np.stack(np.divmod(pairs, total), axis=1))
         of_all = coo_array((np.ones(len(joined), np.int8), (joined[:, 0], joined[:, 1])), shape=(total, total))
         numbers = csgraph.connected_components(of_all, directed=False)[1][numbers]
     return graphs.vector_of(rows, numbers.astype(np.int32))
+
+
+def _with_ghosts(local: LocalRows) -> Any:
+    """Return the edges of this rank's vertices among these and those of others, which come behind them."""
+    sparse = scipy_sparse()
+    edges = sparse.hstack([local.own, local.other], format="csr")
+    count = local.own.shape[0] + len(local.ghosts)
+    pointers = np.append(edges.indptr, np.full(len(local.ghosts), edges.indptr[-1]))
+    return sparse.csr_array((edges.data, edges.indices, pointers), shape=(count, count))
