@@ -16,7 +16,7 @@ from .._native import library
 from .._native.kinds import kind_of
 from ..comm import collectives
 from ..containers.layout import Division
-from ..containers.making import created
+from ..containers.making import created, result_placement
 from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import MemoryError
@@ -292,8 +292,8 @@ def collected(of: Any, spills: Sequence[tuple[Spill, int]]) -> list[DistributedV
     sizes = tuple(total * (rank + 1) // ctx.size - total * rank // ctx.size for rank in range(ctx.size))
     made: list[DistributedVector] = []
     for dtype in spills[0][0].dtypes:
-        on_disk = library.memory_worth_a_file(dtype.itemsize * max(sizes))
-        where = Placement.DISK if on_disk else Placement.HOST
+        on_disk = of.placement_policy is Placement.DISK
+        where = result_placement(of, (total,), np.dtype(dtype)) if on_disk else Placement.HOST
         made.append(created(DistributedVector, ctx, (total,), dtype, Division(Partition.EXPLICIT, sizes=sizes), where))
     at = 0
     for spill, ranges in spills:
