@@ -179,6 +179,9 @@ def matmul(a: Any, b: Any) -> Any:
     to every rank.
     Where each rank has the columns of a whose rows it has of b, and the product is small beside them, as in X.T @ X of
     a tall X that is divided by rows, the ranks multiply what they have, and add up the products.
+    With a limit of memory, matrices on disk are multiplied by square tiles of a 32nd of it, of which four are there:
+    a is read once for each column of tiles of the product, b once for each row of them, and the product is written
+    once.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native import library
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from ..algorithms.layouts import container_of, redivided
@@ -16,7 +17,8 @@ from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move_all
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..policies import Partition
+from ..policies import Partition, Placement
+from . import tiles
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -64,10 +66,12 @@ def _meet(a: DistributedContainer, b: DistributedContainer) -> bool:
 
 def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.dtype[Any]) -> Any:
     """Return the sum of the products of what each rank has: no element of a or b moves. Collective."""
-    x, y = a.local_view().astype(dtype, copy=False), b.local_view().astype(dtype, copy=False)
-    total = reductions.allreduce(
-        a.context, by_user(np.matmul, (x, y), {}), "lor" if kind_of(dtype).is_boolean else "sum"
-    )
+    x, y, side = a.local_view(), b.local_view(), tiles.side_of(a, b)
+    if side:
+        own = tiles.inner(x, y, side, dtype)
+    else:
+        own = by_user(np.matmul, (x.astype(dtype, copy=False), y.astype(dtype, copy=False)), {})
+    total = reductions.allreduce(a.context, own, "lor" if kind_of(dtype).is_boolean else "sum")
     made = container_of(a, total.shape, dtype, division_of(a))
     made.local_view()[...] = total[:, made.local_indices(1)]
     return made
@@ -75,6 +79,11 @@ def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.d
 
 def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: Any, column: Any) -> None:
     """Add up the products of panels. Row and column are the ranks of this one's row and column of the grid, or None."""
+    side = tiles.side_of(made, a, b)
+    if side:
+        ranges = (_range(row, a.local_shape[1]), _range(column, b.local_shape[0]))
+        tiles.multiply(made, a, b, side, row, column, ranges)
+        return
     left, right, result = a.local_view(), b.local_view(), made.local_view()
     inner = a.shape[1]
     width = max(inner, 1)
@@ -119,8 +128,12 @@ def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim:
     everywhere = container_of(matrix, vector.shape, vector.dtype, REPLICATED)
     move_all(everywhere, vector)
     values = everywhere.local_view()[matrix.local_indices(dim)].astype(dtype, copy=False)
-    part = matrix.local_view().astype(dtype, copy=False)
-    partial = np.asarray(by_user(np.matmul, (part, values) if dim else (values, part), {}))
+    part = matrix.local_view()
+    if library.memory_limit() and matrix.placement_policy is Placement.DISK:
+        partial = tiles.with_vector(part, values, dim)
+    else:
+        part = part.astype(dtype, copy=False)
+        partial = np.asarray(by_user(np.matmul, (part, values) if dim else (values, part), {}))
     other, extent = 1 - dim, matrix.shape[1 - dim]
     replicated = matrix.partition_policy is Partition.REPLICATED
     if matrix.grid[dim] == 1 or replicated:

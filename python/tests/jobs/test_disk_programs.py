@@ -234,14 +234,14 @@ def on_disk(whole):
     return made
 
 def near(found, want, of):
-    own = want[found.local_offset :][: found.local_shape[0]]
+    own = want[np.ix_(*[found.local_indices(d) for d in range(found.ndim)])]
     return found.shape == want.shape and np.abs(found.local_view() - own).max() <= 1e-12 * of
 
 with dtl.Context() as ctx:
     size = 3 << 17
     line = rng.normal(size=size * ctx.size) + 1j * rng.normal(size=size * ctx.size)
     table = line.reshape(512 * ctx.size, -1)
-    dtl.set_memory_limit(limit := resident("VmRSS") + (44 << 20))
+    dtl.set_memory_limit(int(dtl.allgather(ctx, resident("VmRSS")).max()) + (44 << 20))
     x, t = on_disk(line), on_disk(table)
     for f in ("fft", "ifft"):
         for norm in (None, "ortho", "forward"):
@@ -252,11 +252,22 @@ with dtl.Context() as ctx:
             print("right" if near(getattr(dtl.fft, f)(t, 500, axis), want, np.abs(want).max()) else f"{f} {axis} wrong")
     want = np.fft.fft2(table)
     print("right" if near(dtl.fft.fft2(t), want, np.abs(want).max()) else "fft2 wrong")
+    real = table.real.copy()
+    want = real @ real.T
+    print("right" if near(on_disk(real) @ on_disk(real.T.copy()), want, np.abs(want).max()) else "product wrong")
+    want = real.T @ real
+    print("right" if near(on_disk(real).T @ on_disk(real), want, np.abs(want).max()) else "inner product wrong")
+    for grid in ((1, ctx.size), (ctx.size, 1)):
+        with on_disk(table) as each:
+            each.redistribute("block", grid=grid)
+            for vector in (each @ on_disk(line[: table.shape[1]]), on_disk(line[: len(table)]) @ each):
+                whole = (table @ line[: table.shape[1]], line[: len(table)] @ table)[len(vector) != len(table)]
+                print("right" if near(vector, whole, np.abs(whole).max()) else f"product with a vector wrong, {grid}")
 """
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_transforms_under_a_limit_are_right(tmp_path, count):
+def test_transforms_and_products_under_a_limit_are_right(tmp_path, count):
     variables = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
-    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 11 * count
+    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 17 * count
