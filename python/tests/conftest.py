@@ -129,28 +129,30 @@ def _leave_to_us(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"needs {ranks} ranks"))
 
 
-def _choices(item: pytest.Item) -> set[tuple[str, int, str]]:
-    """Return which row a case has of each of its test's tables, by its id, which is the same on every rank."""
-    case = getattr(item, "callspec", None)
-    rows = getattr(case, "_idlist", [item.nodeid])  # of each parametrize; one id of all where pytest keeps no list
-    return {(item.nodeid.partition("[")[0], place, row) for place, row in enumerate(rows)}
+@pytest.hookimpl(hookwrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Leave out cases of which every choice is made in another one, too; which, every rank draws alike.
 
-
-def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases of which every choice is made in another one, too; which, every rank draws alike."""
-    made: set[tuple[str, int, str]] = set()
+    Here pytest has not yet made a test of each case, which takes it seconds. Where it keeps no list of them under this
+    name, all cases run.
+    """
+    yield
+    cases: list[Any] = getattr(metafunc, "_calls", [])
+    if WHOLE or not cases:
+        return
+    made: set[tuple[int, str]] = set()
     kept = set()
 
-    def drawn(item: pytest.Item) -> int:
-        return zlib.crc32(f"{RANKS} ranks: {re.sub('0x[0-9a-f]+', '', item.nodeid)}".encode())  # no rank's addresses
+    def drawn(case: Any) -> int:
+        name = f"{metafunc.definition.nodeid}[{case.id}]"
+        return zlib.crc32(f"{RANKS} ranks: {re.sub('0x[0-9a-f]+', '', name)}".encode())  # no rank's addresses
 
-    for item in sorted(items, key=drawn):
-        choices = _choices(item)
+    for case in sorted(cases, key=drawn):
+        choices = set(enumerate(getattr(case, "_idlist", [case.id])))  # its row of each of the test's tables
         if not choices <= made:
             made |= choices
-            kept.add(item)
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+            kept.add(id(case))
+    cases[:] = [case for case in cases if id(case) in kept]
 
 
 def _runs_elsewhere(item: pytest.Item) -> bool:
@@ -192,8 +194,6 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not WHOLE:
-        _leave_out(config, items)
     elsewhere = {item for item in items if _runs_elsewhere(item)}
     config.hook.pytest_deselected(items=list(elsewhere))
     items[:] = [item for item in items if item not in elsewhere]
