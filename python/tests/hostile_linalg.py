@@ -60,7 +60,8 @@ ORDERS = ("permutation", "shuffle", "spawn")
 
 def names() -> set[str]:
     """Return the names of what has a row."""
-    solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, *INVERSES, "LinearOperator", "norm", "spsolve")}
+    rest = ("LinearOperator", "lsmr", "lsqr", "norm", "spsolve")
+    solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, *INVERSES, *rest)}
     others = {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS}
     return others | solvers | {"np.polyfit"}
 
@@ -110,5 +111,8 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
     for name, more in INVERSES.items():
         made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), more)
     made["sparse.linalg.spsolve"] = (functools.partial(of.spsolve, matrix), {"b": column})
+    least = {"b": column, "damp": 0.0, "atol": 1e-6, "btol": 1e-6, "conlim": 1e8, "x0": None}
+    made["sparse.linalg.lsmr"] = (functools.partial(of.lsmr, matrix), {**least, "maxiter": 3})
+    made["sparse.linalg.lsqr"] = (functools.partial(of.lsqr, matrix), {**least, "iter_lim": 3, "calc_var": False})
     made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None})
     return made

@@ -552,6 +552,8 @@ def solvers(ctx: dtl.Context) -> None:
     assert_type(linalg.additive_schwarz(matrix, 2, restricted=True), dtl.sparse.linalg.LinearOperator)
     assert_type(linalg.chebyshev(matrix, degree=3), dtl.sparse.linalg.LinearOperator)
     assert_type(linalg.spsolve(matrix, np.ones(3)), dtl.DistributedVector)
+    assert_type(linalg.lsqr(matrix, np.ones(3), damp=0.1).var, dtl.DistributedVector)
+    assert_type(linalg.lsmr(matrix, np.ones(3)).normr, float)
     for solved in (
         linalg.cg(matrix, np.ones(3), rtol=1e-9, M=inverse, callback=lambda x: print(x.shape)),
         linalg.bicgstab(matrix, np.ones(3), maxiter=20),
