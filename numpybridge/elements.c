@@ -168,9 +168,10 @@ static void work(long long thread, void *context) {
         call->piece(call, first, call->n - first < call->each ? call->n - first : call->each);
 }
 
-/* run does all pieces of a call, which are of so many elements. The caller does not have the interpreter's lock. */
-static void run(element_call *call) {
-    int threads = call->n < FEW ? 1 : dtl_threads();
+/* run does all pieces of a call, which are of so many elements, on at most so many threads; 0 is all of this rank. The caller does not
+ * have the interpreter's lock. */
+static void run(element_call *call, int most) {
+    int all = dtl_threads(), threads = call->n < FEW ? 1 : most > 0 && most < all ? most : all;
     atomic_init(&call->next, 0);
     if (threads > 1)
         dtl_parallel(threads, work, call);
@@ -195,7 +196,7 @@ static void repeat_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
 }
 
 /* run_pack packs, and returns how many there are: in pieces that are as many as there is room to note where they begin. */
-static ptrdiff_t run_pack(element_call *call, ptrdiff_t room) {
+static ptrdiff_t run_pack(element_call *call, ptrdiff_t room, int most) {
     ptrdiff_t starts[MOST_COUNTS + 1] = {0}, pieces = 0;
     if (call->n / PIECE >= MOST_COUNTS)
         call->each = call->n / (MOST_COUNTS - 1);
@@ -204,7 +205,7 @@ static ptrdiff_t run_pack(element_call *call, ptrdiff_t room) {
         starts[pieces + 1] = end < room ? end : room;
     }
     call->starts = starts;
-    run(call);
+    run(call, most);
     return starts[pieces];
 }
 
@@ -217,14 +218,14 @@ static int known_size(int size) {
 }
 
 const char blend_doc[] = PyDoc_STR(
-"blend($module, out, mask, x, y, size, /)\n--\n\n"
+"blend($module, out, mask, x, y, size, threads, /)\n--\n\n"
 "Write elements of size bytes to out: of x where the mask is true, and of y elsewhere. Each of the two has as many as the\n"
 "mask, or one.");
 
 PyObject *bridge_blend(PyObject *module, PyObject *args) {
     PyObject *out, *mask, *x, *y, *answer = NULL;
-    int size;
-    if (!PyArg_ParseTuple(args, "OOOOi:blend", &out, &mask, &x, &y, &size) || !known_size(size))
+    int size, most;
+    if (!PyArg_ParseTuple(args, "OOOOii:blend", &out, &mask, &x, &y, &size, &most) || !known_size(size))
         return NULL;
     borrowed b = {.count = 0};
     const uint8_t *chosen = borrow(&b, mask, 0, 0, "mask");
@@ -236,7 +237,7 @@ PyObject *bridge_blend(PyObject *module, PyObject *args) {
         int x_step = b.views[2].len >= n * size, y_step = b.views[3].len >= n * size;
         Py_BEGIN_ALLOW_THREADS
         run(&(element_call){.piece = blend_piece, .out = to, .mask = chosen, .x = first, .y = second, .x_step = x_step, .y_step = y_step,
-                            .size = size, .n = n, .each = PIECE});
+                            .size = size, .n = n, .each = PIECE}, most);
         Py_END_ALLOW_THREADS
         answer = Py_NewRef(Py_None);
     }
@@ -245,14 +246,14 @@ PyObject *bridge_blend(PyObject *module, PyObject *args) {
 }
 
 const char pack_doc[] = PyDoc_STR(
-"pack($module, out, values, mask, size, /)\n--\n\n"
+"pack($module, out, values, mask, size, threads, /)\n--\n\n"
 "Write the values of size bytes for which the mask is true to out, side by side, and return how many there are. Without\n"
 "out, which is None, only that.");
 
 PyObject *bridge_pack(PyObject *module, PyObject *args) {
     PyObject *out, *values, *mask, *answer = NULL;
-    int size;
-    if (!PyArg_ParseTuple(args, "OOOi:pack", &out, &values, &mask, &size) || !known_size(size))
+    int size, most;
+    if (!PyArg_ParseTuple(args, "OOOii:pack", &out, &values, &mask, &size, &most) || !known_size(size))
         return NULL;
     borrowed b = {.count = 0};
     const uint8_t *chosen = borrow(&b, mask, 0, 0, "mask");
@@ -269,7 +270,8 @@ PyObject *bridge_pack(PyObject *module, PyObject *args) {
             ptrdiff_t room = b.views[2].len / size;
             Py_BEGIN_ALLOW_THREADS
             found = run_pack(
-                &(element_call){.piece = pack_piece, .out = to, .mask = chosen, .x = from, .size = size, .n = n, .each = PIECE}, room);
+                &(element_call){.piece = pack_piece, .out = to, .mask = chosen, .x = from, .size = size, .n = n, .each = PIECE}, room,
+                most);
             Py_END_ALLOW_THREADS
             answer = PyLong_FromSsize_t(found);
         }
@@ -279,14 +281,14 @@ PyObject *bridge_pack(PyObject *module, PyObject *args) {
 }
 
 const char repeat_doc[] = PyDoc_STR(
-"repeat($module, out, values, often, skip, size, /)\n--\n\n"
+"repeat($module, out, values, often, skip, size, threads, /)\n--\n\n"
 "Fill out with values of size bytes, each of them often, the first one skip times less.");
 
 PyObject *bridge_repeat(PyObject *module, PyObject *args) {
     PyObject *out, *values, *answer = NULL;
     Py_ssize_t often, skip;
-    int size;
-    if (!PyArg_ParseTuple(args, "OOnni:repeat", &out, &values, &often, &skip, &size) || !known_size(size))
+    int size, most;
+    if (!PyArg_ParseTuple(args, "OOnnii:repeat", &out, &values, &often, &skip, &size, &most) || !known_size(size))
         return NULL;
     if (often < 1 || skip < 0 || skip >= often)
         return PyErr_Format(PyExc_ValueError, "%zd times, and %zd less", often, skip);
@@ -297,7 +299,7 @@ PyObject *bridge_repeat(PyObject *module, PyObject *args) {
     if (from != NULL) {
         Py_BEGIN_ALLOW_THREADS
         run(&(element_call){.piece = repeat_piece, .out = to, .x = from, .often = often, .skip = skip, .size = size, .n = n,
-                            .each = PIECE});
+                            .each = PIECE}, most);
         Py_END_ALLOW_THREADS
         answer = Py_NewRef(Py_None);
     }

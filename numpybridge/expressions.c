@@ -97,7 +97,7 @@ static int fold_block(PyObject *arrays, const char *how, Py_ssize_t from, Py_ssi
     PyObject *part = PySequence_GetSlice(PyTuple_GET_ITEM(arrays, fold->array), first, first + to - from);
     if (part == NULL)
         return -1;
-    int taken = ndarray_take(part, &made, NULL, 0);
+    int taken = ndarray_take(part, &made, NULL, 0) && dtl_can_fold(fold->kind, made.type);
     if (taken) {
         dtl_fold_run(fold->kind, made.type, made.data, made.count, fold->first, fold->of, fold->words);
         fold->first += made.count;

@@ -275,6 +275,8 @@ int loop_steps_run(PyObject *arrays, const char *how, PyObject *steps, Py_ssize_
     plan.partials = NULL;
     if (!plan_arrays(&plan, arrays, how) || (plan.tiled && fold->kind >= 0))
         return 0;
+    if (fold->kind >= 0 && !dtl_can_fold(fold->kind, array_types[plan.array[fold->array].type].number))
+        return 0;
     divide(&plan, block);
     for (Py_ssize_t s = 0; s < plan.steps; s++)
         if (!plan_step(&plan, PyTuple_GET_ITEM(steps, s), arrays, &plan.step[s]))

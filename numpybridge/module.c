@@ -10,6 +10,7 @@
 #include "assign.h"
 #include "call.h"
 #include "collective.h"
+#include "column_folds.h"
 #include "container.h"
 #include "device_memory.h"
 #include "elementwise.h"
@@ -116,6 +117,7 @@ static PyMethodDef methods[] = {
     {"copy_elements", bridge_copy_elements, METH_VARARGS, copy_elements_doc},
     {"take_elements", bridge_take_elements, METH_VARARGS, take_elements_doc},
     {"scan_lines", bridge_scan_lines, METH_VARARGS, scan_lines_doc},
+    {"fold_columns", bridge_fold_columns, METH_VARARGS, fold_columns_doc},
     {"pack", bridge_pack, METH_VARARGS, pack_doc},
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},

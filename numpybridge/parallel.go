@@ -31,6 +31,17 @@ func dtl_parallel(tasks C.longlong, task C.dtl_task, context unsafe.Pointer) {
 	algorithm.Parallel(int(tasks), func(n int) { C.dtl_do(task, C.longlong(n), context) })
 }
 
+// dtl_can_fold says whether there is a fold for elements of a type; the functions below do nothing where there is none.
+//
+//export dtl_can_fold
+func dtl_can_fold(kind, number C.int) (can C.int) {
+	defer guard(nil)
+	if _, _, err := foldOf(kind, number, nil, 0); err != nil {
+		return 0
+	}
+	return 1
+}
+
 // dtl_fold_run does what algorithm.FoldRun does with elements of a type, which must have the fold. The words are eight.
 //
 //export dtl_fold_run

@@ -37,33 +37,33 @@ def take(out: Array, values: Array, indices: Array, threads: int) -> bool:
     return out.size >= MANY and bridge.take_elements(out, values, indices, threads)
 
 
-def blend(out: Array, mask: Array, x: Array, y: Array) -> bool:
+def blend(out: Array, mask: Array, x: Array, y: Array, threads: int) -> bool:
     """Write elements of x where a mask is true, and of y elsewhere, if there is a loop for it, and say so.
 
     The mask has the shape of out; x and y are of out's type, and have its shape, or one element.
     """
     if out.size < MANY or not _has_loops(out, x, y) or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
         return False
-    bridge.blend(_bytes(out), _bytes(mask), _bytes(x), _bytes(y), out.dtype.itemsize)
+    bridge.blend(_bytes(out), _bytes(mask), _bytes(x), _bytes(y), out.dtype.itemsize, threads)
     return True
 
 
-def packed(values: Array, mask: Array) -> Array:
+def packed(values: Array, mask: Array, threads: int) -> Array:
     """Return ``values[mask]``."""
     known = mask.dtype == np.bool_ and mask.shape == values.shape and values.size >= MANY
     if not known or not _has_loops(values) or not mask.flags.c_contiguous:
         return values[mask]
     chosen, size = _bytes(mask), values.dtype.itemsize
-    made: Array = np.empty(bridge.pack(None, None, chosen, size), values.dtype)
-    bridge.pack(_bytes(made), _bytes(values), chosen, size)
+    made: Array = np.empty(bridge.pack(None, None, chosen, size, threads), values.dtype)
+    bridge.pack(_bytes(made), _bytes(values), chosen, size, threads)
     return made
 
 
-def repeat(out: Array, values: Array, often: int, skip: int) -> bool:
+def repeat(out: Array, values: Array, often: int, skip: int, threads: int) -> bool:
     """Fill an array with elements, each often, the first skip times less, if there is a loop for it, and say so."""
     if not _has_loops(out, values) or not out.size:
         return False
-    bridge.repeat(_bytes(out), _bytes(values), often, skip, out.dtype.itemsize)
+    bridge.repeat(_bytes(out), _bytes(values), often, skip, out.dtype.itemsize, threads)
     return True
 
 

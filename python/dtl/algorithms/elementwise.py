@@ -91,11 +91,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return elementwise("np.where", np.where, (condition, x, y), into=_choose, kernel=chosen, moved=True)
 
 
-def _choose(out: Array, condition: Array, x: Array, y: Array) -> None:
+def _choose(out: Array, number: int, condition: Array, x: Array, y: Array) -> None:
     """Write what ``np.where`` returns, with no temporary of the elements."""
     if out.size >= element_loops.MANY and isinstance(condition, np.ndarray) and condition.shape == out.shape:
         first, second = (_alike(value, out) for value in (x, y))
-        if first is not None and second is not None and element_loops.blend(out, condition, first, second):
+        if first is not None and second is not None and element_loops.blend(out, condition, first, second, number):
             return
     # A number of Python's that the dtype does not hold wraps around, as in np.where; copyto would refuse it.
     np.copyto(out, np.asarray(y), casting="unsafe")

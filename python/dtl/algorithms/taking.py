@@ -12,6 +12,7 @@ from .._native.arguments import stored_array
 from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
@@ -414,7 +415,11 @@ def _repeated(a: Any, times: Array, ends: Array, count: int) -> Any:
         last += 1
     first, last = (first, last) if length else (0, 0)
     rows, result = rows_between(a, first, last), made.local_view()
-    if len(times) == a.ndim == 1 and length and element_loops.repeat(result, rows, often, low - first * often):
+    if (
+        len(times) == a.ndim == 1
+        and length
+        and element_loops.repeat(result, rows, often, low - first * often, threads(a.execution_policy))
+    ):
         return made
     few = max(_AT_ONCE // max(math.prod(a.shape[1:]) * a.dtype.itemsize * max(count // max(len(a), 1), 1), 1), 1)
     for start in range(first, last, few):

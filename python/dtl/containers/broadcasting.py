@@ -18,6 +18,7 @@ from .._native.kinds import fingerprint
 from .._native.library import bridge, state
 from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime import hang_monitor, scheduler
@@ -142,8 +143,9 @@ def elementwise(
     """Return the values of a function of arrays that computes each element by itself, and spreads them as NumPy does.
 
     Collective where an operand has to move. The dtype is that which the function gives, unless it is said. Into is a
-    function that writes the values to an array, which comes first; kernel one that has a GPU compute them, or returns
-    None. Moved says that text and dates are operands even if no container is of them.
+    function that writes the values to an array, which comes first, on so many threads, which come next; kernel one that
+    has a GPU compute them, or returns None. Moved says that text and dates are operands even if no container is of
+    them.
     """
     moved = moved or moves(operands)
     given = [operand(name, value, moved) for value in operands]
@@ -170,7 +172,7 @@ def _evaluated(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, k
         if into is None:
             view[rows] = by_user(f, tuple(cut), {}, depth=5)
         else:
-            into(view[rows], *cut)
+            into(view[rows], threads(result.execution_policy), *cut)
     return result
 
 
@@ -182,7 +184,7 @@ def _dtype_of_result(
     with tried_by_numpy(name):
         result = np.asarray(f(*samples))
         if into is not None:
-            into(np.empty_like(result), *samples)
+            into(np.empty_like(result), 1, *samples)
     dtype: np.dtype[Any] = result.dtype
     return dtype
 

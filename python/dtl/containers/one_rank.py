@@ -40,13 +40,23 @@ _FOLDS: dict[str, Any] = {
     "argmax": np.argmax,
 }
 
+#: The ufuncs of those that fold columns side by side.
+_OF_COLUMNS: dict[str, Any] = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "mean": np.add,
+}
+
 #: Those that are made of parts in another way than NumPy's, but of float64.
 _ADDING = ("sum", "prod", "mean")
 
 #: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy.
 _BY_BLAS, _NARROW = 1 << 14, 256
 
-#: How many elements are at least one thread's task.
+#: From how many elements on columns are folded in pieces, and how many are at least one thread's task.
+_MANY = 1 << 18
 _PIECE = 1 << 19
 
 
@@ -108,6 +118,18 @@ def _folded(fold: Any, part: Any, axis: int, number: int) -> Any:
     return np.concatenate(threaded.each([partial(task, *two) for two in zip(ends, ends[1:])], number))
 
 
+def _of_columns(name: str, part: Any, axis: int, number: int) -> Any:
+    """Return what columns are folded to, on so many threads; None where NumPy does it, or tells of errors."""
+    ufunc = _OF_COLUMNS.get(name)
+    if ufunc is None or part.ndim != 2 or axis % 2 or part.size < _MANY or part.dtype.kind != "f":
+        return None
+    out = np.empty(part.shape[1], part.dtype)
+    raised = bridge.fold_columns(ufunc, out, part, number)
+    if raised < 0 or raised & (3 if name == "prod" else 1):
+        return None
+    return np.true_divide(out, len(part), out=out) if name == "mean" else out
+
+
 def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     """Return what a reduction along one dimension of several makes of a container.
 
@@ -122,9 +144,11 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
         return None
     # Several ranks multiply and add up without leaving the range of floats in between, and so does the long way.
     under: Any = "raise" if name == "prod" else "ignore"
+    number = threads(a.execution_policy)
     with np.errstate(over="raise", under=under, divide="ignore", invalid="ignore"):
         try:
-            array = _folded(fold, part, axis, threads(a.execution_policy))
+            array = _of_columns(name, part, axis, number)
+            array = _folded(fold, part, axis, number) if array is None else array
         except FloatingPointError:
             return None
     return _made(a, array, vector if array.ndim == 1 else tensor_class_of(a))

@@ -13,6 +13,7 @@ from .._native.element_loops import packed
 from .._native.keywords import index_mode
 from .._native.kinds import fitting
 from .._native.library import bridge, state
+from .._native.threads import threads
 from .._native.values import spread
 from ..containers import cached_windows, expressions
 from ..containers.base import DistributedContainer
@@ -375,7 +376,9 @@ class Subscripts:
         words = masks.agreed_words(mask.chosen)
         if self._placement is Placement.HOST and masks.is_in_global_order(self):
             first, part = self.local_offset, self.local_view()
-            return masks.rows_of(self, packed(part, mask.chosen[first : first + len(part)]), words)
+            return masks.rows_of(
+                self, packed(part, mask.chosen[first : first + len(part)], threads(self.execution_policy)), words
+            )
         agree(self._context, *words.decode().split(" ", 1))
         made = created(
             self._owning_class(),

@@ -123,12 +123,12 @@ def test_policies_have_the_same_results(ctx: dtl.Context, threads: Callable[[int
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 def test_along_dimensions(ctx: dtl.Context, dtype: str, threads: Callable[[int], None]) -> None:
     """Reductions and scans of lines; the parts of one rank have several pieces, and rows that are added up at once."""
     shape = (1100 * ctx.size, 1000)
     whole = (np.random.default_rng(3).random(shape) * 100 - 40).astype(dtype)
-    calls = {name: getattr(dtl, name) for name in ("sum", "max", "argmin", "std", "cumsum")}
+    calls = {name: getattr(dtl, name) for name in ("sum", "mean", "max", "argmin", "std", "cumsum")}
     for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
         t = dtl.DistributedTensor.from_numpy(ctx, whole, execution=policy)
         for name, call in calls.items():
@@ -377,6 +377,26 @@ np.sqrt(v * v).local_view(); v.sum(); dtl.sort(v)
 print(threads() - before)
 """
         assert succeeded(run([sys.executable, "-c", program], DTL_BACKEND="cpu")) == "0\n"
+
+    def test_no_thread_is_made_under_exec_seq(self) -> None:
+        program = """
+import os, numpy as np, dtl
+ctx = dtl.Context()
+v = dtl.DistributedVector(ctx, 3_000_000, fill=2.0, execution=dtl.EXEC_SEQ)
+t = dtl.DistributedTensor(ctx, (3000, 1000), fill=2.0, execution=dtl.EXEC_SEQ)
+def threads(): return len(os.listdir("/proc/self/task"))
+mask = v > 1
+mask.local_view()
+before = threads()
+for call in (
+    lambda: np.where(mask, v, 0.0), lambda: v[mask], lambda: np.repeat(v, 2), lambda: v.copy(), lambda: np.roll(v, 7),
+    lambda: v.astype(np.float32), lambda: np.diff(v), lambda: (v + mask).local_view(), lambda: np.sort(t, axis=1),
+    lambda: np.cumsum(t, axis=1), lambda: t.max(axis=0), lambda: np.concatenate([v, v]), lambda: np.median(v),
+):
+    call()
+print(threads() - before)
+"""
+        assert succeeded(run([sys.executable, "-c", program], DTL_BACKEND="cpu", DTL_NUM_THREADS="2")) == "0\n"
 
     def test_interrupted(self) -> None:
         """Ctrl-C raises at the end of a call, and what is computed next is right."""

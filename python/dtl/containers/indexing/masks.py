@@ -14,6 +14,7 @@ import numpy as np
 from ..._native.element_loops import packed
 from ..._native.kinds import fingerprint
 from ..._native.library import bridge
+from ..._native.threads import threads
 from ..._native.values import spread
 from ...comm import collectives
 from ...exceptions import InvalidArgumentError
@@ -53,7 +54,9 @@ def select(of: DistributedContainer, mask: DistributedContainer) -> Any:
     if mask.ndim < of.ndim:
         chosen = _mask_of_rows(elements, chosen)
     if of.placement_policy is Placement.HOST:
-        return rows_of(of, packed(elements.local_view(), chosen.local_view()), agreed_words(None))
+        return rows_of(
+            of, packed(elements.local_view(), chosen.local_view(), threads(of.execution_policy)), agreed_words(None)
+        )
     kind = owning_class_of(of) if elements.ndim == mask.ndim else tensor_class_of(of)
     if of.placement_policy is Placement.DISK:
         agree(ctx, "getitem", "a container as a mask")
@@ -78,7 +81,7 @@ def selected_on_disk(kind: type[Made], elements: DistributedContainer, mask: Dis
     made: Any = created(kind, elements.context, shape, elements.dtype, divided, where, blank=True)
     part, at = made.local_view(), 0
     for rows in in_blocks(of):
-        some = packed(of[rows], true[rows])
+        some = packed(of[rows], true[rows], threads(elements.execution_policy))
         part[at : at + len(some)] = some
         at += len(some)
     new: Made = made

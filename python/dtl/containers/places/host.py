@@ -26,7 +26,7 @@ def elements(of: DistributedContainer) -> Array:
 
 def chosen(of: DistributedContainer, mask: DistributedContainer) -> Array:
     """Return the elements, or rows, where this rank's part of a mask is true."""
-    return packed(of.local_view(), mask.local_view())
+    return packed(of.local_view(), mask.local_view(), threads(of.execution_policy))
 
 
 def put_where(to: DistributedContainer, mask: DistributedContainer, values: Array) -> None:
@@ -51,7 +51,7 @@ def puts(to: DistributedContainer) -> bool:
 
 def true_indices(mask: DistributedContainer) -> Array:
     """Return the index in C order of each true element of this rank's part."""
-    return packed(linear_indices(mask), mask.local_view())
+    return packed(linear_indices(mask), mask.local_view(), threads(mask.execution_policy))
 
 
 def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> None:

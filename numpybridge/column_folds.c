@@ -1,0 +1,92 @@
+//go:build cpython
+
+/*
+ * Folds of the columns of a matrix on the threads of this rank. As NumPy does it, each row is folded into a row of results by the loop of a
+ * ufunc. Pieces of rows are folded by themselves, and then in their order: so the results do not depend on the number of threads. Strips of
+ * columns would have the bits of NumPy, but take up to twice the time: what a thread reads is then in many places.
+ */
+#include "column_folds.h"
+#include "numpy.h"
+#include "numpy_loops.h"
+#include <fenv.h>
+#include <stdatomic.h>
+
+/* A piece has about so many elements; fewer than FEW are one piece, and it has at least LEAST rows. */
+enum { PIECE = 1 << 17, FEW = 1 << 18, LEAST = 32 };
+
+typedef struct {
+    numpy_loop loop;
+    char *partial; /* a row for each piece */
+    const char *from;
+    ptrdiff_t rows, columns, size, each;
+    atomic_llong next;
+    atomic_int raised;
+} folding;
+
+/* fold_rows folds rows into one. */
+static void fold_rows(const folding *f, char *out, const char *from, ptrdiff_t rows) {
+    const ptrdiff_t steps[] = {f->size, f->size, f->size}, row = f->columns * f->size;
+    memcpy(out, from, (size_t)row);
+    for (ptrdiff_t i = 1; i < rows; i++) {
+        char *arguments[] = {out, (char *)from + i * row, out};
+        f->loop.call(arguments, &f->columns, steps, f->loop.data);
+    }
+}
+
+/* note_marks keeps what the processor has marked since it was asked to forget. */
+static void note_marks(folding *f) {
+    int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
+    atomic_fetch_or(&f->raised, (raised & FE_OVERFLOW ? 1 : 0) | (raised & FE_UNDERFLOW ? 2 : 0));
+}
+
+static void work(long long thread, void *context) {
+    folding *f = context;
+    const ptrdiff_t row = f->columns * f->size;
+    (void)thread;
+    feclearexcept(FE_ALL_EXCEPT);
+    for (ptrdiff_t piece, first; (piece = (ptrdiff_t)atomic_fetch_add(&f->next, 1), first = piece * f->each) < f->rows;) {
+        fold_rows(f, f->partial + piece * row, f->from + first * row, f->rows - first < f->each ? f->rows - first : f->each);
+        dtl_ease();
+    }
+    note_marks(f);
+}
+
+const char fold_columns_doc[] = PyDoc_STR(
+"fold_columns($module, ufunc, out, values, threads, /)\n--\n\n"
+"Write what a ufunc folds the columns of a matrix to, on at most so many threads, 0 being all. Returns what the processor has\n"
+"marked, 1 of an overflow and 2 of an underflow; -1 if it is not done, since there is no loop for such arrays.");
+
+PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
+    PyObject *ufunc, *out, *values;
+    dtl_array to, from;
+    int64_t shape[NDARRAY_MAX_DIMS], extent[NDARRAY_MAX_DIMS];
+    int most;
+    if (!PyArg_ParseTuple(args, "OOOi:fold_columns", &ufunc, &out, &values, &most))
+        return NULL;
+    if (Py_TYPE(values) != ndarray_known || ((const ndarray *)values)->nd != 2 || Py_TYPE(out) != ndarray_known ||
+        ((const ndarray *)out)->nd != 1 || !ndarray_take(values, &from, shape, 0) || !ndarray_take(out, &to, extent, 1) ||
+        to.type != from.type || extent[0] != shape[1] || from.count == 0)
+        return PyLong_FromLong(-1);
+    const int number = ((const ndarray *)values)->descr->type_num, types[] = {number, number, number};
+    folding f = {.from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize};
+    if (!numpy_loop_of(ufunc, 3, types, &f.loop) || ((char *)to.data < f.from + from.count * f.size && f.from < (char *)to.data + f.columns * f.size))
+        return PyLong_FromLong(-1);
+    const int all = dtl_threads(), threads = from.count < FEW ? 1 : most > 0 && most < all ? most : all;
+    f.each = from.count < FEW ? f.rows : PIECE / f.columns;
+    if (f.each < LEAST && f.each < f.rows)
+        return PyLong_FromLong(-1);
+    const ptrdiff_t pieces = (f.rows + f.each - 1) / f.each;
+    if ((f.partial = malloc((size_t)(pieces * f.columns * f.size))) == NULL)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS
+    if (threads > 1)
+        dtl_parallel(threads, work, &f);
+    else
+        work(0, &f);
+    feclearexcept(FE_ALL_EXCEPT);
+    fold_rows(&f, to.data, f.partial, pieces);
+    note_marks(&f);
+    Py_END_ALLOW_THREADS
+    free(f.partial);
+    return PyLong_FromLong(atomic_load(&f.raised));
+}
