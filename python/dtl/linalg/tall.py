@@ -10,6 +10,7 @@ from typing import Any, Callable, Tuple
 
 import numpy as np
 
+from .._native import library
 from ..comm import collectives, reductions, vector_collectives
 from .matrix_arguments import on_root
 
@@ -17,6 +18,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The elements of a piece, which stays in a cache of the second level, and the most columns for which pieces pay.
 _PIECE, _NARROW = 1 << 16, 48
+
+#: The part of a limit of memory that a piece takes at most, of which LAPACK has several, and the bytes of an element.
+_SHARE, _WIDEST = 32, 16
 
 #: Up to so many rows and columns, rank 0 decomposes a matrix that is not tall.
 MOST_FOR_ONE = 1024
@@ -32,6 +36,10 @@ def pieces(rows: int, columns: int) -> list[tuple[int, int]]:
     """Return the ranges of rows that are decomposed at a time."""
     height = max(_PIECE // max(columns, 1), 4 * columns, 1)
     number = max(rows // height, 1) if columns <= _NARROW else 1
+    limit = library.memory_limit()
+    if limit and rows * columns * _WIDEST > number * (limit // _SHARE):
+        height = max(limit // (_SHARE * _WIDEST * columns), 4 * columns)
+        number = max(rows // height, 1)
     cuts = [rows * k // number for k in range(number + 1)]
     return list(zip(cuts, cuts[1:]))
 
@@ -43,7 +51,10 @@ def triangle(parts: list[Array]) -> Array:
 
 def own_triangle(part: Array, dtype: Any) -> Array:
     """Return the R of this rank's rows."""
-    found = [np.linalg.qr(part[lo:hi].astype(dtype, copy=False), mode="r") for lo, hi in pieces(*part.shape)]
+    found = []
+    for lo, hi in pieces(*part.shape):
+        found.append(np.linalg.qr(part[lo:hi].astype(dtype, copy=False), mode="r"))
+        library.memory_ease()
     return triangle(found)
 
 
@@ -79,6 +90,7 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
         out[lo:hi, : q.shape[1]] = q
         found.append(r)
         widths.append(q.shape[1])
+        library.memory_ease()
     first: Any = None
     own = found[0]
     if len(found) > 1:
@@ -94,6 +106,7 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
             out[lo:hi] *= np.diagonal(block)
         else:
             out[lo:hi] = out[lo:hi, :width] @ block
+        library.memory_ease()
     return results
 
 
