@@ -160,3 +160,11 @@ def test_a_block_that_one_rank_cannot_invert_is_told_to_all(ctx: dtl.Context) ->
     for make in (linalg.block_jacobi, linalg.additive_schwarz):
         with pytest.raises((dtl.DTLError, RuntimeError)):
             make(matrix)
+
+
+def test_more_overlap_than_there_are_rows_is_all_of_them(ctx: dtl.Context) -> None:
+    a = laplacian(4)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    right = dtl.arange(ctx, float(a.shape[0]))
+    few, many = (linalg.additive_schwarz(matrix, overlap) @ right for overlap in (a.shape[0], 2**40))
+    np.testing.assert_array_equal(few.gather_to(), many.gather_to())

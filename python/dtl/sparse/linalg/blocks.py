@@ -174,12 +174,14 @@ def _extended(ctx: Context, own: Matrix, begins: Array, layers: int) -> tuple[Ma
         near = np.unique(newest.indices.astype(np.int64))
         near = near[(near < first) | (near >= end)]
         near = np.setdiff1d(near, added)
+        if not allreduce(ctx, len(near)):  # no rank has further neighbours
+            break
         newest = _fetched(ctx, own, begins, near)
         rows.append(newest)
         added = np.concatenate([added, near])
     order = np.argsort(added, kind="stable")  # ghosts come in ascending order
-    others = rows[1] if layers else own[:0]
-    if layers > 1:
+    others = rows[1] if len(rows) > 1 else own[:0]
+    if len(rows) > 2:
         from scipy.sparse import vstack
 
         others = vstack(rows[1:], format="csr")
