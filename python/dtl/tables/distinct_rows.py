@@ -11,14 +11,19 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
+from .codes import in_order
 from .folds import Groups, fold
+from .gather import taken
 from .grouping import aggregated
+from .hashes import hashed, ranks_of
 from .local_groups import LocalGroups, check_keys
 from .moves import TableCall, expect, in_words
 from .nested_types import is_nested
+from .on_disk import Spool, collected, piece_rows, pieces, release, share_of_memory
 from .ordering import Order, sorted_rows
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors, column_names
+from .runs import is_larger
 
 #: A column of the numbers of rows, beside those that are counted.
 _ROW = "\0row"
@@ -39,11 +44,23 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
             kind = rows.schema.field(name).type
             if is_nested(kind):
                 raise InvalidTypeError(f"the column {name!r} is of {kind}, whose values are not compared")
-        local = LocalGroups(rows, names, dropna=False)
-        places = local.places()
-        part = _part(Groups(places, local.count), rows.first, keep)
     op = TableCall(op, f"{op} by {in_words(names)}")
-    agree(ctx, op, f"{in_words(names)}, keep {keep!r}")
+    agree(ctx, op, f"{in_words(names)}, keep {keep!r}{', with a limit of memory' * (share_of_memory() is not None)}")
+    keys = rows.chosen(names)
+    if is_larger(keys):
+        return _repeated_in_parts(keys, op, keep)
+    with local_step(ctx, op):
+        numbers = np.arange(rows.first, rows.first + rows.length)
+    return _marked(keys, op, keep, numbers)
+
+
+def _marked(rows: Rows, op: str, keep: Any, numbers: Array) -> Array:
+    """Return a mask of this rank's rows that are equal to another one, given the number of each. Collective."""
+    ctx = rows.context
+    with local_step(ctx, op), arrows_errors(op):
+        local = LocalGroups(rows, rows.names, dropna=False)
+        places = local.places()
+        part = _part(Groups(places, local.count), numbers, keep)
     if keep == "first" and ctx.size == 1:
         told = part
     else:
@@ -56,14 +73,40 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
         answers = told.column(0).to_numpy() if told is not part else np.asarray(part)
         if keep is False:
             return np.asarray(answers[places] > 1)
-        return np.asarray(answers[places] != np.arange(len(places)) + rows.first)
+        return np.asarray(answers[places] != numbers)
 
 
-def _part(groups: Groups, first: int, keep: Any) -> Any:
+def _repeated_in_parts(rows: Rows, op: str, keep: Any) -> Array:
+    """Return a mask of this rank's rows that are equal to another one, where they are more than may be in memory.
+
+    Rows are written by the hashes of their values, and rows of a part of these are compared at a time. Collective.
+    """
+    ctx, pa, size = rows.context, arrow(), piece_rows(rows)
+    # Between ranks, rows are in memory as they are, as keys, as what is sent and as what arrives.
+    count = max(allgather_object(ctx, -(-rows.length // size))) * (1 if ctx.size == 1 else 4)
+    with local_step(ctx, op), arrows_errors(op):
+        spool, held, cuts = Spool(ctx, op), [], []
+        for start, piece in pieces(rows, size):
+            part = ranks_of(hashed(piece, rows.names), count)
+            numbers = pa.array(np.arange(rows.first + start, rows.first + start + len(piece)))
+            held.append(spool.held(taken(piece.append_column(_ROW, numbers), in_order(part, count))))
+            cuts.append(np.cumsum([0, *np.bincount(part, minlength=count)]).tolist())
+        mask = np.zeros(rows.length, np.bool_)
+    for number in range(count):
+        with local_step(ctx, op):
+            release()
+            parts = [each.slice(cut[number], cut[number + 1] - cut[number]) for each, cut in zip(held, cuts)]
+            local = pa.concat_tables(parts).unify_dictionaries()
+        found = Rows.made(ctx, local)
+        numbers = local.column(_ROW).to_numpy()
+        mask[numbers - rows.first] = _marked(found.chosen(rows.names), op, keep, numbers)
+    return mask
+
+
+def _part(groups: Groups, numbers: Array, keep: Any) -> Any:
     """Return what this rank knows of each group: its first or last row's number, or how many rows it has."""
     if keep is False:
         return arrow().array(groups.sizes())
-    numbers = np.arange(len(groups.of_row)) + first
     made = np.empty(groups.width, np.int64)
     if keep == "first":
         made[groups.of_row[::-1]] = numbers[::-1]
@@ -76,7 +119,9 @@ def unrepeated(rows: Rows, op: str, subset: Any, keep: Any) -> Rows:
     """Return the rows that are kept of those that are equal, where they are. Collective."""
     mask = repeated(rows, op, subset, keep)
     with local_step(rows.context, op):
-        made = rows.local.filter(arrow().array(~mask))
+        size = piece_rows(rows)
+        found = (piece.filter(arrow().array(~mask[start : start + size])) for start, piece in pieces(rows, size))
+        made = collected(rows.context, op, found)
     return Rows.made(rows.context, made)
 
 

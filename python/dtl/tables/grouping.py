@@ -123,6 +123,10 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         ``quantile``, ``nunique``, ``list`` and functions, the values of the column travel to the rank that owns their
         group, which has to have room for all values of its groups.
 
+        With a limit of memory (:func:`dtl.set_memory_limit`), keys and columns that are more than a sixteenth of it
+        take one pass, a piece at a time, and a second one over the groups of the pieces, where aggregates are of parts:
+        all but ``median``, ``quantile``, ``nunique``, ``list`` and functions, which have their columns in memory.
+
         Examples
         --------
         >>> import dtl

@@ -91,6 +91,10 @@ class JoinMethods(HasRows):
         or that is smaller than this one by the number of ranks, goes to every rank. Rows of this table do not travel,
         so that a key with many rows costs nothing more.
 
+        With a limit of memory (:func:`dtl.set_memory_limit`), rows of this table that are more than a sixteenth of it
+        take one pass, a piece at a time, and the result is on disk. The rows of the other table that a rank needs are
+        in memory, with a hash table of their keys.
+
         Examples
         --------
         >>> import dtl

@@ -14,11 +14,19 @@ from .codes import Codes, dense, in_order, numbered, together
 from .exchange import sent
 from .moves import TableCall, in_words
 from .nested_types import is_nested
+from .on_disk import piece_rows, pieces, share_of_memory
 from .rows import HasRows, Rows, arrow, as_column, column_names
+from .runs import Runs, is_larger, sent_in_pieces
 from .selection import sliced
 from .splitters import cuts
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: The number of each row, by which equal ones are told from each other.
+_PLACE = "\0place"
+
+#: What is sent, as traces call it.
+_TO_RANGES = "rows to the ranks of their ranges of keys"
 
 #: Numbers below this are sorted by radix in two passes.
 _RADIX = 1 << 32
@@ -79,7 +87,9 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
     """Return the rows in an order, equal ones in the order that they have; each rank gets about as many. Collective."""
     ctx = rows.context
     op = TableCall(op, f"{op} by {in_words(order.by)}")
-    agree(ctx, op, _words(order))
+    agree(ctx, op, f"{_words(order)}{', with a limit of memory' * (share_of_memory() is not None)}")
+    if is_larger(rows):
+        return _sorted_in_pieces(rows, op, order)
     with local_step(ctx, op):
         mine = _taken(rows.local, local_order(rows.local, order))
     if ctx.size == 1:
@@ -92,11 +102,39 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
         ctx,
         op,
         [mine.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])],
-        "rows to the ranks of their ranges of keys",
+        _TO_RANGES,
     )
     with local_step(ctx, op):
         made = _taken(arrived, local_order(arrived, order))
     return Rows.made(ctx, made)
+
+
+def _sorted_in_pieces(rows: Rows, op: str, order: Order) -> Rows:
+    """Return the rows in an order, where they are more than may be in memory: in runs, which are merged. Collective."""
+    ctx, size = rows.context, piece_rows(rows)
+    exact = Order([*order.by, _PLACE], [*order.ascending, True], order.nulls_first)
+
+    def in_order_of(table: Any) -> Any:
+        return _taken(table, local_order(table, exact))
+
+    with local_step(ctx, op):
+        runs = Runs(ctx, op, in_order_of, *exact)
+        for start, piece in pieces(rows, size):
+            places = np.arange(rows.first + start, rows.first + start + len(piece))
+            runs.add(piece.append_column(_PLACE, arrow().array(places)))
+        mine = runs.merged(size)
+    if ctx.size > 1:
+        bounds = cuts(ctx, op, mine.select(exact.by), exact.ascending, exact.nulls_first)
+        with local_step(ctx, op):
+            runs = Runs(ctx, op, in_order_of, *exact)
+        for arrived in sent_in_pieces(ctx, op, mine, bounds, size, _TO_RANGES):
+            with local_step(ctx, op):
+                runs.add(arrived)
+        with local_step(ctx, op):
+            mine = runs.merged(size)
+    with local_step(ctx, op):
+        local = mine.drop_columns([_PLACE])
+    return Rows.made(ctx, local)
 
 
 def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
@@ -106,9 +144,21 @@ def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
         count = integer("n", n)
         if count < 0:
             raise BoundsError(f"n {count} is negative")
-        mine = _taken(rows.local, np.sort(local_order(rows.local, order)[:count]))
+        mine = _foremost(rows, count, order)
     agree(ctx, op, f"{count} by {_words(order)}")
     return sliced(sorted_rows(Rows.made(ctx, mine), op, order), op, slice(0, count))
+
+
+def _foremost(rows: Rows, count: int, order: Order) -> Any:
+    """Return the first of this rank's rows in an order, in the order that they have: of a piece after the other."""
+    found = None
+    for _, piece in pieces(rows, piece_rows(rows)):
+        near = _taken(piece, np.sort(local_order(piece, order)[:count]))
+        if found is not None:
+            near = arrow().concat_tables([found, near]).unify_dictionaries()
+            near = _taken(near, np.sort(local_order(near, order)[:count]))
+        found = near
+    return found
 
 
 def local_order(local: Any, order: Order) -> Array:

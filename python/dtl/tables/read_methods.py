@@ -87,6 +87,8 @@ class ReadMethods(HasRows):
         placement
             "host", or "disk" for rows that are more than the memory holds: a column is read when it is first asked for,
             a group of rows at a time, and stays in a file in the scratch folder. With filters, all are read at once.
+            So the columns of a call take one pass over the files, which has a group of rows in memory, and later calls
+            none.
 
         Returns
         -------
@@ -182,7 +184,8 @@ class ReadMethods(HasRows):
             The same as usecols and dtype, by the names that :meth:`Columns.read_csv` has.
         placement
             "host", or "disk" for rows that are more than the memory holds: they are parsed a few at a time, and stay in
-            a file in the scratch folder.
+            a file in the scratch folder. It takes one pass over the files; columns of some rows that look like another
+            type than those of other rows are parsed once more, unless dtype says the type.
 
         Raises
         ------

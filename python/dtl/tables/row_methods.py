@@ -57,6 +57,10 @@ class RowMethods(HasRows):
         The rows travel: rank 0 has the first of them, and each rank about as many. Categories with an order are sorted
         by it, others as their texts, which are in the order of their code points.
 
+        With a limit of memory (:func:`dtl.set_memory_limit`), rows that are more than a sixteenth of it are sorted on
+        disk: one pass writes sorted pieces, and a second one merges them, a sixteenth of the limit at a time. Between
+        ranks, there are two more for the rows that arrive. The scratch folder needs room for twice the rows.
+
         Examples
         --------
         >>> import dtl
@@ -147,6 +151,13 @@ class RowMethods(HasRows):
     @collective
     def drop_duplicates(self: T, subset: Any = None, *, keep: Any = "first") -> T:
         """Return the rows without those that :meth:`duplicated` marks, in their order, on their ranks. Collective.
+
+        Notes
+        -----
+        With a limit of memory (:func:`dtl.set_memory_limit`), columns that are more than a sixteenth of it are written
+        by the hashes of their rows in one pass, and compared a part of the hashes at a time in a second one. A third
+        one writes the rows that are left. A byte for each row is in memory. So it is for :meth:`duplicated`, and for
+        ``unique`` of a column.
 
         Examples
         --------

@@ -147,15 +147,19 @@ def _chosen(ctx: Context, op: str, sample: Any, directions: Sequence[bool], null
     return chosen.select(range(len(directions)))
 
 
-def cuts_of_runs(runs: Sequence[Any], ranges: int) -> list[list[int]]:
+def cuts_of_runs(
+    runs: Sequence[Any], ranges: int, ascending: Sequence[bool] | None = None, nulls_first: bool = False
+) -> list[list[int]]:
     """Return where each of so many ranges of keys begins in sorted tables of one rank, and their numbers of rows.
 
-    Rows with equal keys are in one range, and the ranges have about as many rows. Not collective.
+    Rows with equal keys are in one range, and the ranges have about as many rows. The order is as of ``cuts``. Not
+    collective.
     """
-    directions = [True] * runs[0].num_columns
-    sample = arrow().concat_tables([_sampled(run, _SAMPLE * ranges) for run in runs])
-    chosen = _splitters(sample, directions, False, ranges).select(range(runs[0].num_columns))
-    return [_bounds(_Keys(run, directions, False), chosen, directions, False, ranges) for run in runs]
+    directions = [True] * runs[0].num_columns if ascending is None else ascending
+    of_each = max(_SAMPLE, _SAMPLE * ranges // len(runs))
+    sample = arrow().concat_tables([_sampled(run, of_each) for run in runs])
+    chosen = _splitters(sample, directions, nulls_first, ranges).select(range(runs[0].num_columns))
+    return [_bounds(_Keys(run, directions, nulls_first), chosen, directions, nulls_first, ranges) for run in runs]
 
 
 def _sampled(table: Any, most: int) -> Any:

@@ -323,6 +323,11 @@ class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods
         Table
             The next rows, in their order, divided evenly among the ranks. Each step is collective.
 
+        Notes
+        -----
+        All batches together take one pass over the rows. A rank has one batch's part in memory, and what the program
+        keeps of those before.
+
         Raises
         ------
         InvalidArgumentError

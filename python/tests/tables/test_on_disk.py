@@ -206,6 +206,37 @@ def test_numbers_of_more_rows_than_memory(ctx: dtl.Context, limited: pytest.Monk
         assert same(everywhere(dtl.Table(ctx, {"x": one})), everywhere(dtl.Table(ctx, {"x": other})))
 
 
+#: Calls that bring rows in an order, or compare them with others.
+ORDERED = {
+    "sort_values": lambda t: t.sort_values(["w", "v"], ascending=[False, True], na_position="first"),
+    "of text": lambda t: t.sort_values(["c", "k"]),
+    "of equal rows": lambda t: t.assign(one=1).sort_values("one"),
+    "of a column": lambda t: t["v"].sort_values(ascending=False).to_frame(),
+    "nlargest": lambda t: t.nlargest(300, ["w", "v"]),
+    **{
+        f"drop_duplicates {keep}": lambda t, keep=keep: t.drop_duplicates(["w", "c"], keep=keep)
+        for keep in ("first", "last", False)
+    },
+    "duplicated": lambda t: t.duplicated(["k", "w"]).to_frame(),
+    "unique": lambda t: t["k"].unique().to_frame(),
+    "value_counts": lambda t: t.value_counts(["c", "w"]),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_order_of_more_rows_than_memory(
+    disk: dtl.Context, limited: pytest.MonkeyPatch, scratch: str, name: str
+) -> None:
+    table = dtl.from_arrow(disk, random_rows(disk.rank))
+    made = ORDERED[name](table)
+    found, counts = everywhere(made), made.rows.counts
+    assert os.listdir(scratch) == []
+    limited.undo()
+    assert same(found, everywhere(ORDERED[name](table)))
+    if "sort_values" in name or name.startswith("of "):
+        assert max(counts) < 1.3 * sum(counts) / disk.size
+
+
 def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:
     path, packed = f"{folder}/a.arrow", f"{folder}/packed.arrow"
     if ctx.is_root:
