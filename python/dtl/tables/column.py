@@ -13,10 +13,10 @@ from ..runtime.agreement import collective, on_context
 from . import changes, display, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .category_methods import Categories
+from .column_row_methods import ColumnRowMethods
 from .gathering import gathered
 from .hints import missing_attribute
 from .operators import Operators
-from .row_methods import ColumnRowMethods
 from .rows import Rows, arrow, makers
 from .text import Texts
 from .times import Times
