@@ -107,11 +107,11 @@ class PendingRows(RowsByColumn):
         As of RowsByColumn.
     columns
         Those that have been read.
-    read
-        What returns columns of this rank's rows, given their names.
+    read, groups
+        What returns columns of this rank's rows, given their names, and what yields them, some rows after the others.
     """
 
-    __slots__ = ("_read",)
+    __slots__ = ("_groups", "_read")
 
     def __init__(
         self,
@@ -120,12 +120,13 @@ class PendingRows(RowsByColumn):
         counts: tuple[int, ...],
         columns: dict[str, Any],
         read: Callable[[Sequence[str]], Any],
+        groups: Callable[[Sequence[str]], Iterator[Any]],
     ) -> None:
         super().__init__(context, schema, counts, columns)
-        self._read = read
+        self._read, self._groups = read, groups
 
     def _of(self, schema: Any) -> Rows:
-        return PendingRows(self.context, schema, self.counts, self._columns, self._read)
+        return PendingRows(self.context, schema, self.counts, self._columns, self._read, self._groups)
 
     @property
     def local(self) -> Any:
@@ -137,6 +138,29 @@ class PendingRows(RowsByColumn):
         """Return a column of this rank's rows, which is read now."""
         self._have([name])
         return super().column(name)
+
+    def row_size(self) -> int:
+        """Return how many bytes a row has whose columns have not been read; 0 if they have, or if that is not known."""
+        types = self._schema.types
+        if any(name in self._columns for name in self.names) or not all(arrow().types.is_primitive(t) for t in types):
+            return 0
+        size: int = sum(-(-kind.bit_width // 8) for kind in types)
+        return max(1, size)
+
+    def streamed(self, size: int) -> Iterator[tuple[int, Any]]:
+        """Yield the rows, which are not kept, so many at a time, and the number of the first; once at least."""
+        waiting, first, pa = [self._schema.empty_table()], 0, arrow()
+        for table in self._groups(self.names):
+            waiting.append(table)
+            while sum(map(len, waiting)) >= size:
+                both = pa.concat_tables(waiting)
+                yield first, both.slice(0, size)
+                first, waiting = first + size, [both.slice(size)]
+                del both
+                release()
+        rest = pa.concat_tables(waiting)
+        if len(rest) or not first:
+            yield first, rest
 
     def _have(self, names: Sequence[str]) -> None:
         """Read those of some columns that have not been read, in one pass."""
@@ -180,6 +204,8 @@ def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
     if share_of_memory() is None:
         return max(1, rows.length)
+    if isinstance(rows, PendingRows) and rows.row_size():
+        return rows_at_a_time(rows.length, rows.length * rows.row_size())
     return rows_at_a_time(rows.length, bytes_of(rows.held))
 
 
@@ -208,6 +234,8 @@ def pieces(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
 
     Not collective.
     """
+    if isinstance(rows, PendingRows) and rows.row_size() and size < rows.length:
+        return rows.streamed(size)
     held = rows.held
     return ((start, held.slice(start, size)) for start in starts(rows.length, size))
 
@@ -230,7 +258,7 @@ def release() -> None:
 
     The pages are read again where they are used.
     """
-    if not _mappings:
+    if not _mappings and share_of_memory() is None:
         return
     arrow().default_memory_pool().release_unused()
     trim()

@@ -159,7 +159,7 @@ def read_parts(
     wanted = share.schema(names)
     if spool is not None and condition is None and chosen_rows.step == 1 and not has_order(wanted):
         counts = tuple(sum(rows for _, _, _, rows in of_rank) for of_rank in shared)
-        return PendingRows(ctx, wanted, counts, {}, functools.partial(share.read, spool=spool))
+        return PendingRows(ctx, wanted, counts, {}, functools.partial(share.read, spool=spool), share.by_group)
     with local_step(ctx, op):
         whole = share.read(names, spool)
     agree(ctx, op)
@@ -184,19 +184,26 @@ class _Share(NamedTuple):
 
         Without one, texts may be categories.
         """
-        pa, schema = arrow(), self.schema(names)
-        tables = [] if spool is None else [schema.empty_table()]
-        for number, ids, skip, rows in self.groups if spool is None else self._by_group():
-            with self.files.unchanged(number, self.states[number]):
-                table = self.files.read(number, ids, skip, rows, list(names), *self.asked[1:])
-            if spool is None:
-                tables.append(table)
-            else:
-                alike = pa.table([self._alike(name, [table[name]]) for name in names], names=names)
-                tables.append(spool.held(_with_texts(alike, schema)))
+        pa = arrow()
         if spool is not None:
-            return pa.concat_tables(tables)
+            tables = [spool.held(table) for table in self.by_group(names)]
+            return pa.concat_tables([self.schema(names).empty_table(), *tables])
+        tables = [self._table(names, group) for group in self.groups]
         return pa.table([self._alike(name, [table[name] for table in tables]) for name in names], names=names)
+
+    def by_group(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield columns of the rows, one group of rows of a file after the other."""
+        pa, schema = arrow(), self.schema(names)
+        for group in self._groups():
+            table = self._table(names, group)
+            alike = pa.table([self._alike(name, [table[name]]) for name in names], names=names)
+            yield _with_texts(alike, schema)
+
+    def _table(self, names: Sequence[str], group: tuple[int, list[int], int, int]) -> Any:
+        """Return columns of rows of a file."""
+        number, ids, skip, rows = group
+        with self.files.unchanged(number, self.states[number]):
+            return self.files.read(number, ids, skip, rows, list(names), *self.asked[1:])
 
     def _alike(self, name: str, columns: list[Any]) -> Any:
         """Return the columns of several files as one of a column's type, or as categories of its texts."""
@@ -209,7 +216,7 @@ class _Share(NamedTuple):
         """Return the names and types of columns."""
         return arrow().schema([(name, self.fields[name]) for name in names])
 
-    def _by_group(self) -> Iterator[tuple[int, list[int], int, int]]:
+    def _groups(self) -> Iterator[tuple[int, list[int], int, int]]:
         """Yield the groups one by one."""
         for number, ids, skip, rows in self.groups:
             first, last = skip, skip + rows

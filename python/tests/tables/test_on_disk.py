@@ -174,6 +174,30 @@ def test_groups_of_more_rows_than_memory(
             assert found[name].to_pylist() == wanted[name].to_pylist(), name
 
 
+@pytest.mark.parametrize("size", [100, 900, 5000])
+def test_columns_of_numbers_are_read_in_pieces_and_not_kept(
+    disk: dtl.Context, folder: str, scratch: str, limited: pytest.MonkeyPatch, size: int
+) -> None:
+    path, whole = f"{folder}/a.parquet", random_rows(0).drop_columns(["c"])
+    if disk.is_root:
+        parquet.write_table(whole, path, row_group_size=size)
+    disk.barrier()
+    spooled: list[int] = []
+    held = on_disk.Spool.held
+    limited.setattr(on_disk.Spool, "held", lambda self, table: spooled.append(table.nbytes) or held(self, table))
+    limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 4096)
+    table = dtl.read_parquet(disk, path, placement="disk")
+    found = everywhere(table.group_by("w").agg(n=("v", "count"), of=("k", "max"), first=("v", "first")))
+    total = table["v"].count()
+    assert sum(spooled) < 20_000  # groups alone
+    limited.undo()
+    memory = dtl.read_parquet(disk, path)
+    wanted = memory.group_by("w").agg(n=("v", "count"), of=("k", "max"), first=("v", "first"))
+    assert same(found, everywhere(wanted))
+    assert total == memory["v"].count()
+    assert same(everywhere(table), whole)
+
+
 def test_rows_of_a_mask_that_are_more_than_memory(disk: dtl.Context, scratch: str, limited: pytest.MonkeyPatch) -> None:
     table = dtl.from_arrow(disk, random_rows(disk.rank))
     found = everywhere(table[table["v"] > 0])
