@@ -13,12 +13,19 @@ Counts = Dict[str, int]
 
 
 def counts() -> Counts:
-    """Return the most that was resident of this process, and what it has read and written with system calls."""
+    """Return the most that was resident of this process, its time, and what it has read and written."""
     status = Path("/proc/self/status").read_text()
     peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
     io = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     disk = {"read": int(io["read_bytes"]), "written": int(io["write_bytes"])}
-    return {"peak": int(peak) << 10, "calls read": int(io["rchar"]), "calls wrote": int(io["wchar"]), **disk}
+    microseconds = int(time.process_time() * 1e6)
+    return {
+        "peak": int(peak) << 10,
+        "processor": microseconds,
+        "calls read": int(io["rchar"]),
+        "calls wrote": int(io["wchar"]),
+        **disk,
+    }
 
 
 def run(tasks: Mapping[str, Callable[[], Any]], of: Callable[[], list[Counts]] = lambda: [counts()]) -> None:
