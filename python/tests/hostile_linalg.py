@@ -60,7 +60,7 @@ ORDERS = ("permutation", "shuffle", "spawn")
 
 def names() -> set[str]:
     """Return the names of what has a row."""
-    rest = ("LinearOperator", "lsmr", "lsqr", "norm", "spsolve")
+    rest = ("LinearOperator", "eigsh", "lobpcg", "lsmr", "lsqr", "norm", "spsolve", "svds")
     solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, *INVERSES, *rest)}
     others = {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS}
     return others | solvers | {"np.polyfit"}
@@ -114,5 +114,13 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
     least = {"b": column, "damp": 0.0, "atol": 1e-6, "btol": 1e-6, "conlim": 1e8, "x0": None}
     made["sparse.linalg.lsmr"] = (functools.partial(of.lsmr, matrix), {**least, "maxiter": 3})
     made["sparse.linalg.lsqr"] = (functools.partial(of.lsqr, matrix), {**least, "iter_lim": 3, "calc_var": False})
+    search = {"k": 2, "which": "LM", "v0": None, "ncv": 3, "maxiter": 9, "tol": 0.0}
+    made["sparse.linalg.eigsh"] = (functools.partial(of.eigsh, matrix), {**search, "return_eigenvectors": True})
+    made["sparse.linalg.svds"] = (functools.partial(of.svds, matrix), {**search, "return_singular_vectors": True})
+    large = dtl.sparse.csr_array(ctx, np.diag(np.arange(1.0, 13.0)))
+    made["sparse.linalg.lobpcg"] = (
+        functools.partial(of.lobpcg, large),
+        {"X": np.eye(12)[:, :2] + 0.1, "M": None, "tol": 1e-3, "maxiter": 3, "largest": True},
+    )
     made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None})
     return made

@@ -554,6 +554,9 @@ def solvers(ctx: dtl.Context) -> None:
     assert_type(linalg.spsolve(matrix, np.ones(3)), dtl.DistributedVector)
     assert_type(linalg.lsqr(matrix, np.ones(3), damp=0.1).var, dtl.DistributedVector)
     assert_type(linalg.lsmr(matrix, np.ones(3)).normr, float)
+    large = dtl.sparse.csr_array(ctx, np.diag(np.arange(1.0, 13.0)))
+    assert_type(linalg.lobpcg(large, np.eye(12)[:, :2] + 0.1)[1], dtl.DistributedTensor)
+    print(linalg.eigsh(large, 2, return_eigenvectors=False).shape, linalg.svds(large, 2)[1].shape)
     for solved in (
         linalg.cg(matrix, np.ones(3), rtol=1e-9, M=inverse, callback=lambda x: print(x.shape)),
         linalg.bicgstab(matrix, np.ones(3), maxiter=20),

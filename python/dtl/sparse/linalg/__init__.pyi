@@ -2,10 +2,13 @@ from .blocks import additive_schwarz as additive_schwarz
 from .blocks import block_jacobi as block_jacobi
 from .conjugate import cg as cg
 from .direct import spsolve as spsolve
+from .lanczos import eigsh as eigsh
+from .lanczos import svds as svds
 from .leastsquares import LSMRResult as LSMRResult
 from .leastsquares import LSQRResult as LSQRResult
 from .leastsquares import lsmr as lsmr
 from .leastsquares import lsqr as lsqr
+from .locally_optimal import lobpcg as lobpcg
 from .multigrid import smoothed_aggregation as smoothed_aggregation
 from .norms import norm as norm
 from .operators import LinearOperator as LinearOperator

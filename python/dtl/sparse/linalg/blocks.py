@@ -19,6 +19,7 @@ from ..ghosts import Ghosts
 from ..local_rows import Matrix, matrix
 from .operators import LinearOperator
 from .preconditioners import checked_matrix, inverse_of
+from .systems import truth
 from .vectors import floating
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -116,7 +117,7 @@ def additive_schwarz(
     given, layers = checked_matrix(A), integer("overlap", overlap)
     if layers < 0:
         raise InvalidArgumentError(f"overlap {layers} must not be negative")
-    ctx, rows, is_restricted = given.context, given.rows, bool(restricted)
+    ctx, rows, is_restricted = given.context, given.rows, truth("restricted", restricted)
     agree(ctx, "additive_schwarz", f"{rows.text()}, overlap {layers}, factor {factor}, restricted {is_restricted}")
     block, added = _extended(ctx, rows.whole(), rows.begins, layers)
     with local_step(ctx, "additive_schwarz"):

@@ -7,9 +7,8 @@ from typing import Any, Callable
 import numpy as np
 
 from ...containers.sequences import DistributedVector
-from ...exceptions import InvalidTypeError
 from ...runtime.agreement import collective
-from .systems import System
+from .systems import System, truth
 from .vectors import add, scale_and_add
 
 
@@ -77,14 +76,13 @@ def cg(
     ...     print(x.get(np.arange(2)).round(4), info)
     [0.0909 0.6364] 0
     """
-    if not isinstance(single_reduction, (bool, np.bool_)):
-        raise InvalidTypeError(f"single_reduction must be true or false, not {single_reduction!r}")
-    words = f", single_reduction {single_reduction}"
+    is_single = truth("single_reduction", single_reduction)
+    words = f", single_reduction {is_single}"
     system = System("cg", A, b, x0, M, rtol, atol, maxiter, callback, words)
     if system.norm == 0:
         return system.zero()
     with np.errstate(all="ignore"):  # info says what has come of it
-        return _single_reduction(system) if single_reduction else _classical(system)
+        return _single_reduction(system) if is_single else _classical(system)
 
 
 def _classical(system: System) -> tuple[DistributedVector, int]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._native.arguments import integer
 from ...containers.sequences import DistributedVector
-from ...exceptions import InvalidArgumentError, InvalidTypeError
+from ...exceptions import InvalidArgumentError
 from ...runtime.agreement import collective
 from .krylov import orthogonalized
-from .systems import System
+from .systems import System, truth
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -79,20 +79,19 @@ def gmres(
     ...     print(x.get(np.arange(2)).round(4), info)
     [-2.  1.] 0
     """
-    if callback_type is not None and callback_type not in _CALLS:
+    if callback_type is not None and (not isinstance(callback_type, str) or callback_type not in _CALLS):
         raise InvalidArgumentError(f"callback_type {callback_type!r} is none of {', '.join(_CALLS)}")
-    if not isinstance(flexible, (bool, np.bool_)):
-        raise InvalidTypeError(f"flexible must be true or false, not {flexible!r}")
+    is_flexible = truth("flexible", flexible)
     length = 20 if restart is None else integer("restart", restart)
     if length < 1:
         raise InvalidArgumentError(f"restart {length} must be at least 1")
-    words = f", restart {length}, callback_type {callback_type}, flexible {flexible}"
+    words = f", restart {length}, callback_type {callback_type}, flexible {is_flexible}"
     system = System("gmres", A, b, x0, M, rtol, atol, maxiter, callback, words)
     if system.norm == 0:
         return system.zero()
     told = None if callback is None else callback_type or "legacy"
     with np.errstate(all="ignore"):
-        return _Cycles(system, min(length, system.parts.length), told, bool(flexible)).run()
+        return _Cycles(system, min(length, system.parts.length), told, is_flexible).run()
 
 
 class _Cycles:

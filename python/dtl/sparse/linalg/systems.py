@@ -60,7 +60,7 @@ class System:
             f"{op} of {operator.shape} {operator.dtype} with b {said(given)}, x0 {start}, M {_said(inverse)}, "
             f"rtol {self.rtol}, atol {bound}, maxiter {self.limit}, callback {callback is not None}{words}",
         )
-        self.times, self.precondition = _fitted(op, operator, self.parts), _preconditioner(op, inverse, self.parts)
+        self.times, self.precondition = fitted(op, operator, self.parts), _preconditioner(op, inverse, self.parts)
         self.b = self.parts.part(op, given, self.dtype)
         if is_product:
             self.precondition(self.b, self.part)
@@ -127,6 +127,13 @@ def tolerance(name: str, value: Any) -> float:
     return found
 
 
+def truth(name: str, value: Any) -> bool:
+    """Return what is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} must be true or false, not {value!r:.80}")
+    return bool(value)
+
+
 def _checked(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x0: Any) -> tuple[Any, Any]:
     """Return the right side and the first solution, which fit the operator."""
     shape = operator.shape
@@ -153,7 +160,7 @@ def _said(inverse: LinearOperator | None) -> str:
     return "None" if inverse is None else f"{inverse.shape} {inverse.dtype}"
 
 
-def _fitted(op: str, operator: LinearOperator, parts: Parts) -> Step:
+def fitted(op: str, operator: LinearOperator, parts: Parts) -> Step:
     """Return the product with an operator for vectors that may be divided in another way, and are moved then."""
     forward, rows, columns = operator.forward, operator.rows, operator.columns
     if rows.is_like(parts) and columns.is_like(parts):
@@ -170,7 +177,7 @@ def _fitted(op: str, operator: LinearOperator, parts: Parts) -> Step:
 
 
 def _preconditioner(op: str, inverse: LinearOperator | None, parts: Parts) -> Step:
-    return _copy if inverse is None else _fitted(op, inverse, parts)
+    return _copy if inverse is None else fitted(op, inverse, parts)
 
 
 def _copy(part: Array, out: Array) -> None:

@@ -1,0 +1,126 @@
+"""Eigenvalues and singular values of sparse matrices, against SciPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matrices import gathered, sparse
+from refusals import ARGUMENT, TYPE, refused
+from systems import convection, hermitian, laplacian
+
+import dtl
+
+scipy_linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is an extra; make test installs it")
+linalg = dtl.sparse.linalg
+
+MATRICES = {"float64": laplacian(9), "float32": laplacian(6, "float32"), "complex128": hermitian(7)}
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("name", MATRICES)
+def test_eigenvalues_are_those_of_the_whole_matrix(ctx: dtl.Context, name: str, which: str) -> None:
+    a = MATRICES[name]
+    a = sparse.csr_array(a - sparse.diags(2.5 * (np.arange(a.shape[0]) % 3 == 0))).astype(a.dtype)
+    want = np.linalg.eigvalsh(a.astype(np.result_type(a.dtype, np.float64)).toarray())
+    order = {"LM": np.argsort(-abs(want)), "SM": np.argsort(abs(want)), "LA": np.arange(-5, 0), "SA": np.arange(5)}
+    want = np.sort(want[order[which][:5]] if which != "BE" else want[[0, 1, -3, -2, -1]])
+    tolerance = 1e-4 if name == "float32" else 1e-9
+    w, v = linalg.eigsh(dtl.sparse.csr_array(ctx, a, partition="nnz"), 5, which=which)
+    np.testing.assert_allclose(w, want, atol=tolerance)
+    vectors = gathered(v)
+    np.testing.assert_allclose(a @ vectors, vectors * w, atol=10 * tolerance)
+    np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(5), atol=10 * tolerance)
+
+
+def test_eigenvalues_that_coincide_and_small_matrices(ctx: dtl.Context) -> None:
+    same = dtl.sparse.csr_array(ctx, np.diag([3.0] * 4 + [1.0] * 26))
+    np.testing.assert_allclose(linalg.eigsh(same, 6, return_eigenvectors=False), [1, 1, 3, 3, 3, 3])
+    small = dtl.sparse.csr_array(ctx, np.diag([1.0, 2.0]))
+    w, v = linalg.eigsh(small, 1, v0=np.ones(2))
+    np.testing.assert_allclose(w, [2])
+    np.testing.assert_allclose(abs(gathered(v)), [[0], [1]], atol=1e-12)
+    nothing = dtl.sparse.csr_array(ctx, (9, 9))
+    np.testing.assert_allclose(linalg.eigsh(nothing, 2, return_eigenvectors=False), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(40, 25), (20, 50)], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_singular_values_are_those_of_the_whole_matrix(ctx: dtl.Context, dtype: str, shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(5)
+    whole = (rng.normal(size=shape) * (rng.random(shape) < 0.3)).astype(dtype)
+    if dtype == "complex128":
+        whole = whole * np.exp(1j * rng.random(shape))
+    want = np.linalg.svd(whole, compute_uv=False)[:4][::-1]
+    matrix = dtl.sparse.csr_array(ctx, sparse.csr_array(whole), partition="nnz")
+    u, s, vh = linalg.svds(matrix, 4)
+    left, right = gathered(u), gathered(vh).conj().T
+    np.testing.assert_allclose(s, want)
+    np.testing.assert_allclose(whole @ right, left * s, atol=1e-7)
+    np.testing.assert_allclose(left.conj().T @ whole, s[:, None] * right.conj().T, atol=1e-7)
+    np.testing.assert_allclose(linalg.svds(matrix, 4, return_singular_vectors=False), want)
+    smallest = linalg.svds(matrix, 2, which="SM", return_singular_vectors=False)
+    np.testing.assert_allclose(smallest, np.linalg.svd(whole, compute_uv=False)[:-3:-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("name", ["float64", "complex128"])
+def test_lobpcg_finds_an_end_of_the_spectrum(ctx: dtl.Context, name: str, largest: bool) -> None:
+    a = MATRICES[name]
+    matrix = dtl.sparse.csr_array(ctx, a)
+    start = np.random.default_rng(6).normal(size=(a.shape[0], 4)).astype(a.dtype)
+    want = np.linalg.eigvalsh(a.toarray())[::-1][:4] if largest else np.linalg.eigvalsh(a.toarray())[:4]
+    for X in (start, dtl.DistributedTensor.from_numpy(ctx, start, partition="cyclic")):  # noqa: N806 - SciPy's name
+        w, v = linalg.lobpcg(matrix, X, largest=largest, tol=1e-7, maxiter=200)
+        vectors = gathered(v)
+        np.testing.assert_allclose(w, want, atol=1e-9)
+        np.testing.assert_allclose(a @ vectors, vectors * w, atol=1e-6)
+        np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(4), atol=1e-9)
+
+
+def test_a_preconditioner_finds_the_smallest_sooner(ctx: dtl.Context) -> None:
+    a = laplacian(16)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    start = np.random.default_rng(6).normal(size=(256, 3))
+    want = np.linalg.eigvalsh(a.toarray())[:3]
+    w, _ = linalg.lobpcg(matrix, start, M=linalg.chebyshev(matrix), largest=False, tol=1e-7, maxiter=15)
+    np.testing.assert_allclose(w, want, rtol=1e-8)
+
+
+def test_wrong_arguments_are_refused(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, laplacian(3))
+    wide = dtl.sparse.csr_array(ctx, np.ones((3, 4)))
+    refused(lambda: linalg.eigsh(matrix, 9), ARGUMENT, None, "k 9", "[1, 9)")
+    refused(lambda: linalg.eigsh(matrix, 0), ARGUMENT, None, "k 0")
+    refused(lambda: linalg.eigsh(wide, 1), ARGUMENT, None, "square")
+    refused(lambda: linalg.eigsh(matrix, 2, which="XX"), ARGUMENT, None, "'XX'")
+    refused(lambda: linalg.eigsh(matrix, 2, ncv=2), ARGUMENT, None, "ncv 2")
+    refused(lambda: linalg.eigsh(matrix, 2, v0=np.zeros(9)), ARGUMENT, None, "v0", "0.0")
+    refused(lambda: linalg.eigsh(matrix, 2, v0=np.ones(9) * 1j), TYPE, None, "v0", "complex128")
+    refused(lambda: linalg.eigsh(matrix, 2, tol=-1), ARGUMENT, None, "tol -1")
+    refused(lambda: linalg.svds(wide, 3), ARGUMENT, None, "k 3")
+    refused(lambda: linalg.svds(matrix, 2, which="LA"), ARGUMENT, None, "'LA'")
+    refused(lambda: linalg.lobpcg(matrix, np.ones((8, 1))), ARGUMENT, None, "(8, 1)")
+    refused(lambda: linalg.lobpcg(matrix, np.ones((9, 2))), ARGUMENT, None, "(9, 2)")
+    many = dtl.sparse.csr_array(ctx, laplacian(4))
+    refused(lambda: linalg.lobpcg(many, np.ones((16, 3))), ARGUMENT, None, "depend", "1 of 3")
+    with pytest.raises(dtl.linalg.LinAlgError, match="restarts"):
+        linalg.eigsh(dtl.sparse.csr_array(ctx, laplacian(30)), 3, which="SM", maxiter=2)
+    with pytest.raises(dtl.linalg.LinAlgError):
+        linalg.eigsh(dtl.sparse.csr_array(ctx, np.diag([np.nan, *np.ones(8)])), 2)
+    with pytest.raises(dtl.DTLError):
+        linalg.svds(linalg.LinearOperator(ctx, (9, 9), lambda v: v), 2)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_what_differs_on_one_rank_is_told_to_all(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, convection(4))
+    start: Any = np.random.default_rng(ctx.rank).normal(size=(16, 2))
+    for call in (
+        lambda: linalg.eigsh(matrix, 2 + ctx.is_root),
+        lambda: linalg.svds(matrix, 2, tol=float(ctx.rank)),
+        lambda: linalg.lobpcg(matrix, start),
+    ):
+        with pytest.raises(dtl.CollectiveMismatchError):
+            call()
