@@ -6,8 +6,12 @@
  */
 #include "trace.h"
 
+#include <fcntl.h>
 #include <frameobject.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MAX_SITES = 1 << 14,
@@ -19,7 +23,7 @@ enum {
 typedef struct {
     PyObject *op, *file; /* file is NULL where nobody asked or nobody knows */
     int line;
-    int64_t calls, failed, bytes, nanoseconds;
+    int64_t calls, failed, bytes, nanoseconds, read, written;
     int64_t *counts; /* of calls that took no longer than each bound, and longer than the one before; then of the rest */
 } site;
 
@@ -51,6 +55,7 @@ typedef struct {
     int line, failed;
     int64_t start, end; /* nanoseconds */
     int64_t bytes;
+    int64_t read, written; /* bytes of disks, as the kernel counts them, since the call before */
 } traced;
 
 /* ---- Adding a call: no Python code runs here, so the GIL keeps all of it together ---- */
@@ -141,6 +146,8 @@ static void add_call(RecorderObject *r, const traced *t) {
     s->failed += t->failed;
     s->bytes += t->bytes;
     s->nanoseconds += duration;
+    s->read += t->read;
+    s->written += t->written;
     if (s->counts != NULL) {
         int i = 0;
         while (i < r->n_bounds && duration > r->bounds[i])
@@ -190,6 +197,34 @@ static int learn_operations(void) {
     return 0;
 }
 
+/* How long a call takes at least that may have read from a disk, in nanoseconds: the counts of the kernel take a while to read. */
+enum { LONG = 20000 };
+
+/* The kernel's counts of what this process has read from disks and written to them, and what they were when they were looked at last. */
+static int counts_file = -1;
+static int64_t counted_read, counted_written;
+
+static int64_t count_named(const char *text, const char *name) {
+    const char *at = strstr(text, name);
+    return at == NULL ? 0 : strtoll(at + strlen(name), NULL, 10);
+}
+
+/* count_files has a call count what was read and written since it was last called. */
+static void count_files(traced *t) {
+    char text[512];
+    ssize_t n;
+    if (counts_file < 0)
+        counts_file = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    if (counts_file < 0 || (n = pread(counts_file, text, sizeof text - 1, 0)) <= 0)
+        return;
+    text[n] = 0;
+    int64_t read = count_named(text, "\nread_bytes: "), written = count_named(text, "\nwrite_bytes: ");
+    t->read = read - counted_read;
+    t->written = written - counted_written;
+    counted_read = read;
+    counted_written = written;
+}
+
 /* start puts a recorder among those that run; it returns -1 with an exception set where it cannot. */
 static int start(RecorderObject *r) {
     if (learn_operations() < 0)
@@ -197,6 +232,10 @@ static int start(RecorderObject *r) {
     Py_INCREF(r);
     r->next = running;
     running = r;
+    if (by_site == 0 && r->by_site) {
+        traced before = {0};
+        count_files(&before);
+    }
     by_site += r->by_site;
     tracing = 1;
     return 0;
@@ -266,8 +305,11 @@ static int64_t now(void) {
 
 /* tell tells each recorder. Looking for the caller may run the garbage collector, and with it anything: it comes first. */
 static void tell(traced *t) {
-    if (by_site > 0)
+    if (by_site > 0) {
         t->file = find_caller(&t->line);
+        if (t->end - t->start >= LONG)
+            count_files(t);
+    }
     for (RecorderObject *r = running; r != NULL; r = r->next)
         add_call(r, t);
     Py_XDECREF(t->file);
@@ -397,8 +439,9 @@ static PyObject *recorder_totals(PyObject *self, PyObject *unused) {
         site s = r->sites[i];
         PyObject *counts = counts_of(r, &s), *row = NULL;
         if (counts != NULL)
-            row = Py_BuildValue("(OOiLLLLN)", s.op, s.file != NULL ? s.file : Py_None, s.line, (long long)s.calls,
-                                (long long)s.failed, (long long)s.bytes, (long long)s.nanoseconds, counts);
+            row = Py_BuildValue("(OOiLLLLNLL)", s.op, s.file != NULL ? s.file : Py_None, s.line, (long long)s.calls,
+                                (long long)s.failed, (long long)s.bytes, (long long)s.nanoseconds, counts,
+                                (long long)s.read, (long long)s.written);
         if (row == NULL || PyList_Append(all, row) < 0)
             Py_CLEAR(all);
         Py_XDECREF(row);
@@ -412,7 +455,7 @@ static PyMethodDef recorder_methods[] = {
     {"events", recorder_events, METH_NOARGS,
      PyDoc_STR("events($self, /)\n--\n\nReturn the calls one by one: start, duration, bytes, thread, site, failed.")},
     {"totals", recorder_totals, METH_NOARGS,
-     PyDoc_STR("totals($self, /)\n--\n\nReturn for each site operation, file, line, calls, failed, bytes, nanoseconds, counts.")},
+     PyDoc_STR("totals($self, /)\n--\n\nReturn for each site operation, file, line, calls, failed, bytes, nanoseconds, counts, read, written.")},
     {NULL},
 };
 

@@ -67,6 +67,12 @@ func MemoryEase() (ok bool, err error) {
 	return true, nil
 }
 
+// MemoryInFiles returns the most bytes of containers that were ever in files at once, of their own or of users.
+func MemoryInFiles() (bytes int64, err error) {
+	defer guard(&err)
+	return memory.InFiles(), nil
+}
+
 // MemoryShare returns this process's share of the memory that its control group has; 0: there is no limit.
 func MemoryShare() (bytes int64, err error) {
 	defer guard(&err)

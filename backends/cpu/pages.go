@@ -23,6 +23,8 @@ var _ memory.Pager = (*resident)(nil)
 type resident struct {
 	mu     sync.Mutex
 	all    map[unsafe.Pointer]mapping
+	total  int64 // of their bytes
+	most   int64 // that it ever was
 	looks  bool  // somebody looks
 	left   int64 // the least that has been resident since pages were given back
 	statm  *os.File
@@ -59,6 +61,8 @@ func (r *resident) put(p unsafe.Pointer, m mapping) {
 		r.all = map[unsafe.Pointer]mapping{}
 	}
 	r.all[p] = m
+	r.total += int64(m.size)
+	r.most = max(r.most, r.total)
 	r.look()
 }
 
@@ -76,7 +80,15 @@ func (r *resident) hold() {
 func (r *resident) remove(p unsafe.Pointer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.total -= int64(r.all[p].size)
 	delete(r.all, p)
+}
+
+// InFiles returns the most bytes that were ever mapped at once.
+func (r *resident) InFiles() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.most
 }
 
 // Limited begins to look, where there is a limit now.

@@ -13,6 +13,8 @@ type Pager interface {
 	Limited()
 	// Ease gives pages back if too many are resident. It takes some microseconds.
 	Ease()
+	// InFiles returns the most bytes that were ever in files at once.
+	InFiles() int64
 }
 
 var (
@@ -95,6 +97,14 @@ func said(limit int64) string {
 
 // SetPager says who gives pages back.
 func SetPager(p Pager) { pager.Store(&p) }
+
+// InFiles returns the most bytes that were ever in files at once.
+func InFiles() int64 {
+	if p := pager.Load(); p != nil {
+		return (*p).InFiles()
+	}
+	return 0
+}
 
 // Ease is what loops over elements call after each block of some megabytes, so that a process which is faster than its pager holds the
 // limit, too. Without a limit it costs nothing.

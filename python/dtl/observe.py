@@ -63,7 +63,7 @@ def snapshot() -> dict[str, dict[str, Any]]:
             "seconds": nanoseconds * 1e-9,
             "buckets": [list(pair) for pair in zip([*SECONDS, None], accumulate(counts))],
         }
-        for operation, _, _, calls, failures, size, nanoseconds, counts in _recorder.totals()
+        for operation, _, _, calls, failures, size, nanoseconds, counts, *_ in _recorder.totals()
     }
 
 

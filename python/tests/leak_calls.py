@@ -156,6 +156,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "MemoryInUse": _dtl.pydtl_MemoryInUse,
         "MemoryLimit": _dtl.pydtl_MemoryLimit,
         "MemorySetLimit": lambda: _dtl.pydtl_MemorySetLimit(0),
+        "MemoryInFiles": _dtl.pydtl_MemoryInFiles,
         "MemoryShare": _dtl.pydtl_MemoryShare,
         "MemoryPeak": _dtl.pydtl_MemoryPeak,
         "MemoryTrim": _dtl.pydtl_MemoryTrim,

@@ -70,7 +70,8 @@ def _report(ctx: Context, trace: tracing.Trace, options: _Options) -> bool:
     """Print and write what was asked for, on rank 0, and say whether that could be done. Collective."""
     sums, dropped = trace.sums(ctx), allreduce(ctx, trace.dropped if options.output else 0)
     if sums is not None and options.table:
-        watched.say("trace", f"{watched.ranks(ctx)}\n{tracing.table(sums, dropped)}")
+        threads = f"{trace.threads} thread{'s' * (trace.threads > 1)} each"
+        watched.say("trace", f"{watched.ranks(ctx)}, {threads}\n{tracing.table(sums, dropped)}")
     try:
         if options.output is not None:
             trace.save(options.output, ctx)

@@ -24,6 +24,7 @@ UNEVEN = "much more than a share of the values of groups on one rank"
 GATHERED = "a whole container collected on rank 0"
 BY_ELEMENTS = "a function called for each element"
 OBJECTS = "numbers sent as Python objects"
+READ_AGAIN = "the same data read from a disk a third time"
 CONVERTED = "a list of numbers made an array"
 
 #: Who wants to know: called with the kind, the operation, the file and line of the program, bytes and seconds.

@@ -27,6 +27,10 @@ class Record(NamedTuple):
         The bytes of the arrays and scalars that this rank passed to the calls and got back; see ``trace``.
     seconds
         The time in seconds that this rank spent in the calls, including the time that it waited for other ranks.
+    read, written
+        The bytes that this process has read from disks in the calls, and written: of scratch files, mapped files, files
+        that are loaded and saved, and all others. It is the kernel's count: what comes from the page cache is not
+        read, and a page that is changed is written. What the program has read between two calls counts for the second.
     """
 
     operation: str
@@ -36,6 +40,8 @@ class Record(NamedTuple):
     failed: int
     bytes: int
     seconds: float
+    read: int = 0
+    written: int = 0
 
     def plus(self, other: Record) -> Record:
         """Return the sum of two records, with the operation and call site of this one."""
@@ -137,12 +143,15 @@ def table(records: Iterable[Record], dropped: int = 0) -> str:
     dropped
         The number of calls that the file of ``save`` does not list, which the line below the table states.
     """
-    cells: list[tuple[str, ...]] = [("operation", "call site", "calls", "bytes", "seconds", "µs a call", "MB/s")]
+    records = list(records)
     whole = Record("total", "", 0, 0, 0, 0, 0.0)
     for record in records:
-        cells.append((record.operation, record.site, *_numbers(record)))
         whole = whole.plus(record)
-    cells.append((whole.operation, "", *_numbers(whole)))
+    files = bool(whole.read or whole.written)
+    head = ("operation", "call site", "calls", "bytes", "seconds", "µs a call", "MB/s")
+    cells: list[tuple[str, ...]] = [(*head, "read", "written") if files else head]
+    cells += [(record.operation, record.site, *_numbers(record, files)) for record in records]
+    cells.append((whole.operation, "", *_numbers(whole, files)))
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = [
         "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
@@ -153,7 +162,8 @@ def table(records: Iterable[Record], dropped: int = 0) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _numbers(record: Record) -> tuple[str, ...]:
+def _numbers(record: Record, files: bool) -> tuple[str, ...]:
     each = record.seconds / record.calls * 1e6 if record.calls else 0.0
     rate = f"{record.bytes / record.seconds * 1e-6:.1f}" if record.bytes and record.seconds else ""
-    return str(record.calls), str(record.bytes), f"{record.seconds:.6f}", f"{each:.2f}", rate
+    numbers = str(record.calls), str(record.bytes), f"{record.seconds:.6f}", f"{each:.2f}", rate
+    return (*numbers, str(record.read), str(record.written)) if files else numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Iterable, Iterator
 
+from .._native import library
 from .._native import slow_paths as told
 from ..runtime.context import Context
 from . import timeline
@@ -69,7 +70,8 @@ class SlowPaths(Recording):
         """The records of this rank, beginning with those that took the most seconds."""
         with self._lock:
             known = list(self._told.values())
-        return by_seconds([*known, *_seen(records_of(self._recorder))])
+        calls = records_of(self._recorder)
+        return by_seconds([*known, *_seen(calls), *_read_again(calls, library.memory_in_files())])
 
     def sums(self, ctx: Context | None = None) -> list[SlowPath] | None:
         """Return the records of all ranks added up, on rank 0; those with the most seconds first. Collective.
@@ -129,9 +131,23 @@ def report(records: Iterable[SlowPath]) -> str:
     return "\n".join(lines) if lines else "no slow paths"
 
 
+#: What reads files that are not the memory of containers.
+_LOADS = ("load", "restore", "read_")
+
+
+def _read_again(calls: Iterable[Record], held: int) -> Iterator[SlowPath]:
+    """Yield a record of each line that read much from disks, if all read more than twice what containers have there."""
+    reading = [call for call in calls if call.read and not call.operation.startswith(_LOADS)]
+    if not held or 2 * sum(call.read for call in reading) <= 5 * held:  # twice, and some of what lies around
+        return
+    for call in reading:
+        if call.read >= held // 2:
+            yield SlowPath(told.READ_AGAIN, *call[:3], call.calls, call.read, call.seconds)
+
+
 def _seen(calls: Iterable[Record]) -> Iterator[SlowPath]:
     """Yield a record of each slow path among the calls that were counted."""
-    for operation, file, line, count, failed, size, seconds in calls:
+    for operation, file, line, count, failed, size, seconds, *_ in calls:
         if operation.endswith(_STAGED):
             yield SlowPath(STAGED, operation[: -len(_STAGED)], file, line, count, size, seconds)
         elif operation in ELEMENTS and count - failed >= LOOP and size <= FEW * (count - failed):

@@ -12,6 +12,7 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.callsite import PACKAGE
 from .._native.library import bridge
+from .._native.threads import get_num_threads
 from ..exceptions import BoundsError
 from ..runtime.context import Context
 from . import timeline
@@ -70,6 +71,11 @@ class Trace(Recording):
     def dropped(self) -> int:
         """The number of calls that the records count, but that the file written by ``save`` does not list."""
         return self._recorder.dropped
+
+    @property
+    def threads(self) -> int:
+        """On how many threads a call of this rank computes at most, unless its container has EXEC_SEQ."""
+        return get_num_threads()
 
     def table(self) -> str:
         """Return this rank's records as a table, beginning with those that took the most seconds. Not collective."""
@@ -130,7 +136,8 @@ def trace(*, max_events: int = 100_000) -> Trace:
 
     The bytes of a call are those of the arrays and scalars that this rank passes and gets back, index arrays and
     ``out`` included: ``allreduce`` of 1000 float64 counts 16000. This is not what went through the network. A local
-    view counts no bytes, and neither does a call that raises.
+    view counts no bytes, and neither does a call that raises. What was read from disks and written to them is counted
+    apart, as the kernel counts it.
 
     Parameters
     ----------
@@ -160,6 +167,6 @@ def trace(*, max_events: int = 100_000) -> Trace:
 def records_of(recorder: bridge.Recorder) -> list[Record]:
     """Return what a recorder has counted."""
     return [
-        Record(operation, file or "", line, calls, failed, size, nanoseconds * 1e-9)
-        for operation, file, line, calls, failed, size, nanoseconds, _ in recorder.totals()
+        Record(operation, file or "", line, calls, failed, size, nanoseconds * 1e-9, read, written)
+        for operation, file, line, calls, failed, size, nanoseconds, _, read, written in recorder.totals()
     ]

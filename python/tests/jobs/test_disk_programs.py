@@ -330,3 +330,30 @@ def test_transforms_and_products_under_a_limit_are_right(tmp_path, count):
     variables = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
     assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 19 * count
+    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 11 * count
+
+
+def test_bytes_of_disks_are_counted_and_the_third_time_is_told(tmp_path):
+    program = f"""
+import os, numpy as np, dtl
+path = os.path.join({str(tmp_path)!r}, "x.npy")
+with dtl.Context() as ctx, dtl.trace() as t:
+    x = dtl.arange(ctx, 1 << 20, dtype="f8")
+    dtl.save(x, path)
+    print("wrote", sum(record.written for record in t) >= 1 << 23)
+    with dtl.slow_paths() as slow:
+        for _ in range(3):
+            with open(path, "r+b") as file:  # the system forgets the file
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with dtl.load(ctx, path, mapped=True) as y:
+                y.sum()
+            print("read", sum(record.read for record in t) >> 23, len(slow))
+    print(slow)
+    print(t, t.threads)
+"""
+    lines = succeeded(alone(program, DTL_NUM_THREADS="2")).split("\n")
+    assert lines[:4] == ["wrote True", "read 1 0", "read 2 0", "read 3 1"]
+    assert lines[4].endswith("fold: the same data read from a disk a third time")
+    assert lines[6].strip().startswith("faster: combine passes")
+    assert lines[7].split()[-2:] == ["read", "written"]
+    assert lines[-2].endswith(" 2")

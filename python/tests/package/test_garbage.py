@@ -96,6 +96,7 @@ NO_HANDLE = {
     "MemoryPeak",
     "MemorySetLimit",
     "MemoryTrim",
+    "MemoryInFiles",
     "MemoryShare",
     "NcclSearchIn",
     "NcclVersion",

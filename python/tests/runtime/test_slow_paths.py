@@ -261,7 +261,7 @@ def test_asynchronous_calls_name_the_line(ctx: dtl.Context) -> None:
 
 def test_every_kind_has_a_faster_way() -> None:
     kinds = [value for name, value in vars(told).items() if name.isupper() and isinstance(value, str)]
-    assert len(kinds) == 8
+    assert len(kinds) == 9
     for kind in [*kinds, advice.STAGED]:
         assert advice.advice(kind, "")
     for operation in advice.ELEMENTS:

@@ -62,7 +62,7 @@ def trace(*arguments: str) -> Ended:
 def table(text: str) -> list[list[str]]:
     """Return the words of the lines of the table, below its head."""
     lines = text[text.index("dtl trace: ") :].splitlines()
-    assert re.fullmatch(r"dtl trace: \d+ ranks?", lines[0])
+    assert re.fullmatch(r"dtl trace: \d+ ranks?, \d+ threads? each", lines[0])
     return [line.split() for line in lines[2:]]
 
 
@@ -75,7 +75,7 @@ def test_table(folder: Path) -> None:
     rows = {row[0]: row[1:4] for row in table(ended.err)}
     assert rows["allreduce"] == ["program.py:5", "3", "48000"]
     assert rows["total"][0] == "5"
-    assert ended.err.startswith("dtl trace: 1 rank\n")
+    assert ended.err.startswith("dtl trace: 1 rank, ")
 
 
 def test_file(folder: Path) -> None:
