@@ -529,12 +529,7 @@ def isin(
     else:
         wanted = operand("isin", test_elements, moves((element,)))
         share(element, "isin", f"elements with fingerprint {fingerprint(np.asarray(wanted))}")
-
-    def look_up(into: Any, part: Any) -> None:
-        for rows in in_blocks(part) if part.ndim else (...,):
-            into[rows] = np.isin(part[rows], wanted, invert=invert)
-
-    return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_, look_up)
+    return elementwise("np.isin", lambda part: np.isin(part, wanted, invert=invert), (element,), np.bool_)
 
 
 def _isin_ranges(element: Any, others: Any, invert: bool, rows: int) -> Any:
