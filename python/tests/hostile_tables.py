@@ -134,6 +134,11 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "ValueMethods.mask": (v.mask, {"condition": v.isna(), "other": 1.0}),
         "ValueMethods.map": (v.map, {"f": {1.0: 2.0}}),
         "ValueMethods.apply": (v.apply, {"f": lambda value, more: value + more, "args": (1,)}),
+        "ValueMethods.to_numeric": (t["text"].to_numeric if isinstance(t, dtl.Table) else t, {"errors": "coerce"}),
+        "ValueMethods.to_datetime": (
+            t["text"].to_datetime if isinstance(t, dtl.Table) else t,
+            {"format": "%Y", "errors": "coerce"},
+        ),
         "ValueMethods.replace": (v.replace, {"to_replace": [1.0], "value": [0.5]}),
         "ValueMethods.ffill": (v.ffill, {"limit": 1}),
         "ValueMethods.bfill": (v.bfill, {"limit": 1}),

@@ -104,8 +104,9 @@ def transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], f
     """Return a table of pyarrow of what a function makes of each column of each group, for each row. Collective."""
     ctx, op = rows.context, "transform"
     groups = GroupFrames(rows, op, keys, dropna, columns, function)
-    found = groups.called(lambda frame: {name: _as_many(function(frame[name]), len(frame)) for name in columns})
+    called = groups.called(lambda frame: (len(frame), {name: function(frame[name]) for name in columns}))
     with local_step(ctx, op), arrows_errors(op):
+        found = [{name: _as_many(one, count) for name, one in each.items()} for count, each in called]
         pd, back = _pandas(op), np.empty(len(groups.order), np.int64)
         back[groups.order] = np.arange(len(back))
         made = {}

@@ -6,7 +6,7 @@ from typing import Any, Callable, TypeVar
 
 from ..algorithms.user_functions import with_options
 from ..runtime.agreement import collective
-from . import elementwise, filling, mapping, places
+from . import elementwise, filling, mapping, parsing, places
 from .rows import HasRows, as_column, as_table
 
 C = TypeVar("C", bound="ValueMethods")
@@ -87,6 +87,65 @@ class ValueMethods(HasRows):
     def apply(self: C, f: Any, args: Any = (), **kwargs: Any) -> C:
         """Return what a function returns of each value and of further arguments. Collective. As :meth:`map`."""
         made: C = self.map(with_options(f, args, kwargs))
+        return made
+
+    @collective
+    def to_numeric(self: C, errors: str = "raise") -> C:
+        """Return texts as int64, or as float64 if not all are integers. Collective.
+
+        Parameters
+        ----------
+        errors
+            What is made of texts that are no numbers: an error (``"raise"``) or null (``"coerce"``).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a text is no number. On every rank.
+        InvalidTypeError
+            If the column is neither of text nor of numbers.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     print(dtl.Table(ctx, {"x": ["1", "2.5", "?", None]})["x"].to_numeric(errors="coerce").to_list())
+        [1.0, 2.5, None, None]
+        """
+        made: C = as_column(parsing.numbers(self.rows, "to_numeric", errors))
+        return made
+
+    @collective
+    def to_datetime(self: C, format: str | None = None, errors: str = "raise") -> C:
+        """Return texts as times in microseconds, in the zone UTC if they name one. Collective.
+
+        Parameters
+        ----------
+        format
+            The form of the texts, as of ``datetime.strptime``, such as ``"%d.%m.%Y"``; None for ISO 8601.
+        errors
+            What is made of texts of another form: an error (``"raise"``) or null (``"coerce"``).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a text is of another form. On every rank.
+        InvalidTypeError
+            If the column is neither of text nor of times.
+
+        Notes
+        -----
+        Python reads each text once on each rank. ``astype("timestamp[us]")`` reads ISO 8601 faster.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     days = dtl.Table(ctx, {"day": ["29.02.2024", "30.02.2024"]})["day"]
+        ...     print(days.to_datetime("%d.%m.%Y", errors="coerce").dt.day.to_list())
+        [29, None]
+        """
+        made: C = as_column(parsing.times(self.rows, "to_datetime", format, errors))
         return made
 
     @collective

@@ -301,6 +301,8 @@ def reshaped(ctx: dtl.Context) -> None:
     assert_type(table.group_by([table["x"] > 1, "word"]).get_group((True, "here")), Any)
     assert_type(table.sort_values("x", key=lambda each: -each), dtl.Table)
     assert_type(table.dropna().assign(y=1).sample(1, random_state=3).pivot(index="word", columns="x"), dtl.Table)
+    assert_type(table["word"].to_numeric(errors="coerce"), dtl.Column)
+    assert_type(table["word"].to_datetime("%Y", errors="coerce"), dtl.Column)
     assert_type(table.get_dummies(columns=["word"], drop_first=True), dtl.Table)
     table["word"].get_dummies(dummy_na=True, dtype="int8")
     assert_type(table["x"].interpolate(), dtl.Column)

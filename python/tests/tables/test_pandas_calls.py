@@ -67,6 +67,11 @@ CALLS = [
     "t.groupby('k', as_index=False)['x'].agg(len)",
     "t.groupby('k', as_index=False)['x'].agg(list)",
     "t.drop_duplicates(['k', 'x']).dropna().pivot(index='x', columns='k', values='y').reset_index()",
+    "pd.to_numeric(t['k'].replace({'a': '12', 'b': '-1.5e2', 'c': ''}), errors='coerce')",
+    "pd.to_numeric(t['k'].replace({'a': '12', 'b': ' 7 ', 'c': '-8'}))",
+    "pd.to_datetime(t['k'].replace({'a': '02/Jan/2024:10:20:30', 'b': '', 'c': '31/Feb/2024:00:00:00'}),"
+    " format='%d/%b/%Y:%H:%M:%S', errors='coerce')",
+    "pd.to_datetime(t['k'].replace({'a': '2024-02-29', 'b': '2023-02-29', 'c': '1999-12-31'}), errors='coerce')",
     "pd.get_dummies(t)",
     "pd.get_dummies(t, columns=['k', 'x'], prefix=['K', 'X'], prefix_sep='-', dtype=int)",
     "pd.get_dummies(t[['k', 'y']], drop_first=True, dummy_na=True)",
@@ -86,6 +91,14 @@ class OfTables:
     def get_dummies(t: Any, **options: Any) -> Any:
         return t.get_dummies(**options)
 
+    @staticmethod
+    def to_numeric(column: Any, **options: Any) -> Any:
+        return column.to_numeric(**options)
+
+    @staticmethod
+    def to_datetime(column: Any, **options: Any) -> Any:
+        return column.to_datetime(**options)
+
 
 def rows(count: int) -> Any:
     draw = np.random.default_rng(count)
@@ -101,7 +114,9 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(map(alike, one, other))
     nothing = [bool(pd.isna(each)) for each in (one, other)]
-    return nothing[0] == nothing[1] if any(nothing) else bool(one == pytest.approx(other))
+    if any(nothing):
+        return nothing[0] == nothing[1]
+    return bool(one == (pytest.approx(other) if isinstance(other, float) else other))
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -132,3 +147,20 @@ def test_call(ctx: dtl.Context, call: str) -> None:
             assert list(found) == list(wanted)
             found, wanted = list(found.values()), list(wanted.values())
         assert alike(found, wanted), (count, found, wanted)
+
+
+def test_texts_that_are_read_wrong(ctx: dtl.Context) -> None:
+    texts = dtl.Table(ctx, {"x": ["1", "one", None]})["x"]
+    for call in (texts.to_numeric, texts.to_datetime, lambda: texts.to_datetime("%d")):
+        with pytest.raises(dtl.InvalidArgumentError, match=r"the column 'x' has '(one|1)'"):
+            call()
+    with pytest.raises(dtl.InvalidArgumentError, match="errors must be one of"):
+        texts.to_numeric(errors="ignore")
+    with pytest.raises(dtl.InvalidTypeError, match="is not of text"):
+        dtl.Table(ctx, {"x": np.array(["2024-01-01"], "M8[s]")})["x"].to_numeric()
+
+
+def test_values_of_a_function_that_are_too_many(ctx: dtl.Context) -> None:
+    groups = dtl.Table(ctx, {"k": [1, 2, 1], "x": [1.0, 2.0, 3.0]}).group_by("k")
+    with pytest.raises(dtl.InvalidTypeError, match=r"returns 4 values for a group of \d rows"):
+        groups["x"].transform(lambda each: [1, 2, 3, 4])
