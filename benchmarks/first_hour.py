@@ -136,6 +136,22 @@ def _measure(names: list[str], task: Task, folder: Path) -> list[Row]:
     return rows
 
 
+def _by_threads(task: Task, folder: Path) -> Row:
+    """Return the row of a program on one rank with two threads, beside two ranks of a thread each."""
+    times: Times = {"ranks": [], "threads": []}
+    for i in range(_ROUNDS):
+        for name in ("ranks", "threads") if i % 2 else ("threads", "ranks"):
+            alone = [sys.executable, str(_OURS / task.program)] if name == "threads" else _command(_DTL, task)
+            count = "2" if name == "threads" else "1"
+            own = {"DTL_BACKEND": "local", "OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count}
+            environment = {**_ENVIRONMENT, **own}
+            start = time.perf_counter()
+            command = [*alone, *task.given(folder)]
+            subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, timeout=_LIMIT, check=True)
+            times[name].append(time.perf_counter() - start)
+    return at_most(f"{task.title}, by threads", times, "threads", "ranks")
+
+
 def _version() -> str:
     command = [str(_DASK_PYTHON), "-c", "import dask; print(dask.__version__)"]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
@@ -149,6 +165,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, str(_OURS / "make_data.py"), folder], check=True)
         rows = [row for task in TASKS for row in _measure(names, task, Path(folder))]
+        rows += [_by_threads(task, Path(folder)) for task in TASKS]
     if _DASK in names:
         rows.append(Row("Dask", "", _version(), "the version", None))
     deliver(rows, __doc__ or "")

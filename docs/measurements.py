@@ -20,6 +20,9 @@ FASTER, SLOWER = "#228833", "#ee6677"
 #: The starts of the names of the tasks of a first hour.
 TASKS = ("20 M values", "Parquet", "heat in a plate", "regression", "sweep")
 
+#: How the names of these tasks end where one rank of two threads stands beside two ranks.
+BY_THREADS = ", by threads"
+
 #: What others are. DTL's own variants, such as the ordinary sum beside the exact one, are none.
 OTHERS = ("mpi4py", "C", "NumPy", "np.", "Heat", "Dask", "dict", "h5py", "zarr", "pyarrow", "multiprocessing")
 
@@ -149,17 +152,28 @@ def heat() -> Any:
 def first_hour() -> Any:
     """Draw the seconds of five programs, each by DTL, mpi4py and Dask."""
     rows = [row for row in measures() if row.section == "A first hour" and ("mpi4py" in row.times)]
+    return _seconds([(row.name, row.times) for row in rows], "DTL")
+
+
+def threads() -> Any:
+    """Draw the seconds of five programs, each on two ranks of a thread, and on one rank of two threads."""
+    rows = [row for row in sections()["A first hour"] if row[1] == "time ÷ ranks"]
+    return _seconds([(row[0][: -len(BY_THREADS)], row[4]) for row in rows], "threads")
+
+
+def _seconds(rows: list[tuple[str, str]], ours: str) -> Any:
+    """Draw the seconds of programs, of which each row has a title, and names with their times."""
     figure, axes = pyplot.subplots(max(len(rows), 1), 1, figsize=(6.6, 1.25 * max(len(rows), 1)), squeeze=False)
     if not rows:
         axes[0, 0].set_axis_off()
         axes[0, 0].text(0.5, 0.5, "not measured yet", ha="center")
-    for ax, row in zip(axes[:, 0], rows):
-        found = re.findall(r"(\w+) ([\d.]+) (m?s)", row.times)
+    for ax, (title, text) in zip(axes[:, 0], rows):
+        found = re.findall(r"(\w+) ([\d.]+) (m?s)", text)
         times = {name: float(number) * (0.001 if unit == "ms" else 1) for name, number, unit in found}
-        ax.barh(list(times), list(times.values()), color=["#4477aa" if name == "DTL" else "#bbbbbb" for name in times])
+        ax.barh(list(times), list(times.values()), color=["#4477aa" if name == ours else "#bbbbbb" for name in times])
         for place, seconds in enumerate(times.values()):
             ax.text(seconds, place, f" {seconds:.2f} s", va="center")
-        ax.set_title(row.name, loc="left", fontsize=10)
+        ax.set_title(title, loc="left", fontsize=10)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
         ax.set_xticks([])
         ax.invert_yaxis()
@@ -189,7 +203,7 @@ def scaling() -> Any:
     return figure
 
 
-PICTURES = {f"measured_{each.__name__}": each for each in (calls, numbers, arrays, heat, first_hour, scaling)}
+PICTURES = {f"measured_{each.__name__}": each for each in (calls, numbers, arrays, heat, first_hour, threads, scaling)}
 
 
 def slower() -> str:
