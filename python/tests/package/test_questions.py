@@ -73,8 +73,9 @@ _KIND_NAMES = {"_carrier", "carrier_of", "carrier", "_HALF", "float16", "hasobje
 _PLACE_CALLS = {"is_on_device", "on_device", "_on_device"}
 _PLACE_NAMES = {"_DEVICE", "_HOST", "DEVICE", "HOST", "UNIFIED"}
 
-#: Packages that have kinds of their own, of messages between processes, of events, of columns; and the answers.
-_ELSEWHERE = {"launching", "_cli", "monitoring", "executor", "tables", "kinds", "places"}
+#: Packages that have kinds of their own, of messages between processes, of events, of columns, of SciPy's matrices; and
+#: the answers.
+_ELSEWHERE = {"launching", "_cli", "monitoring", "executor", "tables", "sparse", "kinds", "places"}
 _OTHER_KINDS = {"message", "hello", "each", "handle", "self", "record", "parser", "one", "other"}
 
 
