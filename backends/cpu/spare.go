@@ -14,7 +14,22 @@ const (
 	spareTime = time.Second
 	// mostSpare is how much of it there is at most, in bytes.
 	mostSpare = 256 << 20
+	// largest is how large one block is that is kept alone, if all ranks of a machine together keep a sixteenth of its memory at most.
+	largest = 2 << 30
 )
+
+// mostOf returns how many bytes that were given back are kept with a block of some bytes: 0 if it is not kept. The machine has so much
+// memory, of which other ranks keep some, too.
+func mostOf(size int, file bool, memory, ranks int) int {
+	few := min(mostSpare, memory/64)
+	switch {
+	case size <= few:
+		return few
+	case !file && size <= min(largest, memory/16/ranks):
+		return size
+	}
+	return 0
+}
 
 // spare is a mapping that nobody uses.
 type spare struct {
@@ -90,7 +105,7 @@ func (s *spares) take(size int) spare {
 
 // keep keeps a block's mapping, and gives older ones back for it. The caller holds the lock.
 func (s *spares) keep(x spare) {
-	most := min(mostSpare, limit()/64)
+	most := mostOf(x.size, x.file != nil, limit(), ranksHere(os.Getenv))
 	if n := memory.Limit(); n > 0 && x.file == nil { // pages of files are given back, these are not
 		most = min(most, int(n/64))
 	}
