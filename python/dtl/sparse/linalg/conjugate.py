@@ -9,7 +9,7 @@ import numpy as np
 from ...containers.sequences import DistributedVector
 from ...runtime.agreement import collective
 from .systems import System, truth
-from .vectors import add, scale_and_add
+from .vectors import advance, inner, scale_and_add
 
 
 @collective
@@ -90,12 +90,13 @@ def _classical(system: System) -> tuple[DistributedVector, int]:
     r, p, q = system.residual(), system.new(), system.new()
     z = system.new() if system.has_inverse else r
     before: Any = 1.0
+    own = inner(r, r)
     for iteration in range(system.limit):
         if system.has_inverse:
             system.precondition(r, z)
-            square, rho = system.parts.sums((r, r), (r, z))
+            square, rho = system.parts.total(np.array([own, inner(r, z)]))
         else:
-            square = rho = system.parts.sums((r, r))[0]
+            square = rho = system.parts.total(np.array([own]))[0]
         if np.sqrt(square.real) < system.bound:
             return system.solved()
         if np.isnan(square) and system.callback is None:
@@ -106,8 +107,7 @@ def _classical(system: System) -> tuple[DistributedVector, int]:
             p[...] = z
         system.times(p, q)
         alpha = rho / system.parts.sums((p, q))[0]
-        add(system.part, alpha, p)
-        add(r, -alpha, q)
+        own = advance(system.part, r, alpha, p, q)
         before = rho
         system.tell()
     return system.stopped(system.limit)
@@ -118,14 +118,15 @@ def _single_reduction(system: System) -> tuple[DistributedVector, int]:
     r, w, p, q = system.residual(), system.new(), system.new(), system.new()
     z = system.new() if system.has_inverse else r
     before, alpha = None, 1.0
+    own = inner(r, r)
     for _ in range(system.limit):
         if system.has_inverse:
             system.precondition(r, z)
         system.times(z, w)
         if system.has_inverse:
-            square, rho, delta = system.parts.sums((r, r), (r, z), (w, z))
+            square, rho, delta = system.parts.total(np.array([own, inner(r, z), inner(w, z)]))
         else:
-            rho, delta = system.parts.sums((r, r), (w, z))
+            rho, delta = system.parts.total(np.array([own, inner(w, z)]))
             square = rho
         if np.sqrt(square.real) < system.bound:
             return system.solved()
@@ -139,8 +140,7 @@ def _single_reduction(system: System) -> tuple[DistributedVector, int]:
             alpha = rho / (delta - beta * rho / alpha)
             scale_and_add(p, beta, z)
             scale_and_add(q, beta, w)
-        add(system.part, alpha, p)
-        add(r, -alpha, q)
+        own = advance(system.part, r, alpha, p, q)
         before = rho
         system.tell()
     return system.stopped(system.limit)

@@ -125,6 +125,18 @@ def add(to: Array, factor: Any, vector: Array) -> None:
         axpy(vector[begin : begin + _CHUNK], to[begin : begin + _CHUNK], a=factor)
 
 
+def advance(x: Array, r: Array, alpha: Any, p: Array, q: Array) -> Any:
+    """Add alpha times p to x, and subtract alpha times q from r. Return the square of this rank's part of r."""
+    axpy, total = _axpy(x.dtype), x.dtype.type(0)
+    for begin in range(0, x.size, _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        axpy(p[part], x[part], a=alpha)
+        left = r[part]
+        axpy(q[part], left, a=-alpha)
+        total += np.vdot(left, left)
+    return total
+
+
 def scale_and_add(to: Array, factor: Any, vector: Array) -> None:
     """Multiply a vector by a number and add another one, in place."""
     for begin in range(0, to.size, _CHUNK):
