@@ -38,7 +38,7 @@ var recipes = []recipe{
 		"python/tests/",
 	}},
 	{"A format of files", 5, regexp.MustCompile(`\b(h5py|hdf5)\b`), []string{"Makefile", "docs/measurements.py"}},
-	{"The report of a slow path", 6, regexp.MustCompile(`\bCONVERTED\b`), nil},
+	{"The report of a slow path", 6, regexp.MustCompile(`\bCONVERTED\b`), []string{"numpybridge/loop_steps.c"}}, // a number of elements
 }
 
 // users are what calls functions as any program does: tests, apart from the tables that have a row for each function, and examples;

@@ -26,6 +26,7 @@ from .making import adopt_whole
 
 _BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
 _FLOAT64 = np.dtype(np.float64)
+_FLOATS = (_FLOAT64, np.dtype(np.float32))
 
 #: What folds lines.
 _FOLDS: dict[str, Any] = {
@@ -121,7 +122,7 @@ def _folded(fold: Any, part: Any, axis: int, number: int) -> Any:
 def _of_columns(name: str, part: Any, axis: int, number: int) -> Any:
     """Return what columns are folded to, on so many threads; None where NumPy does it, or tells of errors."""
     ufunc = _OF_COLUMNS.get(name)
-    if ufunc is None or part.ndim != 2 or axis % 2 or part.size < _MANY or part.dtype.kind != "f":
+    if ufunc is None or part.ndim != 2 or axis % 2 or part.size < _MANY or part.dtype not in _FLOATS:
         return None
     out = np.empty(part.shape[1], part.dtype)
     raised = bridge.fold_columns(ufunc, out, part, number)

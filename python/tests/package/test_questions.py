@@ -62,6 +62,9 @@ ARGUED: dict[str, dict[str, dict[str, int]]] = {
         "place": {"containers/base.py": 2, "containers/owning.py": 7},
     },
     "managed memory starts with zeros": {"place": {"containers/making.py": 1}},
+    "what is larger than memory is sorted in pieces if the core knows the order": {
+        "object": {"algorithms/external.py": 1, "algorithms/sort.py": 1},
+    },
     "a format has a number for each letter": {"kind": {"runtime/device_array.py": 1}},
 }
 
