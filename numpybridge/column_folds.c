@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /* A piece has about so many elements; fewer than FEW are one piece, and it has at least LEAST rows. */
-enum { PIECE = 1 << 17, FEW = 1 << 18, LEAST = 32 };
+enum { PIECE = 1 << 17, FEW = 1 << 18, MANY = 1 << 24, LEAST = 32 };
 
 typedef struct {
     numpy_loop loop;
@@ -73,6 +73,9 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
         return PyLong_FromLong(-1);
     const int all = dtl_threads(), threads = from.count < FEW ? 1 : most > 0 && most < all ? most : all;
     f.each = from.count < FEW ? f.rows : PIECE / f.columns;
+    const ptrdiff_t wide = f.rows / (from.count < MANY ? 8 : 64) + 1;
+    if (f.each < wide && from.count >= FEW)
+        f.each = wide; /* few pieces, whose results take little memory */
     if (f.each < LEAST && f.each < f.rows)
         return PyLong_FromLong(-1);
     const ptrdiff_t pieces = (f.rows + f.each - 1) / f.each;
