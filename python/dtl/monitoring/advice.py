@@ -31,7 +31,8 @@ _FASTER = {
     told.EVERYWHERE: "divide the operand as the other one, make it with partition='replicated', or combine parts",
     told.SECOND_TABLE: "before the join, select the rows and columns of it that the result needs",
     told.UNEVEN: "aggregates such as sum, mean, std and count, of which only results of each rank travel; or more keys",
-    told.GATHERED: "of a tall matrix, dtl.linalg.svd or qr works on all ranks; else there is no distributed way",
+    told.GATHERED: "of a tall matrix, dtl.linalg.svd or qr works on all ranks, and for sparse equations the solvers of "
+    "dtl.sparse.linalg; else there is no distributed way",
     told.BY_ELEMENTS: "pass a function of arrays: np.sqrt for math.sqrt, np.where for a condition",
     told.OBJECTS: "pass a NumPy array to the function of arrays: send, broadcast, gather, allgather, scatter",
     told.READ_AGAIN: "combine passes into one expression or call, raise the limit of memory, or load what is mapped "
