@@ -106,8 +106,7 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
     The indices are an array of int64 of one dimension; negative ones count from the end. Out is an array for as many.
     """
     whole = _whole(c) if wanted.size >= _MANY else None
-    low = 0 if whole is None else int(wanted.min())
-    if whole is None or low < -whole.size or int(wanted.max()) >= whole.size:  # which the core refuses
+    if whole is None or not _are_within(wanted, whole.size):  # which the core refuses
         found = as_elements(c, bridge.get(c, wanted))
         if out is not None:
             out[...] = found
@@ -119,6 +118,11 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
     for some in in_blocks(wanted, _BLOCK if whole.nbytes <= _BLOCK else _FAR * wanted.itemsize):
         whole.take(wanted[some], out=made[some], mode="wrap")  # the fastest mode
     return made
+
+
+def _are_within(wanted: np.ndarray[Any, Any], size: int) -> bool:
+    """Say whether indices, of which negative ones count from the end, are those of so many elements."""
+    return all([-size <= int(wanted[some].min()) and int(wanted[some].max()) < size for some in in_blocks(wanted)])
 
 
 def _whole(c: Any) -> Any:

@@ -13,7 +13,7 @@ from ..policies import Placement
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The part of the limit of memory that a band takes, of which NumPy has several, and the bytes of the least.
-_SHARE, _LEAST = 16, 1 << 20
+_SHARE, _LEAST = 32, 1 << 20
 
 
 def limited(c: Any) -> bool:

@@ -76,7 +76,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     dimension, and back. A vector is transformed as a matrix, by columns and by rows (Bailey 1990, "FFTs in external or
     hierarchical memory"), one of a length with a large prime factor as a convolution (Bluestein 1970).
 
-    With a limit of memory, what is on disk is transformed by bands of lines, each of a 16th of the limit, of which
+    With a limit of memory, what is on disk is transformed by bands of lines, each of a 32nd of the limit, of which
     NumPy has three: a tensor is read and written once for each dimension. A vector is read once and written twice on
     one rank, by ``fft`` and ``ifft`` of a length with two factors of at least 8; on several ranks about ten times.
     Other transforms of vectors need memory for all elements. The last bits of vectors depend on the limit.
