@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import dtl
+from dtl.tables.by_name import ByName
 from dtl.tables.explaining import Explained
 from dtl.tables.resampling import Resampler
 
@@ -296,7 +297,7 @@ def reshaped(ctx: dtl.Context) -> None:
     by_word.agg("std", ddof=0), by_word["x"].agg(low="min"), by_word.apply(lambda group, by: by, by=2)
     table[["x"]].agg("std", ddof=0), table["x"].agg("var", ddof=0)
     table["x"].apply(lambda value, by: value * by, args=(2,)), table[["x"]].apply(lambda each, by: by, args=(2,))
-    numbers = assert_type((table[["x"]] - table[["x"]].min()) / (table[["x"]].max() - table[["x"]].min()), dtl.Table)
+    numbers: dtl.Table = (table[["x"]] - table[["x"]].min()) / (table[["x"]].max() - table[["x"]].min())
     numbers.columns = ["share"]
     assert_type(table.group_by([table["x"] > 1, "word"]).get_group((True, "here")), Any)
     assert_type(table.sort_values("x", key=lambda each: -each), dtl.Table)
@@ -348,7 +349,7 @@ def tables(ctx: dtl.Context) -> None:
     assert_type(again["word"].str[0], dtl.Column)
     assert_type(again.query("x > 1").ffill().filter(like="x"), dtl.Table)
     assert_type(again.copy().isna().select_dtypes("bool"), dtl.Table)
-    assert_type(again.nunique(), "dict[str, int]")
+    assert_type(again.nunique(), ByName)
     assert_type(again[(x > 1) & ~x.isna()], dtl.Table)
     assert_type(again.assign(y=np.arange(3)).drop("x").rename({"y": "z"}).head(2), dtl.Table)
     assert_type(x.fillna(0).to_vector(), Any)
