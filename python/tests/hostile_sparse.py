@@ -68,7 +68,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         make: Any = dtl.sparse
         for part in name.split("."):
             make = getattr(make, part)
-        made[f"sparse.{name}"] = (make, {"ctx": ctx, **options})
+        made[f"sparse.{name}"] = (functools.partial(make, ctx), options)
     for name, options in METHODS.items():
         made[f"sparse.csr_array.{name}"] = (_positional(getattr(matrix, name), name), options)
     for name, options in GRAPHS.items():
@@ -76,8 +76,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     packed, text = f"{folder}/sparse.npz", f"{folder}/sparse.mtx"
     dtl.sparse.save_npz(packed, matrix)
     dtl.sparse.mmwrite(text, matrix)
-    made["sparse.load_npz"] = (dtl.sparse.load_npz, {"ctx": ctx, "file": packed, "partition": "block"})
-    made["sparse.mmread"] = (dtl.sparse.mmread, {"ctx": ctx, "source": text, "partition": "block"})
+    made["sparse.load_npz"] = (functools.partial(dtl.sparse.load_npz, ctx), {"file": packed, "partition": "block"})
+    made["sparse.mmread"] = (functools.partial(dtl.sparse.mmread, ctx), {"source": text, "partition": "block"})
     made["sparse.save_npz"] = (lambda matrix: dtl.sparse.save_npz(packed, matrix), {"matrix": matrix})
     made["sparse.mmwrite"] = (lambda a, comment: dtl.sparse.mmwrite(text, a, comment), {"a": matrix, "comment": ""})
     return made

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
-from ..containers.layout import integers
+from .._native.objects import refuse_closed
+from ..algorithms.exchange import gathered
+from ..containers.base import DistributedContainer
+from ..containers.indexing.regions import moved_to
+from ..containers.interior import division_of, is_where_divided
+from ..containers.layout import BLOCK, integers
+from ..containers.making import created
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
@@ -56,8 +64,8 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
     ctx
         The context.
     diagonals
-        A sequence of numbers and arrays, one a diagonal, or one array: the same on every rank. A number fills its
-        diagonal.
+        A sequence of numbers, vectors and arrays that are the same on every rank, one a diagonal, or one vector or
+        array. A number fills its diagonal.
     offsets
         Which diagonals: 0 is the main one, positive numbers are above it. One alone stands for all of one.
     shape
@@ -82,9 +90,18 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
     """
     check_context(ctx)
     with local_step(ctx, "diags_array"):
-        places = [integer("offsets", each) for each in np.atleast_1d(np.asarray(offsets)).tolist()]
-        given = [diagonals] if np.ndim(offsets) == 0 and np.ndim(diagonals) == 1 else list(diagonals)
-        arrays = [np.atleast_1d(np.asarray(each)) for each in given]
+        places = list(integers("offsets", offsets))
+        is_one = isinstance(diagonals, DistributedContainer) or (np.ndim(offsets) == 0 and np.ndim(diagonals) == 1)
+        given = [diagonals] if is_one else list(diagonals)
+        divided = [isinstance(each, DistributedContainer) for each in given]
+        for each in itertools.compress(given, divided):
+            refuse_closed(each)
+            if each.context is not ctx or each.ndim != 1:
+                raise InvalidArgumentError("diags_array: a diagonal must be a vector of this context")
+    agree(ctx, "diags_array", f"offsets {places}, divided {divided}")
+    wholes = iter([gathered(ctx, by_blocks(each).local_view()) for each in itertools.compress(given, divided)])
+    with local_step(ctx, "diags_array"):
+        arrays = [np.atleast_1d(next(wholes) if of_all else np.asarray(each)) for each, of_all in zip(given, divided)]
         if len(arrays) != len(places):
             raise InvalidArgumentError(f"diags_array: {len(arrays)} diagonals and {len(places)} offsets")
         if shape is None:
@@ -99,6 +116,14 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
                     f"diags_array: diagonal {k} of {extents} has {length} elements, not {each.shape}"
                 )
     return _of_diagonals(ctx, "diags_array", [each.astype(found) for each in arrays], places, extents)
+
+
+def by_blocks(c: DistributedContainer) -> DistributedContainer:
+    """Return a vector divided by blocks: itself, or a copy. Collective."""
+    if division_of(c) == BLOCK and is_where_divided(c):
+        return c
+    like = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, blank=True)
+    return moved_to("diags_array", c, like)
 
 
 def _length(shape: tuple[int, int], k: int) -> int:

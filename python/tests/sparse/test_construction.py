@@ -64,6 +64,9 @@ def test_diagonals(ctx: dtl.Context, shape: tuple[int, int]) -> None:
 def test_diagonals_that_do_not_fit(ctx: dtl.Context) -> None:
     make = dtl.sparse.diags_array
     same(make(ctx, np.arange(3.0)), np.diag(np.arange(3.0)))
+    vector = dtl.DistributedVector.from_numpy(ctx, np.arange(5.0), partition="cyclic")
+    same(make(ctx, vector), np.diag(np.arange(5.0)))
+    same(make(ctx, [vector, 2.0], offsets=[-1, 0], shape=(6, 6)), np.diag(np.arange(5.0), -1) + 2 * np.eye(6))
     same(make(ctx, [np.arange(1.0, 3)], offsets=[-1]), np.diag(np.arange(1.0, 3), -1))
     refused(lambda: make(ctx, [np.ones(4)], offsets=[0], shape=(3, 3)), ARGUMENT, None, "has 3 elements", "(4,)")
     refused(lambda: make(ctx, [1.0, 2.0], offsets=[0]), ARGUMENT, None, "2 diagonals and 1 offsets")
