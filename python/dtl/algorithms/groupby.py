@@ -370,15 +370,12 @@ class GroupBy:
             new[self._begins[int(self._continues) :]] = True
             numbers = (np.add.reduceat(new, self._begins, dtype=np.int64),)
             return np.asarray(self._of_whole_groups(numbers, lambda a, b: (a[0] + b[0],))[0])
-        first, count = self._ranges()
-        begins, made = (
-            self._begins[int(self._continues) :],
-            np.empty(len(count), result_dtype("mean", None, values.dtype)),
-        )
+        begins, count = self._begins[int(self._continues) :], self._count()
+        made = np.empty(len(count), result_dtype("mean", None, values.dtype))
         for runs in spans_of_runs(begins[:-1], count[:-1]):
             made[runs] = _middle(*part[begins[runs] + _middle_places(count[runs])])
         with from_parts(DistributedVector, ctx, part) as in_order:  # the last group may go on on other ranks
-            last = in_order.get(np.ravel(first[-1:] + _middle_places(count[-1:])))
+            last = in_order.get(np.ravel(self._order.local_offset + begins[-1:] + _middle_places(count[-1:])))
         if len(made):
             made[-1] = _middle(*last)
         return made

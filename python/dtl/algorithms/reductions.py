@@ -448,11 +448,12 @@ def check_fits(name: str, fits: Array, of: DType) -> None:
 
 def spans_of_runs(begins: Array, lengths: Array) -> Iterator[slice]:
     """Give slices of runs that hold few elements, and at least one run."""
-    ends, at = begins + lengths, 0
+    at = 0
     while at < len(begins):
-        end = max(at + 1, int(np.searchsorted(ends, begins[at] + _TOGETHER, "right")))
-        yield slice(at, end)
-        at = end
+        some = slice(at, at + _TOGETHER)  # no more runs hold so few elements: each has one at least
+        fit = int(np.searchsorted(begins[some] + lengths[some], begins[at] + _TOGETHER, "right"))
+        yield slice(at, at + max(1, fit))
+        at += max(1, fit)
 
 
 def _carried(upper: Any, lower: Any, missing: Any) -> Arrays:
