@@ -34,8 +34,7 @@ def set_num_threads(n: int) -> None:
     -----
     Large parts of containers are computed on several threads, unless their execution policy is EXEC_SEQ. Results do not
     depend on the number of threads, to the bit. Only BLAS and LAPACK may round differently on another number of their
-    own threads: they compute products of matrices, ``dtl.linalg``, ``dot`` of float64, and sums and means along
-    dimension 0 of rows of up to 256 float64.
+    own threads: they compute products of matrices, ``dtl.linalg``, and ``dot`` of float64.
 
     The environment variable DTL_NUM_THREADS sets the number for a whole program, or else OMP_NUM_THREADS. Without
     either, it is the number of processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from .._native.library import bridge
-from ..containers.one_rank import added_by_blas
+from ..containers.one_rank import are_narrow
 from ..exceptions import OverflowError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -45,6 +45,9 @@ _LOWER = np.int64((1 << _UPPER) - 1)
 
 #: The elements of a group that are looked at together: what this takes beside them is small.
 _TOGETHER = 1 << 17
+
+#: Rows of so many elements stay in the nearest cache while others are added to them.
+_WIDE = 1 << 10
 
 
 class Reduction:
@@ -108,9 +111,8 @@ class _OfUfunc(Reduction):
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
-        if self.ufunc is np.add and dims == (0,) and floats and added_by_blas(view.size, len(view)):
-            rows = view.reshape(len(view), -1)
-            return ((np.ones(len(rows)) @ rows).reshape(view.shape[1:]),)
+        if self.ufunc is np.add and dims == (0,) and floats and are_narrow(view.size, len(view)):
+            return (_sums_of_narrow(view.reshape(len(view), -1)).reshape(view.shape[1:]),)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
@@ -444,6 +446,16 @@ def check_fits(name: str, fits: Array, of: DType) -> None:
     """Refuse sums of spans of time that do not fit, if NumPy does."""
     if _RAISES and not fits.all():
         raise OverflowError(f"{name}: a sum of spans of time does not fit {of}")
+
+
+def _sums_of_narrow(rows: Array) -> Array:
+    """Add up rows of few elements: as NumPy adds up rows one by one, wide ones of several together take less time."""
+    columns = rows.shape[1]
+    together = _WIDE // columns
+    whole = len(rows) // together * together
+    wide = np.add.reduce(rows[:whole].reshape(-1, together * columns), axis=0)
+    sums = np.add.reduce(wide.reshape(together, columns), axis=0)
+    return np.asarray(sums + np.add.reduce(rows[whole:], axis=0) if whole < len(rows) else sums)
 
 
 def spans_of_runs(begins: Array, lengths: Array) -> Iterator[slice]:

@@ -53,17 +53,17 @@ _OF_COLUMNS: dict[str, Any] = {
 #: Those that are made of parts in another way than NumPy's, but of float64.
 _ADDING = ("sum", "prod", "mean")
 
-#: From how many elements on, and up to rows of how many, BLAS adds up rows faster than NumPy.
-_BY_BLAS, _NARROW = 1 << 14, 256
+#: From how many elements on, and up to rows of how many, rows are added up faster than by NumPy.
+_MANY_NARROW, _NARROW = 1 << 14, 256
 
 #: From how many elements on columns are folded in pieces, and how many are at least one thread's task.
 _MANY = 1 << 18
 _PIECE = 1 << 19
 
 
-def added_by_blas(elements: int, rows: int) -> bool:
-    """Say whether the long way has BLAS add up so many rows, of so many elements together."""
-    return _BY_BLAS <= elements <= _NARROW * rows
+def are_narrow(elements: int, rows: int) -> bool:
+    """Say whether the long way adds up so many rows, of so many elements together, several at a time."""
+    return _MANY_NARROW <= elements <= _NARROW * rows
 
 
 def _whole(c: Any) -> Any:
@@ -82,7 +82,7 @@ def _large(c: Any, name: str, axis: int) -> Any:
         return None
     if carrier_of(c) is not None or (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
         return None
-    if name in ("sum", "mean") and axis in (0, -c.ndim) and added_by_blas(c.global_size, c.shape[0]):
+    if name in ("sum", "mean") and axis in (0, -c.ndim) and are_narrow(c.global_size, c.shape[0]):
         return None
     part = c.local_view()
     few = -part.ndim <= axis < part.ndim and 0 < part.size <= bridge.MOST_WHOLE * part.shape[axis]

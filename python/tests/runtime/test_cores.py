@@ -406,6 +406,21 @@ for call in (
 """
         assert succeeded(run([sys.executable, "-c", OTHERS + program], **ALONE)) == 13 * "True\n"
 
+    def test_sums_of_narrow_rows_do_not_depend_on_blas(self) -> None:
+        program = """
+import numpy as np, dtl
+a = np.random.default_rng(1).random((300_001, 10))
+t = dtl.DistributedTensor.from_numpy(dtl.Context(), a)
+for name in ("sum", "mean"):
+    made = getattr(dtl, name)(t, axis=0).local_view()
+    np.testing.assert_allclose(made, getattr(np, name)(a, axis=0), 1e-12)
+    print(made.tobytes())
+"""
+        found = {
+            succeeded(run([sys.executable, "-c", program], DTL_BACKEND="cpu", OPENBLAS_NUM_THREADS=n)) for n in "12"
+        }
+        assert len(found) == 1
+
     def test_interrupted(self) -> None:
         """Ctrl-C raises at the end of a call, and what is computed next is right."""
         program = """
