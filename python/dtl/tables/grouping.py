@@ -542,18 +542,31 @@ def _computed(
         columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
     if values:
         route = owners.routed(local.places())
+        if may_move:
+            local.forget()
         for column in values:
             some = {name: each for name, each in wanted.items() if each.column == column and not each.of_parts}
-            columns.update(_of_values(ctx, op, some, local.column(column), route))
+            is_last = may_move and column == values[-1]
+            columns.update(_of_values(ctx, op, some, local.column(column), route, is_last))
     agree(ctx, op)
     return local, owners, columns
 
 
-def _of_values(ctx: Any, op: str, wanted: dict[str, Aggregate], column: Any, route: Route) -> dict[str, Any]:
-    """Return aggregates for which the values of each group come together on its owner: once for all. Collective."""
-    there = route.there(arrow().table({"": column})).column(0)
+def _of_values(
+    ctx: Any, op: str, wanted: dict[str, Aggregate], column: Any, route: Route, is_last: bool
+) -> dict[str, Any]:
+    """Return aggregates for which the values of each group come together on its owner: once for all. Collective.
+
+    is_last says that nothing else goes this way.
+    """
+    arrived = route.there(arrow().table({"": column}), is_last)
+    del column
     made = {}
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        if arrow().types.is_primitive(arrived.schema.types[0]):
+            arrived = arrived.combine_chunks()  # as loops need them, and what has been sent goes
+            arrow().default_memory_pool().release_unused()  # what is made next is NumPy's
+        there = arrived.column(0)
         values = GroupValues(route.groups, there)
     for name, each in wanted.items():
         if each.function is None:

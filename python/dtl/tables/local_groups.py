@@ -88,12 +88,16 @@ class LocalGroups:
         places[self.present] = np.arange(self.count)
         return places[self.groups.of_row]
 
+    def forget(self) -> None:
+        """Give up the groups of rows, whose memory others may need."""
+        del self.groups
+
 
 def expect_values(ctx: Any, local: LocalGroups, columns: list[str]) -> None:
     """Say, to who has the call explained, how many bytes go to the owners of the groups, if all own as many rows."""
     if is_explained():
-        numbers = 4 * len(local.groups.of_row)  # by which rows say of which group they are
-        nbytes = numbers + sum(local.column(name).nbytes for name in columns)
+        sizes = 4 * local.count  # of groups, by which owners know whose rows they get
+        nbytes = sizes + sum(local.column(name).nbytes for name in columns)
         expect(VALUES, nbytes * (ctx.size - 1) // ctx.size)
 
 

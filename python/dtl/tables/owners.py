@@ -10,10 +10,11 @@ from .._native import slow_paths
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from .codes import in_order, in_values, numbered, table_of
+from .codes import in_values, numbered, table_of
 from .exchange import gathered_everywhere, sent
 from .folds import Groups
 from .gather import taken
+from .loops import ordered
 from .moves import expect, words_of
 from .rows import arrow, block_counts, counted
 from .splitters import cuts
@@ -119,8 +120,6 @@ class Owners:
     def _meet_alone(self, keys: Keys, parts: Any, lengths: Sequence[int]) -> Any:
         """Own all groups, which no other rank has."""
         self._owner: Array = None
-        self._number: Array = None
-        self._translation: Array = None
         self._mine: Array = None
         self.groups = Groups(None, len(keys.table))
         #: The distinct keys as they are held.
@@ -141,9 +140,8 @@ class Owners:
             begin = sum(lengths[: ctx.rank])
             mine = of_part[begin : begin + len(both)]
             owner = np.searchsorted(first, mine, "right") - 1
-            #: The rank that owns each of this rank's groups, and the number by which it knows it.
-            self._owner, self._number = owner.astype(np.uint32), (mine - first[owner]).astype(np.int32)
-            self._translation = None
+            #: The rank that owns each of this rank's groups.
+            self._owner = owner
             lo, hi = int(first[ctx.rank]), int(first[ctx.rank + 1])
             here = np.flatnonzero((of_part >= lo) & (of_part < hi))
             self.groups = Groups(of_part[here] - lo, hi - lo)
@@ -157,18 +155,15 @@ class Owners:
         """Have each rank know the groups of a range of keys."""
         ctx = self.context
         bounds = cuts(ctx, self._op, both.select(self._schema.names))
-        begins, lengths = np.array(bounds[:-1]), np.diff(bounds)
+        lengths = np.diff(bounds)
         matrix = allgather(ctx, lengths.astype(np.int64)).reshape(ctx.size, ctx.size)
         if self._answer:
             expect(BACK, self._answer * int(lengths.sum() - lengths[ctx.rank]))
         pieces = [both.slice(lo, hi - lo) for lo, hi in zip(bounds[:-1], bounds[1:])]
         arrived = sent(ctx, self._op, pieces, GROUPS)
         with local_step(ctx, self._op):
-            self._owner = np.repeat(np.arange(ctx.size, dtype=np.uint32), lengths)
-            before = np.cumsum(matrix, axis=0) - matrix  # the parts of earlier ranks, on each owner
-            self._number = np.arange(len(both)) + np.repeat(before[ctx.rank] - begins, lengths)
+            self._owner = np.repeat(np.arange(ctx.size), lengths)
             of_part, width, self.held_keys = merged_keys(arrived, self._schema)
-            self._translation = of_part
             self._mine = None
             self._lengths = matrix[:, ctx.rank]
             self.groups = Groups(of_part, width)
@@ -198,48 +193,71 @@ class Owners:
 
         Collective.
         """
-        return Route(self.context, self._op, self._owner, self._number, places, self._translation, self.groups.width)
+        return Route(self.context, self._op, self._owner, self.groups, places)
 
 
 class Route:
     """The way of rows to the owners of their groups, and of what is made of them back to where the rows are.
 
+    Rows travel in the order of their groups, which the owner knows: how many there are of each says which are whose.
     Making one is collective.
+
+    Parameters
+    ----------
+    ctx, op
+        The ranks, and the name of the call that errors show.
+    owner
+        The rank that owns each of this rank's groups, in ascending order.
+    parts
+        The group of each part that this rank has got, in the order of the ranks and of their keys.
+    places
+        The place of each row's group among this rank's.
     """
 
-    def __init__(
-        self, ctx: Context, op: str, owner: Array, number: Array, places: Array, translation: Array, width: int
-    ) -> None:
+    def __init__(self, ctx: Context, op: str, owner: Array, parts: Groups, places: Array) -> None:
         self.context = ctx
         self._op = op
-        pa = arrow()
+        self._parts = parts
+        self._groups: Groups | None = None
         if ctx.size == 1:
-            self._order = None
-            #: The group of each row that has arrived, in the order of the ranks and of their rows.
-            self.groups = Groups(places, width)
+            self._groups = Groups(places, parts.width)
             return
         with local_step(ctx, op):
-            destinations = owner[places]
-            self._order = in_order(destinations, ctx.size)
-            self._counts = np.bincount(destinations, minlength=ctx.size).astype(np.int64)
-            numbers = pa.table({"": number[places][self._order]})
+            order, ends = ordered(places, len(owner))
+            #: The rows in the order in which they go; None once nothing goes.
+            self._order: Array = order
+            of_rank = np.append(0, np.cumsum(np.bincount(owner, minlength=ctx.size)))
+            self._counts = np.diff(np.append(0, ends)[of_rank])
+            sizes = np.diff(ends, prepend=0)
         matrix = allgather(ctx, self._counts).reshape(ctx.size, ctx.size)
         self._arriving = matrix[:, ctx.rank]
         self._is_uneven = int(self._arriving.sum()) * ctx.size > _UNEVEN * int(matrix.sum())
-        of_row = sent(ctx, op, self._slices(numbers, self._counts), VALUES).column(0).to_numpy()
-        self.groups = Groups(of_row if translation is None else translation[of_row], width)
+        told = arrow().table({"": sizes.astype(np.uint32 if matrix.max() < 1 << 32 else np.int64)})
+        self._sizes = sent(ctx, op, self._slices(told, np.diff(of_rank)), VALUES).column(0).to_numpy()
+
+    @property
+    def groups(self) -> Groups:
+        """The group of each row that has arrived, in the order of the ranks."""
+        if self._groups is None:
+            self._groups = Groups(np.repeat(self._parts.of_row, self._sizes), self._parts.width)
+        return self._groups
 
     @staticmethod
     def _slices(table: Any, counts: Array) -> list[Any]:
         ends = np.cumsum(counts).tolist()
         return [table.slice(hi - count, count) for hi, count in zip(ends, counts.tolist())]
 
-    def there(self, table: Any) -> Any:
-        """Return the rows that arrive. Collective."""
-        if self._order is None:
+    def there(self, table: Any, is_last: bool = False) -> Any:
+        """Return the rows that arrive, those of each group in the order of the ranks and of their rows. Collective.
+
+        is_last says that nothing goes there or back afterwards.
+        """
+        if self.context.size == 1:
             return table
         with local_step(self.context, self._op):
             parts = self._slices(taken(table, self._order), self._counts)
+            if is_last:
+                self._order = None
         started = slow_paths.clock() if slow_paths.listeners else 0
         arrived = sent(self.context, self._op, parts, VALUES)
         if started and self._is_uneven and arrived.nbytes > _MUCH:
@@ -248,7 +266,7 @@ class Route:
 
     def back(self, table: Any) -> Any:
         """Return what the owners have made of the rows, in these rows' order. Collective."""
-        if self._order is None:
+        if self.context.size == 1:
             return table
         arrived = sent(self.context, self._op, self._slices(table, self._arriving), BACK)
         with local_step(self.context, self._op):

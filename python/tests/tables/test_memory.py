@@ -20,6 +20,9 @@ ROWS = 400_000
 #: The columns and all else, in columns, where the result is as large: of groups, whose numbers take 40 bytes a row.
 OF_GROUPS, OF_JOINS = 3.2, 2.6
 
+#: The same of values that go to the owners of their groups, of which nothing is left but a median.
+OF_MEDIANS = 3.2
+
 
 def size(of: str) -> int:
     with open("/proc/self/status") as lines:
@@ -56,6 +59,18 @@ def test_groups_of_one_row(ctx: dtl.Context) -> None:
 
     call()
     assert at_peak(local.nbytes, call) < OF_GROUPS
+
+
+def test_medians(ctx: dtl.Context) -> None:
+    local = mine(ctx, 0).select(["k", "l", "v0"])
+    local = local.set_column(0, "k", pa.array(local.column("k").to_numpy() % 10))
+    table = dtl.from_arrow(ctx, local)
+
+    def call() -> Any:
+        return table.group_by(["l", "k"]).agg(m=("v0", "median"), s=("v0", "std"))
+
+    call()
+    assert at_peak(local.nbytes, call) < OF_MEDIANS
 
 
 def test_joins(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
