@@ -78,8 +78,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     dtl.sparse.mmwrite(text, matrix)
     made["sparse.load_npz"] = (functools.partial(dtl.sparse.load_npz, ctx), {"file": packed, "partition": "block"})
     made["sparse.mmread"] = (functools.partial(dtl.sparse.mmread, ctx), {"source": text, "partition": "block"})
-    made["sparse.save_npz"] = (lambda matrix: dtl.sparse.save_npz(packed, matrix), {"matrix": matrix})
-    made["sparse.mmwrite"] = (lambda a, comment: dtl.sparse.mmwrite(text, a, comment), {"a": matrix, "comment": ""})
+    made["sparse.save_npz"] = (functools.partial(dtl.sparse.save_npz, packed, matrix), {})
+    made["sparse.mmwrite"] = (functools.partial(dtl.sparse.mmwrite, text, matrix), {"comment": ""})
     return made
 
 

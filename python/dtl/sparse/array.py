@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.kinds import fingerprint
+from .._native.objects import refuse_closed
 from ..algorithms.exchange import gathered
 from ..comm.collectives import allgather
 from ..comm.vector_collectives import gatherv
@@ -127,7 +128,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
             parts = (parts[0].astype(found, copy=False), *parts[1:])
             rows = making.rows_of_triplets(ctx, "csr_array", parts, extents, begins)
         elif isinstance(arg, DistributedContainer):
-            rows, begins = making.rows_of_container("csr_array", arg, words, asked, wanted)
+            rows, begins = making.rows_of_container(ctx, "csr_array", arg, words, asked, wanted)
         else:
             given = making.whole(arg, wanted)
             agree(ctx, "csr_array", f"{words}, of {given.shape}, elements {_fingerprint(given)}")
@@ -425,6 +426,10 @@ def _operands(
     inner, outer = (rows.begins, rows.column_begins) if is_transposed else (rows.column_begins, rows.begins)
     with local_step(ctx, "matmul"):
         given = other if isinstance(other, DistributedContainer) else np.asarray(other)
+        if given is other and isinstance(given, DistributedContainer):
+            refuse_closed(given)
+            if given.context is not ctx:
+                raise InvalidArgumentError(f"{op}: the container is on another context")
         if given.ndim not in (1, 2) or given.shape[0] != inner[-1]:
             raise InvalidArgumentError(
                 f"matmul: shapes {matrix.shape} and {given.shape} not aligned: {matrix.shape[1]} (dim 1) != "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native.objects import refuse_closed
 from ..algorithms.exchange import exchanged
 from ..comm.collectives import alltoall, broadcast
 from ..comm.reductions import allreduce
@@ -155,10 +156,14 @@ def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.
     return np.result_type(*(filled or [np.dtype(chr(kind)) for kind in np.flatnonzero(found)]))
 
 
-def rows_of_container(op: str, c: Any, words: str, partition: Any, dtype: np.dtype[Any] | None) -> tuple[Matrix, Array]:
+def rows_of_container(
+    ctx: Context, op: str, c: Any, words: str, partition: Any, dtype: np.dtype[Any] | None
+) -> tuple[Matrix, Array]:
     """Return this rank's rows of what is not zero in a container, and how they are divided. Collective."""
-    ctx = c.context
     with local_step(ctx, op):
+        refuse_closed(c)
+        if c.context is not ctx:
+            raise InvalidArgumentError("the container is on another context")
         if c.ndim != 2:
             raise InvalidArgumentError(f"a container of shape {c.shape} is no matrix: it must have two dimensions")
         found = checked_dtype(c.dtype) if dtype is None else dtype
