@@ -11,6 +11,9 @@ from ..policies import Execution
 from . import library, variables
 from .arguments import integer
 
+#: More threads than this, no machine has processors for.
+_MOST = 1 << 16
+
 _chosen: int | None = None
 _stated = False  # by the program, not found out
 
@@ -21,12 +24,12 @@ def set_num_threads(n: int) -> None:
     Parameters
     ----------
     n
-        The number of threads, at least 1. More than there are processors are of no use.
+        The number of threads, from 1 to 65,536. More than there are processors are of no use.
 
     Raises
     ------
     InvalidArgumentError
-        If n is less than 1.
+        If n is outside these bounds.
     InvalidTypeError
         If n is not an integer.
 
@@ -54,8 +57,8 @@ def set_num_threads(n: int) -> None:
     """
     global _stated
     number = integer("n", n)
-    if number < 1:
-        raise InvalidArgumentError(f"{number} threads: there must be at least 1")
+    if not 1 <= number <= _MOST:
+        raise InvalidArgumentError(f"{number} threads outside [1, {_MOST}]")
     _stated = True
     _choose(number)
     _limit_others(number)

@@ -22,7 +22,7 @@ from .nested_types import is_nested
 from .on_disk import Spool, collected, piece_rows, pieces, release, share_of_memory
 from .ordering import Order, sorted_rows
 from .owners import Owners
-from .rows import Rows, arrow, arrows_errors, column_names
+from .rows import Rows, arrow, arrows_errors, column_names, counted
 from .runs import is_larger
 
 #: A column of the numbers of rows, beside those that are counted.
@@ -122,7 +122,7 @@ def unrepeated(rows: Rows, op: str, subset: Any, keep: Any) -> Rows:
         size = piece_rows(rows)
         found = (piece.filter(arrow().array(~mask[start : start + size])) for start, piece in pieces(rows, size))
         made = collected(rows.context, op, found)
-    return Rows.made(rows.context, made)
+    return rows.of_held(made, counted(rows.context, len(made)))
 
 
 def value_counts(

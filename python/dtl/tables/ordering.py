@@ -14,7 +14,7 @@ from .codes import Codes, dense, in_order, numbered, together
 from .exchange import sent
 from .moves import TableCall, in_words
 from .nested_types import is_nested
-from .on_disk import piece_rows, pieces, share_of_memory
+from .on_disk import piece_rows, pieces_of_texts, share_of_memory
 from .rows import HasRows, Rows, arrow, as_column, column_names
 from .runs import Runs, is_larger, sent_in_pieces
 from .selection import sliced
@@ -119,7 +119,7 @@ def _sorted_in_pieces(rows: Rows, op: str, order: Order) -> Rows:
 
     with local_step(ctx, op):
         runs = Runs(ctx, op, in_order_of, *exact)
-        for start, piece in pieces(rows, size):
+        for start, piece in pieces_of_texts(rows, size):
             places = np.arange(rows.first + start, rows.first + start + len(piece))
             runs.add(piece.append_column(_PLACE, arrow().array(places)))
         mine = runs.merged(size)
@@ -152,7 +152,7 @@ def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
 def _foremost(rows: Rows, count: int, order: Order) -> Any:
     """Return the first of this rank's rows in an order, in the order that they have: of a piece after the other."""
     found = None
-    for _, piece in pieces(rows, piece_rows(rows)):
+    for _, piece in pieces_of_texts(rows, piece_rows(rows)):
         near = _taken(piece, np.sort(local_order(piece, order)[:count]))
         if found is not None:
             near = arrow().concat_tables([found, near]).unify_dictionaries()

@@ -254,11 +254,11 @@ with dtl.Context() as ctx:
             call(x)
         view = x.local_view()
         os.truncate(path, 4096)
-        print(view.sum() < 1 << 16)
+        print(view.sum() < 1 << 16, flush=True)
         try:
             x.sum()
         except dtl.FileError as error:
-            print("shorter" in str(error))
+            print("shorter" in str(error), flush=True)
     with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as others:
         os.truncate(path, 0)
         print(others[100], flush=True)

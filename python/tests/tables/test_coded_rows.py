@@ -87,6 +87,8 @@ CALLS: dict[str, Any] = {
     "outer": lambda t: t.merge(t[5:900:10].rename({"what": "w", "price": "p"}), on="shop", how="outer"),
     "slice": lambda t: t[700:2200:3],
     "distinct": lambda t: t[["what", "shop"]].drop_duplicates(),
+    "largest": lambda t: t.nlargest(7, ["shop", "price"]),
+    "smallest": lambda t: t.nsmallest(9, ["what", "price"]),
     "counts": lambda t: t["what"].value_counts(),
     "dropna of texts": lambda t: t.dropna(["what"]),
     "none left": lambda t: t[t["price"] > 100].dropna(),
