@@ -18,7 +18,7 @@ pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 ROWS = 400_000
 
 #: The columns and all else, in columns, where the result is as large: of groups, whose numbers take 40 bytes a row.
-OF_GROUPS, OF_JOINS = 3.2, 2.6
+OF_GROUPS, OF_JOINS = 3.5, 2.6
 
 #: The same of values that go to the owners of their groups, of which nothing is left but a median.
 OF_MEDIANS = 3.2
