@@ -65,7 +65,8 @@ def _products(ctx: dtl.Context) -> list[Row]:
         share = dtl.broadcast(ctx, np.array([_bytes(whole) if ctx.is_root else 0]), 0)[0] / ctx.size
         most = float(dtl.allreduce(ctx, float(held + ours.rows.local.ghosts.nbytes), dtl.MAX)) / share
         target = "largest part ÷ SciPy's share ≤ 1.3"
-        found.append(Row(f"Memory, {name}", target, f"{most:.2f}", f"{share / 2**20:.0f} MiB a rank", bool(most <= 1.3)))
+        detail = f"{share / 2**20:.0f} MiB a rank"
+        found.append(Row(f"Memory, {name}", target, f"{most:.2f}", detail, bool(most <= 1.3)))
     return found
 
 
