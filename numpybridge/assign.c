@@ -6,6 +6,7 @@
  */
 #include "assign.h"
 #include "casts.h"
+#include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
 
@@ -157,11 +158,6 @@ static int choose_loop(assignment *a, int from, int to) {
     return a->loop != NULL && (a->rows == 1 || (a->columns >= TILE && a->out_step == size));
 }
 
-static int threads_of(int most) {
-    int all = dtl_threads();
-    return most > 0 && most < all ? most : all;
-}
-
 const char copy_elements_doc[] = PyDoc_STR(
 "copy_elements($module, out, values, threads, /)\n--\n\n"
 "Write the values of an array to another one of its shape on at most so many threads, 0 being all, and say whether that is done.\n"
@@ -179,12 +175,9 @@ PyObject *bridge_copy_elements(PyObject *module, PyObject *args) {
         Py_RETURN_FALSE;
     const ptrdiff_t count = a.rows * a.columns;
     a.each = a.rows == 1 ? PIECE : a.columns >= PIECE ? 1 : (PIECE / a.columns + TILE - 1) / TILE * TILE;
-    const int threads = count < FEW ? 1 : threads_of(most);
+    const int threads = count < FEW ? 1 : threads_at_most(most);
     Py_BEGIN_ALLOW_THREADS
-    if (threads > 1)
-        dtl_parallel(threads, work, &a);
-    else
-        work(0, &a);
+    run_on_threads(threads, work, &a);
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(atomic_load(&a.marked) == 0);
 }
@@ -265,12 +258,9 @@ PyObject *bridge_take_elements(PyObject *module, PyObject *args) {
         Py_RETURN_FALSE;
     taking t = {.out = a[0]->data, .from = a[1]->data, .indices = (const int64_t *)a[2]->data, .n = a[0]->dimensions[0],
                 .extent = a[1]->dimensions[0], .size = size};
-    const int threads = t.n < PIECE ? 1 : threads_of(most);
+    const int threads = t.n < PIECE ? 1 : threads_at_most(most);
     Py_BEGIN_ALLOW_THREADS
-    if (threads > 1)
-        dtl_parallel(threads, take_pieces, &t);
-    else
-        take_pieces(0, &t);
+    run_on_threads(threads, take_pieces, &t);
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(atomic_load(&t.outside) == 0);
 }

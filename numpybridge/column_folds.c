@@ -8,6 +8,7 @@
 #include "column_folds.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
 
@@ -71,7 +72,7 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
     folding f = {.from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize};
     if (!numpy_loop_of(ufunc, 3, types, &f.loop) || ((char *)to.data < f.from + from.count * f.size && f.from < (char *)to.data + f.columns * f.size))
         return PyLong_FromLong(-1);
-    const int all = dtl_threads(), threads = from.count < FEW ? 1 : most > 0 && most < all ? most : all;
+    const int threads = from.count < FEW ? 1 : threads_at_most(most);
     f.each = from.count < FEW ? f.rows : PIECE / f.columns;
     const ptrdiff_t wide = f.rows / (from.count < MANY ? 8 : 64) + 1;
     if (f.each < wide && from.count >= FEW)
@@ -82,10 +83,7 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
     if ((f.partial = malloc((size_t)(pieces * f.columns * f.size))) == NULL)
         return PyErr_NoMemory();
     Py_BEGIN_ALLOW_THREADS
-    if (threads > 1)
-        dtl_parallel(threads, work, &f);
-    else
-        work(0, &f);
+    run_on_threads(threads, work, &f);
     feclearexcept(FE_ALL_EXCEPT);
     fold_rows(&f, to.data, f.partial, pieces);
     note_marks(&f);

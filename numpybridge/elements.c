@@ -7,7 +7,7 @@
  */
 #include "borrowed.h"
 #include "elements.h"
-#include "loops.h"
+#include "threads.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -171,12 +171,8 @@ static void work(long long thread, void *context) {
 /* run does all pieces of a call, which are of so many elements, on at most so many threads; 0 is all of this rank. The caller does not
  * have the interpreter's lock. */
 static void run(element_call *call, int most) {
-    int all = dtl_threads(), threads = call->n < FEW ? 1 : most > 0 && most < all ? most : all;
     atomic_init(&call->next, 0);
-    if (threads > 1)
-        dtl_parallel(threads, work, call);
-    else
-        work(0, call);
+    run_on_threads(call->n < FEW ? 1 : threads_at_most(most), work, call);
 }
 
 static void blend_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {

@@ -6,6 +6,7 @@
  */
 #include "line_scans.h"
 #include "numpy.h"
+#include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
 
@@ -90,14 +91,11 @@ PyObject *bridge_scan_lines(PyObject *module, PyObject *args) {
     const ptrdiff_t n = (ptrdiff_t)shape[0][to.ndim - 1];
     scanning s = {.out = to.data, .from = from.data, .lines = to.count / n, .n = n, .size = (int)to.itemsize, .is_float = is_float};
     s.each = n >= PIECE / 4 ? 4 : (PIECE / n + 3) / 4 * 4;
-    const int all = dtl_threads(), threads = to.count < FEW ? 1 : most > 0 && most < all ? most : all;
+    const int threads = to.count < FEW ? 1 : threads_at_most(most);
     if (s.out < s.from + to.count * to.itemsize && s.from < s.out + to.count * to.itemsize)
         Py_RETURN_FALSE;
     Py_BEGIN_ALLOW_THREADS
-    if (threads > 1)
-        dtl_parallel(threads, work, &s);
-    else
-        work(0, &s);
+    run_on_threads(threads, work, &s);
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(atomic_load(&s.marked) == 0);
 }

@@ -11,6 +11,7 @@
 #include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
 
@@ -281,8 +282,7 @@ int loop_steps_run(PyObject *arrays, const char *how, PyObject *steps, Py_ssize_
     for (Py_ssize_t s = 0; s < plan.steps; s++)
         if (!plan_step(&plan, PyTuple_GET_ITEM(steps, s), arrays, &plan.step[s]))
             return 0;
-    int most = dtl_threads();
-    threads = threads > 0 && threads < most ? threads : most;
+    threads = threads_at_most(threads);
     threads = plan.pieces < threads ? (int)plan.pieces : threads;
     if (!reserve_buffers(&plan, threads))
         return 0;
@@ -292,10 +292,7 @@ int loop_steps_run(PyObject *arrays, const char *how, PyObject *steps, Py_ssize_
     for (Py_ssize_t s = 0; s < plan.steps; s++)
         atomic_store(&plan.faults[s], faults[s]);
     Py_BEGIN_ALLOW_THREADS
-    if (threads > 1)
-        dtl_parallel(threads, work, &plan);
-    else
-        work(0, &plan);
+    run_on_threads(threads, work, &plan);
     if (plan.partials != NULL)
         dtl_fold_merge(fold->kind, array_types[plan.array[fold->array].type].number, plan.pieces, plan.partials);
     Py_END_ALLOW_THREADS
