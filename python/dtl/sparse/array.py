@@ -9,11 +9,8 @@ import numpy as np
 from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..algorithms.exchange import gathered
-from ..comm.collectives import allgather
 from ..comm.vector_collectives import gatherv
 from ..containers.base import DistributedContainer
-from ..containers.indexing.regions import moved_to
-from ..containers.interior import division_of, is_where_divided
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -25,6 +22,7 @@ from . import division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .local_rows import Matrix, scipy_sparse
 from .operators import Operators
+from .placing import placed
 from .products import product, transposed_product
 from .rows import HasRows, Rows, rows_of
 from .transposing import product as sparse_product
@@ -162,8 +160,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         check_context(ctx)
         given = making.whole(rows, None, copy=True)
         agree(ctx, "from_local", f"{given.shape[1]} columns of {given.dtype}")
-        sizes = np.asarray(allgather(ctx, np.array([given.shape[0]], np.int64))).reshape(-1)
-        return cls.of(rows_of(ctx, given, division.starts(sizes)))
+        return cls.of(rows_of(ctx, given, division.starts(division.counts(ctx, given.shape[0]))))
 
     @classmethod
     @collective
@@ -441,19 +438,16 @@ def _operands(
     words = f"{op} {rows.text()}{'.T' * is_transposed} with {what}"
     shape = (int(outer[-1]), *given.shape[1:])
     made = created(kind, ctx, shape, dtype, division.division_of(outer), words=words)
-    part = np.ascontiguousarray(_part(kind, given, inner, ctx, words), dtype)
+    part = np.ascontiguousarray(_part(given, inner, ctx), dtype)
     return made, part, made.local_view()
 
 
-def _part(kind: Any, given: Any, begins: Array, ctx: Context, words: str) -> Array:
+def _part(given: Any, begins: Array, ctx: Context) -> Array:
     """Return this rank's elements of a vector, or rows of a matrix, as the matrix has them. Collective if they move."""
     if isinstance(given, np.ndarray):
         return given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])]
-    wanted = division.division_of(begins)
-    if division_of(given) == wanted and is_where_divided(given):
-        return given.local_view()
-    like = created(kind, ctx, given.shape, given.dtype, wanted, blank=True, words=words)
-    return moved_to("matmul", given, like).local_view()
+    own: Array = placed("matmul", given, begins).local_view()
+    return own
 
 
 def _is_shape(arg: Any) -> bool:

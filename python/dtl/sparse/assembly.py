@@ -124,8 +124,7 @@ def _first(before: Rows, rows: Array, columns: Array, values: Array) -> tuple[Ro
     exchange = None
     if int(allreduce(ctx, int(len(sent) == 0), MIN)) == 0:
         exchange = Ghosts(ctx, before.begins, rows[sent])
-        came = exchange.start_back(columns[sent])
-        exchange.end()
+        came = exchange.sent_back(columns[sent])
         own_rows = np.concatenate([own_rows, exchange.sent])
         own_columns = np.concatenate([own_columns, came])
     shape = (before.end - before.first, before.shape[1])
@@ -146,8 +145,7 @@ def _added_up(structure: Structure, values: Array) -> Array:
     own = values[structure.kept]
     there = own
     if structure.exchange is not None:
-        came = structure.exchange.start_back(values[structure.sent])
-        structure.exchange.end()
+        came = structure.exchange.sent_back(values[structure.sent])
         there = np.concatenate([own, came])
     np.add.at(data, structure.places, there)
     return data

@@ -12,17 +12,14 @@ from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..algorithms.exchange import gathered
 from ..containers.base import DistributedContainer
-from ..containers.indexing.regions import moved_to
-from ..containers.interior import division_of, is_where_divided
-from ..containers.layout import BLOCK, integers
-from ..containers.making import created
-from ..containers.sequences import DistributedVector
+from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from . import division, making
 from .array import csr_array
-from .local_rows import Matrix, canonical, matrix, scipy_sparse
+from .local_rows import Matrix, canonical, index_type, matrix, scipy_sparse
+from .placing import placed
 from .rows import rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -99,7 +96,10 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
             if each.context is not ctx or each.ndim != 1:
                 raise InvalidArgumentError("diags_array: a diagonal must be a vector of this context")
     agree(ctx, "diags_array", f"offsets {places}, divided {divided}")
-    wholes = iter([gathered(ctx, by_blocks(each).local_view()) for each in itertools.compress(given, divided)])
+    vectors = [
+        placed("diags_array", each, division.blocks(len(each), ctx.size)) for each in itertools.compress(given, divided)
+    ]
+    wholes = iter([gathered(ctx, each.local_view()) for each in vectors])
     with local_step(ctx, "diags_array"):
         arrays = [np.atleast_1d(next(wholes) if of_all else np.asarray(each)) for each, of_all in zip(given, divided)]
         if len(arrays) != len(places):
@@ -116,14 +116,6 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
                     f"diags_array: diagonal {k} of {extents} has {length} elements, not {each.shape}"
                 )
     return _of_diagonals(ctx, "diags_array", [each.astype(found) for each in arrays], places, extents)
-
-
-def by_blocks(c: DistributedContainer) -> DistributedContainer:
-    """Return a vector divided by blocks: itself, or a copy. Collective."""
-    if division_of(c) == BLOCK and is_where_divided(c):
-        return c
-    like = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, blank=True)
-    return moved_to("diags_array", c, like)
 
 
 def _length(shape: tuple[int, int], k: int) -> int:
@@ -201,7 +193,7 @@ def stencil_grid(ctx: Context, stencil: Any, grid: Any, dtype: Any = None, *, pe
 
 def _stencil_rows(stencil: Array, grid: tuple[int, ...], first: int, end: int, periodic: bool) -> Matrix:
     """Return some rows of the matrix of a stencil, by ascending neighbours: whole columns of numbers at a time."""
-    index = np.int32 if int(np.prod(grid, dtype=object)) <= 2**31 - 1 else np.int64
+    index = index_type(int(np.prod(grid, dtype=object)))
     numbers: Array = np.arange(first, end, dtype=index)
     places = np.unravel_index(numbers, grid)
     shifts = np.argwhere(stencil) - np.array(stencil.shape) // 2

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..comm.collectives import allgather
 from ..containers.layout import BLOCK, Division, division
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
+from ..runtime.context import Context
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -46,6 +48,11 @@ def starts(sizes: Array) -> Array:
     begins = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=begins[1:])
     return begins
+
+
+def counts(ctx: Context, count: int) -> Array:
+    """Return how many each rank has. Collective."""
+    return np.asarray(allgather(ctx, np.array([count], np.int64))).reshape(-1)
 
 
 def division_of(begins: Array) -> Division:

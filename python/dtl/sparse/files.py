@@ -19,7 +19,7 @@ from ..runtime.agreement import agree, check_context, collective
 from ..runtime.context import Context
 from . import division, making
 from .array import csr_array
-from .local_rows import Matrix, canonical, matrix, scipy_sparse
+from .local_rows import Matrix, canonical, index_type, matrix, scipy_sparse
 from .rows import rows_by, rows_of
 from .transposing import transposed
 
@@ -49,8 +49,8 @@ def save_npz(file: Any, matrix: csr_array) -> None:
     """
     rows = rows_by("matrix", matrix)
     ctx, own = rows.context, rows.whole()
-    before = int(np.asarray(allgather(ctx, np.array([own.nnz], np.int64))).reshape(-1)[: ctx.rank].sum())
-    index = np.int32 if max(rows.nnz, rows.shape[1]) <= 2**31 - 1 else np.int64
+    before = int(division.counts(ctx, own.nnz)[: ctx.rank].sum())
+    index = index_type(max(rows.nnz, rows.shape[1]))
     is_last = ctx.rank == ctx.size - 1
     pointers = own.indptr[: None if is_last else -1].astype(np.int64) + before
     first = slice(None) if ctx.is_root else slice(0)
@@ -124,7 +124,7 @@ def _read_rows(ctx: Context, path: str, shape: tuple[int, int], begins: Array) -
     following = [int(first) for length, first in ends[ctx.rank + 1 :] if length]
     if ctx.rank < ctx.size - 1:
         pointers = np.append(pointers, following[0])
-    stored = np.asarray(allgather(ctx, np.array([pointers[-1] - pointers[0]], np.int64))).reshape(-1)
+    stored = division.counts(ctx, pointers[-1] - pointers[0])
     with file_step(ctx, "load_npz", "read", path):
         if (np.diff(pointers) < 0).any():
             raise FileError(f"{path!r} is damaged: indptr descends")
@@ -176,7 +176,7 @@ def mmread(ctx: Context, source: Any, *, partition: Any = "block") -> csr_array:
     header, shape, begin, entries = facts
     with file_step(ctx, "mmread", "read", path):
         triplets, lines = _mm_lines(path, header, shape, begin, ctx)
-    total = int(np.asarray(allgather(ctx, np.array([lines], np.int64))).sum())
+    total = int(division.counts(ctx, lines).sum())
     with file_step(ctx, "mmread", "read", path):
         if total != entries:
             raise FileError(f"{path!r} has {total} entries; its head says {entries}")
@@ -264,7 +264,7 @@ def mmwrite(target: Any, a: csr_array, comment: str = "") -> None:
         remarks = "".join(f"%{line}\n" for line in (comment.splitlines() or [""]))
         sizes = f"{rows.shape[0]} {rows.shape[1]} {rows.nnz}\n"
         body = head + remarks.encode() + sizes.encode() + body
-    lengths = np.asarray(allgather(ctx, np.array([len(body)], np.int64))).reshape(-1)
+    lengths = division.counts(ctx, len(body))
     with Replacement(ctx, "mmwrite", path) as new:
         with file_step(ctx, "mmwrite", "write", path):
             descriptor = os.open(new.name, os.O_WRONLY)

@@ -50,15 +50,14 @@ class Ghosts:
         self.size = len(ghosts)
         self._prepared: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def _messages(self, dtype: Any, width: int, back: bool) -> tuple[Any, ...]:
-        """Return the messages of elements of a type, and the memory that they leave and arrive in."""
-        key = (dtype, width, back)
+    def _messages(self, like: Array, back: bool) -> tuple[Any, ...]:
+        """Return the messages of elements, or rows, as an array has, and the memory that they leave and arrive in."""
+        key = (like.dtype, like.shape[1:], back)
         if key not in self._prepared:
             if len(self._prepared) == _KEPT:
                 self._end(next(iter(self._prepared)))
-            shape = () if width == 1 else (width,)
-            near = np.zeros((len(self.sent), *shape), dtype)
-            ghosts = np.zeros((self.size, *shape), dtype)
+            near = np.zeros((len(self.sent), *like.shape[1:]), like.dtype)
+            ghosts = np.zeros((self.size, *like.shape[1:]), like.dtype)
             ends = [(near, self.destinations), (ghosts, self._sources)]
             (sent, to), (received, of) = reversed(ends) if back else ends
             ctx, tag = self._messages_of, self._tag
@@ -81,7 +80,7 @@ class Ghosts:
 
         They are there after ``end``.
         """
-        self._under_way, near, ghosts = self._messages(part.dtype, _width(part), False)
+        self._under_way, near, ghosts = self._messages(part, False)
         np.take(part, self.sent, axis=0, out=near, mode="clip")
         startall(self._under_way)
         return ghosts
@@ -91,7 +90,7 @@ class Ghosts:
 
         After ``end``, row n there belongs to the element ``sent[n]`` of the part.
         """
-        self._under_way, near, there = self._messages(ghosts.dtype, _width(ghosts), True)
+        self._under_way, near, there = self._messages(ghosts, True)
         there[...] = ghosts
         startall(self._under_way)
         return near
@@ -100,9 +99,23 @@ class Ghosts:
         """Wait until the elements that have been begun with are there."""
         waitall(self._under_way)
 
+    def brought(self, part: Array) -> Array:
+        """Return what ``start`` does, once it is there. The next exchange overwrites it. Collective."""
+        ghosts = self.start(part)
+        self.end()
+        return ghosts
 
-def _width(part: Array) -> int:
-    return 1 if part.ndim == 1 else part.shape[1]
+    def sent_back(self, ghosts: Array) -> Array:
+        """Return what ``start_back`` does, once it is there. The next exchange overwrites it. Collective."""
+        near = self.start_back(ghosts)
+        self.end()
+        return near
+
+    def combine(self, out: Array, near: Array, operation: Any) -> None:
+        """Combine elements of this rank's part with what has come back to them, by a ufunc of two operands."""
+        for part in self.destinations.values():  # an element is there once for each
+            where = self.sent[part]
+            out[where] = operation(out[where], near[part])
 
 
 def _slices(counts: Array) -> dict[int, slice]:

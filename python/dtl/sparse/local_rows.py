@@ -52,10 +52,14 @@ class LocalRows(NamedTuple):
         return int(self.own.nnz + self.other.nnz)
 
 
+def index_type(largest: int) -> Any:
+    """Return the type of indices up to a number: of 32 bits where they suffice."""
+    return np.int64 if largest > _LARGEST else np.int32
+
+
 def matrix(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> Matrix:
     """Return a matrix of SciPy's of these arrays, with 32 bits an index where they suffice."""
-    wide = max(shape[1], int(indptr[-1])) > _LARGEST
-    index = np.int64 if wide else np.int32
+    index = index_type(max(shape[1], int(indptr[-1])))
     arrays = (data, indices.astype(index, copy=False), indptr.astype(index, copy=False))
     return scipy_sparse().csr_array(arrays, shape=shape)
 

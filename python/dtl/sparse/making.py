@@ -10,15 +10,15 @@ from .._native.objects import refuse_closed
 from ..algorithms.exchange import exchanged
 from ..comm.collectives import alltoall, broadcast
 from ..comm.reductions import allreduce
-from ..containers.indexing.regions import moved_to
 from ..containers.layout import integers
-from ..containers.making import created
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, SUM
-from ..runtime.agreement import local_step
+from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from . import division
-from .local_rows import Matrix, canonical, matrix, scipy_sparse
+from .local_rows import Matrix, canonical, index_type, scipy_sparse
+from .placing import placed
+from .row_exchange import exchanged_rows
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -83,7 +83,7 @@ def rows_of_triplets(
             if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= extent):
                 wrong = numbers[(numbers < 0) | (numbers >= extent)][0]
                 raise BoundsError(f"{name} {wrong} outside [0, {extent})")
-    index = np.int64 if max(shape) > 2**31 - 1 else np.int32
+    index = index_type(max(shape))
     first = begins[ctx.rank]
     if ctx.size > 1:
         owners = division.owners(begins, rows)
@@ -102,12 +102,7 @@ def moved(ctx: Context, rows: Matrix, begins: Array, wanted: Array) -> Matrix:
     if np.array_equal(begins, wanted):
         return rows
     cuts = np.clip(wanted, begins[ctx.rank], begins[ctx.rank + 1]) - begins[ctx.rank]
-    sent = np.diff(cuts)
-    lengths = exchanged(ctx, np.diff(rows.indptr).astype(np.int64), sent, alltoall(ctx, sent))
-    stored = np.diff(rows.indptr[cuts].astype(np.int64))
-    expected = alltoall(ctx, stored)
-    indices, data = (exchanged(ctx, each, stored, expected) for each in (rows.indices, rows.data))
-    return matrix(data, indices, division.starts(lengths), (len(lengths), rows.shape[1]))
+    return exchanged_rows(ctx, rows, np.diff(cuts))
 
 
 def balanced(ctx: Context, rows: Matrix, begins: Array) -> Array:
@@ -168,8 +163,8 @@ def rows_of_container(
             raise InvalidArgumentError(f"a container of shape {c.shape} is no matrix: it must have two dimensions")
         found = checked_dtype(c.dtype) if dtype is None else dtype
         begins = division.starts_of("partition", c.shape[0], ctx.size, partition)
-    like = created(type(c), ctx, c.shape, c.dtype, division.division_of(begins), blank=True, words=f"{op} {words}")
-    return canonical(scipy_sparse().csr_array(moved_to(op, c, like).local_view(), dtype=found)), begins
+    agree(ctx, op, f"{words}, of a container of {c.shape}, {c.dtype}")
+    return canonical(scipy_sparse().csr_array(placed(op, c, begins).local_view(), dtype=found)), begins
 
 
 def rows_of_root(ctx: Context, given: Any, root: int, partition: Any, is_balanced: bool) -> tuple[Matrix, Array]:

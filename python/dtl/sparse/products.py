@@ -69,5 +69,4 @@ def transposed_product(local: LocalRows, ghosts: Ghosts | None, part: Array, out
     add_transposed(local.own, part, out)
     if ghosts is not None:
         ghosts.end()
-        for where in ghosts.destinations.values():  # an element is there once for each
-            out[ghosts.sent[where]] += near[where]
+        ghosts.combine(out, near, np.add)

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
-from ..algorithms.exchange import exchanged
-from ..comm.collectives import alltoall, broadcast
+from ..comm.collectives import broadcast
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from . import division
 from .local_rows import Matrix, canonical, matrix
+from .row_exchange import exchanged_rows
 from .rows import Rows, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -103,12 +103,7 @@ def taken(ctx: Any, own: Matrix, begins: Array, wanted: Array, new_begins: Array
         mine = asked[owners[new_begins[rank] : new_begins[rank + 1]] == ctx.rank] - begins[ctx.rank]
         sent[rank] = len(mine)
         chosen.append(mine)
-    rows = own[np.concatenate(chosen)]
-    stored = np.diff(rows.indptr[division.starts(sent)].astype(np.int64))
-    expected = alltoall(ctx, stored)
-    lengths = exchanged(ctx, np.diff(rows.indptr).astype(np.int64), sent, alltoall(ctx, sent))
-    indices, data = (exchanged(ctx, each, stored, expected) for each in (rows.indices, rows.data))
-    came = matrix(data, indices, division.starts(lengths), (len(lengths), own.shape[1]))
+    came = exchanged_rows(ctx, own[np.concatenate(chosen)], sent)
     here = owners[new_begins[ctx.rank] : new_begins[ctx.rank + 1]]
     order = np.empty(len(here), np.int64)
     order[np.argsort(here, kind="stable")] = np.arange(len(here))

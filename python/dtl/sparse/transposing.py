@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.exchange import exchanged
-from ..comm.collectives import alltoall
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, local_step
-from . import division, making
-from .local_rows import Matrix, canonical, matrix, scipy_sparse
+from . import making
+from .local_rows import Matrix, canonical, scipy_sparse
+from .row_exchange import exchanged_rows
 from .rows import Rows, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -52,14 +51,7 @@ def product(rows: Rows, other: Rows, op: str) -> Rows:
 
 def _rows_of_others(ctx: Any, own: Matrix, ghosts: Any) -> Matrix:
     """Return the rows that elements in columns of other ranks are multiplied by. Collective."""
-    chosen = own[ghosts.sent]
-    ends = chosen.indptr
-    sent, stored = np.zeros(ctx.size, np.int64), np.zeros(ctx.size, np.int64)
+    sent = np.zeros(ctx.size, np.int64)
     for rank, part in ghosts.destinations.items():
         sent[rank] = part.stop - part.start
-        stored[rank] = ends[part.stop] - ends[part.start]
-    lengths = exchanged(ctx, np.diff(ends).astype(np.int64), sent, alltoall(ctx, sent))
-    expected = alltoall(ctx, stored)
-    index = np.int64 if own.shape[1] > 2**31 - 1 else np.int32
-    columns, data = (exchanged(ctx, each, stored, expected) for each in (chosen.indices.astype(index), chosen.data))
-    return matrix(data, columns, division.starts(lengths), (len(lengths), own.shape[1]))
+    return exchanged_rows(ctx, own[ghosts.sent], sent)

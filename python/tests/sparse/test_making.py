@@ -63,6 +63,14 @@ def test_matrices_are_made(ctx: dtl.Context, how: str, shape: tuple[int, int], d
     np.testing.assert_array_equal(own.toarray(), want.toarray()[made.local_rows.start : made.local_rows.stop])
 
 
+def test_a_part_of_a_container_becomes_a_matrix(ctx: dtl.Context) -> None:
+    whole = drawn((20, 3))
+    tensor = dtl.DistributedTensor.from_numpy(ctx, whole.toarray())
+    same(dtl.sparse.csr_array(ctx, tensor[3:17]), whole[3:17])
+    same(dtl.sparse.csr_array(ctx, tensor.T), whole.T)
+    same(dtl.sparse.csr_array(ctx, dtl.DistributedSpan(tensor)), whole)
+
+
 def test_triplets_of_one_place_are_added(ctx: dtl.Context) -> None:
     rows, columns = np.array([0, 2, 0, 2, 1]), np.array([1, 1, 1, 2, 0])
     made = dtl.sparse.csr_array(ctx, (np.full(5, ctx.rank + 1), (rows, columns)))

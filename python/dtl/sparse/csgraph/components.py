@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...algorithms.exchange import gathered
-from ...comm.collectives import allgather
 from ...comm.reductions import allreduce
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError
@@ -79,13 +78,12 @@ def _weak(rows: Rows) -> DistributedVector:
 
     ctx, local = rows.context, rows.local
     count, labels = csgraph.connected_components(_with_ghosts(local), directed=False)
-    begins = division.starts(np.asarray(allgather(ctx, np.array([count], np.int64))).reshape(-1))
+    begins = division.starts(division.counts(ctx, count))
     height = rows.end - rows.first
     numbers = labels[:height].astype(np.int64) + begins[ctx.rank]
     ghosts = rows.ghosts()
     if ghosts is not None:
-        there = ghosts.start(numbers)
-        ghosts.end()
+        there = ghosts.brought(numbers)
         total = int(begins[-1])
         pairs = np.unique(
             (labels[height:] + begins[ctx.rank]) * total + there

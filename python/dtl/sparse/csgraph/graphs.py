@@ -53,11 +53,7 @@ def lowest_at(rows: Rows, best: Array, candidates: Array, of_ghosts: Array) -> A
     found = np.minimum(best, candidates)
     ghosts = rows.ghosts()
     if ghosts is not None:
-        near = ghosts.start_back(of_ghosts)
-        ghosts.end()
-        for part in ghosts.destinations.values():  # a vertex is there once for each
-            where = ghosts.sent[part]
-            found[where] = np.minimum(found[where], near[part])
+        ghosts.combine(found, ghosts.sent_back(of_ghosts), np.minimum)
     return found
 
 
@@ -66,8 +62,7 @@ def at_columns(rows: Rows, part: Array, columns: Array) -> Array:
     ghosts, local = rows.ghosts(), rows.local
     if ghosts is None:
         return part[columns - local.first]
-    there = ghosts.start(part)
-    ghosts.end()
+    there = ghosts.brought(part)
     found = np.empty(len(columns), part.dtype)
     own = (columns >= local.first) & (columns < local.first + len(part))
     found[own] = part[columns[own] - local.first]

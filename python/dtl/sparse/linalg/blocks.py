@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..._native.arguments import integer
+from ..._native.arguments import flag, integer
 from ...algorithms.exchange import exchanged
 from ...comm.collectives import alltoall
 from ...comm.reductions import allreduce
@@ -17,9 +17,9 @@ from ...runtime.context import Context
 from .. import division
 from ..ghosts import Ghosts
 from ..local_rows import Matrix, matrix
+from ..row_exchange import exchanged_rows
 from .operators import LinearOperator
 from .preconditioners import checked_matrix, inverse_of
-from .systems import truth
 from .vectors import floating
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -117,7 +117,7 @@ def additive_schwarz(
     given, layers = checked_matrix(A), integer("overlap", overlap)
     if layers < 0:
         raise InvalidArgumentError(f"overlap {layers} must not be negative")
-    ctx, rows, is_restricted = given.context, given.rows, truth("restricted", restricted)
+    ctx, rows, is_restricted = given.context, given.rows, bool(flag("restricted", restricted))
     agree(ctx, "additive_schwarz", f"{rows.text()}, overlap {layers}, factor {factor}, restricted {is_restricted}")
     block, added = _extended(ctx, rows.whole(), rows.begins, layers)
     with local_step(ctx, "additive_schwarz"):
@@ -140,16 +140,12 @@ def _sum_of_solutions(
     if ghosts is None:
         out[...] = solve(part)
         return
-    there = ghosts.start(np.ascontiguousarray(part, out.dtype))
-    ghosts.end()
+    there = ghosts.brought(np.ascontiguousarray(part, out.dtype))
     solved = solve(np.concatenate([part, there])).astype(out.dtype, copy=False)
     out[...] = solved[:size]
     if restricted:
         return
-    near = ghosts.start_back(solved[size:])
-    ghosts.end()
-    for where in ghosts.destinations.values():
-        out[ghosts.sent[where]] += near[where]
+    ghosts.combine(out, ghosts.sent_back(solved[size:]), np.add)
 
 
 def _factorized(block: Matrix, dtype: Any, factor: str, options: dict[str, Any]) -> Solve:
@@ -210,10 +206,4 @@ def _fetched(ctx: Context, own: Matrix, begins: Array, wanted: Array) -> Matrix:
     asked = np.bincount(division.owners(begins, wanted), minlength=ctx.size).astype(np.int64)
     asking = alltoall(ctx, asked)
     numbers = exchanged(ctx, wanted, asked, asking) - begins[ctx.rank]
-    chosen = own[numbers]
-    stored = np.diff(chosen.indptr[division.starts(asking)].astype(np.int64))
-    expected = alltoall(ctx, stored)
-    lengths = exchanged(ctx, np.diff(chosen.indptr).astype(np.int64), asking, asked)
-    index = np.int64 if own.shape[1] > 2**31 - 1 else np.int32
-    columns, data = (exchanged(ctx, each, stored, expected) for each in (chosen.indices.astype(index), chosen.data))
-    return matrix(data, columns, division.starts(lengths), (len(lengths), own.shape[1]))
+    return exchanged_rows(ctx, own[numbers], asking, asked)

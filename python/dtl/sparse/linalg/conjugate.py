@@ -6,9 +6,10 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..._native.arguments import flag
 from ...containers.sequences import DistributedVector
 from ...runtime.agreement import collective
-from .systems import System, truth
+from .systems import System
 from .vectors import advance, inner, scale_and_add
 
 
@@ -76,7 +77,7 @@ def cg(
     ...     print(x.get(np.arange(2)).round(4), info)
     [0.0909 0.6364] 0
     """
-    is_single = truth("single_reduction", single_reduction)
+    is_single = bool(flag("single_reduction", single_reduction))
     words = f", single_reduction {is_single}"
     system = System("cg", A, b, x0, M, rtol, atol, maxiter, callback, words)
     if system.norm == 0:

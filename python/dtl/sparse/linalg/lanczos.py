@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._native.arguments import integer
+from ..._native.arguments import flag, integer
 from ...algorithms.manipulation import matrix_transpose
 from ...containers.making import created
 from ...containers.tensor import DistributedTensor
@@ -16,7 +16,7 @@ from ...runtime.agreement import collective, local_step
 from .. import division
 from .krylov import orthogonalized
 from .operators import LinearOperator, Step, operator_of
-from .systems import tolerance, truth
+from .systems import tolerance
 from .vectors import Parts, checked, floating, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -87,7 +87,7 @@ def eigsh(
     ...     print(w.round(6), v.shape)
     [ 98.  99. 100.] (100, 3)
     """
-    operator, asked = operator_of("A", A), truth("return_eigenvectors", return_eigenvectors)
+    operator, asked = operator_of("A", A), bool(flag("return_eigenvectors", return_eigenvectors))
     own = operator.forward, operator.rows
     search = _Search("eigsh", operator, *own, k, which, v0, ncv, maxiter, tol, f", {asked}")
     if operator.shape[0] != operator.shape[1]:
@@ -155,7 +155,7 @@ def svds(
     ...     print(u.shape, s.round(6), vh.shape)
     (30, 2) [19. 20.] (2, 20)
     """
-    operator, asked = operator_of("A", A), truth("return_singular_vectors", return_singular_vectors)
+    operator, asked = operator_of("A", A), bool(flag("return_singular_vectors", return_singular_vectors))
     with local_step(operator.context, "svds"):
         if not isinstance(which, str) or which not in ("LM", "SM"):
             raise InvalidArgumentError(f"which {which!r} is none of 'LM' and 'SM'")

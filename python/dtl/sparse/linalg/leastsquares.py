@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._native.arguments import integer
+from ..._native.arguments import flag, integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidTypeError
 from ...runtime.agreement import collective, local_step
 from .operators import operator_of
-from .systems import tolerance, truth
+from .systems import tolerance
 from .vectors import Parts, add, checked, floating, said, scale_and_add
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -108,7 +108,7 @@ def lsqr(
     ...     print(found.x.get(np.arange(2)).round(4), found.istop, found.itn)
     [1. 2.] 1 2
     """
-    asked = truth("calc_var", calc_var)
+    asked = bool(flag("calc_var", calc_var))
     limit = iter_lim if iter_lim is None else integer("iter_lim", iter_lim)
     basis = _Bidiagonal("lsqr", A, b, x0, (damp, atol, btol, conlim), limit, f", calc_var {asked}")
     with np.errstate(all="ignore"):

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._native.arguments import integer
+from ..._native.arguments import flag, integer
 from ..._native.kinds import fingerprint
 from ...containers.base import DistributedContainer
 from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective, local_step
+from ..placing import placed
 from .lanczos import columns_of
-from .operators import brought, operator_of
-from .systems import fitted, tolerance, truth
+from .operators import operator_of
+from .systems import fitted, tolerance
 from .vectors import Parts, floating
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -80,7 +81,7 @@ def lobpcg(
     ...     print(w.round(6), v.shape)
     [1. 2. 3.] (100, 3)
     """
-    is_largest = truth("largest", largest)
+    is_largest = bool(flag("largest", largest))
     operator, inverse = operator_of("A", A), None if M is None else operator_of("M", M)
     parts, ctx = operator.rows, operator.context
     with local_step(ctx, "lobpcg"):
@@ -104,7 +105,7 @@ def lobpcg(
     if isinstance(given, np.ndarray):
         block = given[int(parts.begins[ctx.rank]) : int(parts.begins[ctx.rank + 1])]
     else:
-        block = brought("lobpcg", given, parts)
+        block = placed("lobpcg", given, parts.begins).local_view()
     step = None if inverse is None else fitted("lobpcg", inverse, parts)
     found = _iterate(parts, operator.forward, step, np.array(block.T, dtype), limit, bound, is_largest)
     return found[0], columns_of(parts, found[1], "lobpcg vectors")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..._native.arguments import integer
-from ...comm.collectives import allgather
 from ...comm.vector_collectives import allgatherv
 from ...exceptions import BackendUnavailableError, InvalidArgumentError
 from ...runtime.agreement import agree, collective, local_step
@@ -116,8 +115,7 @@ class _Level:
         ctx, rows = self.context, self.rows
         with local_step(ctx, "smoothed_aggregation"):
             tentative = _tentative(rows.local.own, theta)
-        sizes = np.asarray(allgather(ctx, np.array([tentative.shape[1]], np.int64))).reshape(-1)
-        begins = division.starts(sizes)
+        begins = division.starts(division.counts(ctx, tentative.shape[1]))
         if begins[-1] > 0.8 * rows.shape[0]:
             return None
         numbers = tentative.indices + begins[ctx.rank]

@@ -7,9 +7,6 @@ from typing import Any, Callable
 import numpy as np
 
 from ...containers.base import DistributedContainer
-from ...containers.indexing.regions import moved_to
-from ...containers.interior import division_of, is_where_divided
-from ...containers.making import created
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...policies import Partition, PartitionLike
@@ -17,6 +14,7 @@ from ...runtime.agreement import agree, check_context, collective, local_step
 from ...runtime.context import Context
 from .. import division, making
 from ..array import csc_array, csr_array
+from ..placing import placed
 from ..products import product, transposed_product
 from ..rows import Rows
 from .vectors import Parts, checked, said
@@ -218,19 +216,9 @@ def called(name: str, function: Callable[..., Any], inner: Parts, outer: Parts) 
         if not np.can_cast(made.dtype, out.dtype, "same_kind"):
             raise InvalidTypeError(f"{name} returned elements of {made.dtype}, which {out.dtype} does not hold")
         agree(ctx, name, f"{name} returned {made.shape} {made.dtype}")
-        out[...] = brought(name, made, outer)
+        out[...] = placed(name, made, outer.begins).local_view()
 
     return step
-
-
-def brought(op: str, vector: Any, to: Parts) -> Array:
-    """Return this rank's elements of a container as vectors are divided, without a copy if it can. Collective."""
-    wanted = division.division_of(to.begins)
-    if not (division_of(vector) == wanted and is_where_divided(vector)):
-        words = f"{op} moved {vector.dtype}"
-        like = created(DistributedVector, to.context, vector.shape, vector.dtype, wanted, blank=True, words=words)
-        vector = moved_to(op, vector, like)
-    return vector.local_view()
 
 
 def of_matrix(matrix: csr_array | csc_array) -> LinearOperator:

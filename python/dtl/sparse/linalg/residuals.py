@@ -6,12 +6,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..._native.arguments import integer
+from ..._native.arguments import flag, integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError
 from ...runtime.agreement import collective
 from .krylov import orthogonalized
-from .systems import System, truth
+from .systems import System
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -81,7 +81,7 @@ def gmres(
     """
     if callback_type is not None and (not isinstance(callback_type, str) or callback_type not in _CALLS):
         raise InvalidArgumentError(f"callback_type {callback_type!r} is none of {', '.join(_CALLS)}")
-    is_flexible = truth("flexible", flexible)
+    is_flexible = bool(flag("flexible", flexible))
     length = 20 if restart is None else integer("restart", restart)
     if length < 1:
         raise InvalidArgumentError(f"restart {length} must be at least 1")

@@ -10,7 +10,8 @@ from ..._native.arguments import integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, local_step
-from .operators import LinearOperator, Step, brought, operator_of
+from ..placing import placed
+from .operators import LinearOperator, Step, operator_of
 from .vectors import Parts, checked, floating, inner, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -127,13 +128,6 @@ def tolerance(name: str, value: Any) -> float:
     return found
 
 
-def truth(name: str, value: Any) -> bool:
-    """Return what is true or false."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidTypeError(f"{name} must be true or false, not {value!r:.80}")
-    return bool(value)
-
-
 def _checked(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x0: Any) -> tuple[Any, Any]:
     """Return the right side and the first solution, which fit the operator."""
     shape = operator.shape
@@ -170,8 +164,8 @@ def fitted(op: str, operator: LinearOperator, parts: Parts) -> Step:
         given = parts.new(part.dtype, f"{op} operator {operator.shape} {part.dtype}")
         given.local_view()[...] = part
         made = rows.new(out.dtype, f"{op} product {operator.shape} {out.dtype}")
-        forward(np.ascontiguousarray(brought(op, given, columns)), made.local_view())
-        out[...] = brought(op, made, parts)
+        forward(np.ascontiguousarray(placed(op, given, columns.begins).local_view()), made.local_view())
+        out[...] = placed(op, made, parts.begins).local_view()
 
     return step
 

@@ -9,14 +9,13 @@ import numpy as np
 from ..._native.kinds import fingerprint
 from ...comm.reductions import allreduce
 from ...containers.base import DistributedContainer
-from ...containers.indexing.regions import moved_to
-from ...containers.interior import division_of, is_where_divided
 from ...containers.making import created
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...ops import SUM
 from ...runtime.context import Context
 from .. import division
+from ..placing import placed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -65,12 +64,7 @@ class Parts:
         if isinstance(given, np.ndarray):
             own = given[int(self.begins[self.context.rank]) : int(self.begins[self.context.rank + 1])]
             return own.astype(dtype)
-        wanted = division.division_of(self.begins)
-        if not (division_of(given) == wanted and is_where_divided(given)):
-            words = f"{op} a vector of {given.dtype}"
-            like = created(DistributedVector, self.context, given.shape, given.dtype, wanted, blank=True, words=words)
-            given = moved_to(op, given, like)
-        return np.array(given.local_view(), dtype)
+        return np.array(placed(op, given, self.begins).local_view(), dtype)
 
     def sums(self, *pairs: tuple[Array, Array]) -> Array:
         """Return the inner products of vectors, of which the first one is conjugated. Collective: one meeting."""
