@@ -34,7 +34,7 @@ _STACK_SECONDS = 2.0
 # What ranks get after Ctrl-C to tell each other, and the user, where they were.
 _LAST_WORDS_SECONDS = 2.5
 # Before, what they get to say it to dtl run, which looks that often.
-_PLACES_SECONDS = 2.0
+_PLACES_SECONDS = 4.0
 _POLL_SECONDS = 0.05
 # What ranks get to end that a launcher has left behind.
 _LEFT_SECONDS = 2.0
