@@ -16,6 +16,8 @@ typedef int (*dtl_sort_loop)(void *first, ptrdiff_t n, void *array);
 typedef void (*dtl_loop)(char **arguments, const ptrdiff_t *n, const ptrdiff_t *steps, void *data);
 typedef void (*dtl_dot_loop)(void *a, ptrdiff_t a_step, void *b, ptrdiff_t b_step, void *product, ptrdiff_t n, void *array);
 
+typedef int (*dtl_place_loop)(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
+
 typedef void (*dtl_task)(long long task, void *context);
 
 static inline void dtl_do(dtl_task task, long long n, void *context) { task(n, context); }
@@ -28,6 +30,9 @@ static inline void dtl_extreme(dtl_loop loop, void *first, ptrdiff_t n, ptrdiff_
     const ptrdiff_t steps[] = {0, size, 0};
     loop(arguments, &n, steps, NULL);
 }
+
+/* dtl_extreme_at writes where the extreme of n elements is, as argmax does. */
+static inline void dtl_extreme_at(dtl_place_loop loop, void *first, ptrdiff_t n, ptrdiff_t *place) { loop(first, n, place, NULL); }
 
 /* dtl_add adds n elements to n others, as a ufunc with one of its operands for out does. */
 static inline void dtl_add(dtl_loop loop, void *sums, void *elements, ptrdiff_t n, ptrdiff_t size) {

@@ -28,6 +28,7 @@
 #include "over_buffers.h"
 #include "part.h"
 #include "requests.h"
+#include "row_folds.h"
 #include "rows.h"
 #include "state.h"
 #include "subscripts.h"
@@ -118,6 +119,8 @@ static PyMethodDef methods[] = {
     {"take_elements", bridge_take_elements, METH_VARARGS, take_elements_doc},
     {"scan_lines", bridge_scan_lines, METH_VARARGS, scan_lines_doc},
     {"fold_columns", bridge_fold_columns, METH_VARARGS, fold_columns_doc},
+    {"fold_rows", bridge_fold_rows, METH_VARARGS, fold_rows_doc},
+    {"find_in_rows", bridge_find_in_rows, METH_VARARGS, find_in_rows_doc},
     {"pack", bridge_pack, METH_VARARGS, pack_doc},
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},

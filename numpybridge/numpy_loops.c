@@ -18,7 +18,7 @@
 enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };
 
 /* What a type's table has: its casts, and after them functions, of which some are wanted here. */
-enum { CASTS = 21, DOT = CASTS + 6, SORT = CASTS + 12 };
+enum { CASTS = 21, ARGMAX = CASTS + 5, DOT = CASTS + 6, SORT = CASTS + 12, ARGMIN = CASTS + 25 };
 
 /* functions_of returns a type's table, or NULL where NumPy is not of version 2. */
 static void **functions_of(const array_type *type) {
@@ -288,6 +288,40 @@ static void learn_sum(const array_type *type, void *loop, int unused) {
     }
 }
 
+/* The functions that find where extremes are, by NumPy's number of a type: of the least, and of the greatest. */
+static dtl_place_loop places[NDARRAY_TYPES][2];
+
+dtl_place_loop numpy_place_of(int type, int greatest) {
+    return type < 0 || type >= NDARRAY_TYPES ? NULL : places[type][greatest != 0];
+}
+
+/* locates says whether a function finds the first of two elements that are unlike the others, as finds has them. */
+static int locates(dtl_place_loop loop, int size, int greatest) {
+    enum { COUNT = 300, WIDEST = 16 };
+    _Alignas(WIDEST) unsigned char sample[COUNT * WIDEST] = {0};
+    ptrdiff_t place = -1;
+    for (int i = 0; i < COUNT; i++)
+        sample[i * size] = (i == COUNT / 2 || i == COUNT - 1) == greatest;
+    dtl_extreme_at(loop, sample, COUNT, &place);
+    return place == COUNT / 2;
+}
+
+/* learn_places learns the functions that find where extremes are. */
+static void learn_places(void) {
+    for (int type = 0; type < NDARRAY_TYPES; type++) {
+        const array_type *known = &array_types[type];
+        void **functions = known->number == 0 || strchr("?bBhHiIlLqQfd", known->format[0]) == NULL ? NULL : functions_of(known);
+        for (int greatest = 0; functions != NULL && greatest < 2; greatest++) {
+            void *function = functions[greatest ? ARGMAX : ARGMIN];
+            if (!is_numpys(function) || !locates((dtl_place_loop)function, known->size, greatest))
+                continue;
+            places[type][greatest] = (dtl_place_loop)function;
+            dtl_extreme_places(known->number, greatest, function);
+            state.numpy_loops++;
+        }
+    }
+}
+
 /* learn_dot learns the product of vectors of float64, which is that of BLAS. */
 static void learn_dot(void) {
     enum { COUNT = 300 };
@@ -317,6 +351,7 @@ void numpy_loops_learn(void) {
         each_loop((PyTypeObject *)kind, "minimum", "bBhHiIlLqQfd", learn_extreme, 0);
         each_loop((PyTypeObject *)kind, "maximum", "bBhHiIlLqQfd", learn_extreme, 1);
         each_loop((PyTypeObject *)kind, "add", "bBhHiIlLqQfd", learn_sum, 0);
+        learn_places();
         learn_dot();
         if (is_laid_out((PyTypeObject *)kind, "sqrt", 1) && is_laid_out((PyTypeObject *)kind, "multiply", 2))
             ufuncs = (PyTypeObject *)kind; /* which NumPy keeps */

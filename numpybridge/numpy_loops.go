@@ -48,6 +48,18 @@ func dtl_extremes(number, greatest C.int, loop unsafe.Pointer) {
 	})
 }
 
+// dtl_extreme_places gives the core a function of NumPy that finds where the least, or the greatest, of many elements of a type is.
+//
+//export dtl_extreme_places
+func dtl_extreme_places(number, greatest C.int, loop unsafe.Pointer) {
+	defer guard(nil)
+	fold.SetPlace(dtype.Type(number), greatest != 0, func(first unsafe.Pointer, n int) int {
+		var place C.ptrdiff_t
+		C.dtl_extreme_at(C.dtl_place_loop(loop), first, C.ptrdiff_t(n), &place)
+		return int(place)
+	})
+}
+
 // dtl_sums gives the core a loop of NumPy that adds elements of a type.
 //
 //export dtl_sums

@@ -27,6 +27,10 @@ int numpy_loop_of(PyObject *ufunc, int operands, const int *types, numpy_loop *f
  * Beside numbers, that is a loop of float64. */
 int numpy_loop_near(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
 
+/* numpy_place_of returns NumPy's function that finds where the least, or the greatest, of elements of a type is; NULL where there is none that
+ * is known to. */
+dtl_place_loop numpy_place_of(int type, int greatest);
+
 /* numpy_number writes a number as an element of one of NumPy's types. It returns 0 where NumPy might compute in another type because of it. */
 int numpy_number(PyObject *value, int type, void *element);
 

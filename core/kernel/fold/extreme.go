@@ -152,11 +152,11 @@ func extreme[T kernel.Ordered, A wide | float64](
 }
 
 // place finds where a value is: of several, the least index.
-func place[T kernel.Ordered, A wide | float64](find func([]T) int, before func(v, than A) bool, name string) *Folding {
+func place[T kernel.Ordered, A wide | float64](find func(memory.Span) int, before func(v, than A) bool, name string) *Folding {
 	return &Folding{
 		Run: func(p *Partial, run memory.Span, first int64) {
 			if x := memory.As[T](run); len(x) > 0 {
-				at := find(x)
+				at := find(run)
 				mine := Partial{extremeWhere: first + int64(at), extremeFound: 1}
 				*(*A)(mine.accumulator()) = A(x[at])
 				takeFirst(valueOf[A], before)(p, &mine)

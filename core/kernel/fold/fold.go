@@ -184,9 +184,10 @@ func floatFolds[T float32 | float64]() foldRow {
 // realFolds returns the folds of elements of type T, which have an order, and which A adds up.
 func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 	return foldRow{
-		Min:    extreme(valueBy(false, leastValue[T]), less[A], result, "minimum"),
-		Max:    extreme(valueBy(true, greatestValue[T]), more[A], result, "maximum"),
-		ArgMin: place(least[T], less[A], "argmin"), ArgMax: place(greatest[T], more[A], "argmax"),
+		Min:        extreme(valueBy(false, leastValue[T]), less[A], result, "minimum"),
+		Max:        extreme(valueBy(true, greatestValue[T]), more[A], result, "maximum"),
+		ArgMin:     place[T](placeBy(false, least[T]), less[A], "argmin"),
+		ArgMax:     place[T](placeBy(true, greatest[T]), more[A], "argmax"),
 		Mean:       floatSum(sumOf[T], average),
 		Moment:     moments(momentsOf[T]),
 		Squares:    floatSum(squaresOf[T], whole),

@@ -11,6 +11,9 @@ import (
 // ExtremeLoop has found, an element, become the extreme of itself and n others, which lie side by side. If any is NaN, it is.
 type ExtremeLoop func(first unsafe.Pointer, n int, found unsafe.Pointer)
 
+// PlaceLoop returns where the first of the extremes of n elements is, or the first NaN.
+type PlaceLoop func(first unsafe.Pointer, n int) int
+
 // DotLoop returns the sum of the products of n float64.
 type DotLoop func(a, b unsafe.Pointer, n int) float64
 
@@ -25,6 +28,7 @@ const (
 // What a library has lent: loops that use wider registers, or more threads, than those of this package.
 var (
 	lentExtremes [dtype.N][2]ExtremeLoop
+	lentPlaces   [dtype.N][2]PlaceLoop
 	lentDot      DotLoop
 )
 
@@ -33,6 +37,10 @@ var (
 func SetExtreme(t dtype.Type, greatest bool, loop ExtremeLoop) {
 	lentExtremes[t][sideOf(greatest)] = loop
 }
+
+// SetPlace says how else to find where the least, or the greatest, of elements of a type is. Nil takes that back. Nothing may be folded
+// meanwhile. Results are the same.
+func SetPlace(t dtype.Type, greatest bool, loop PlaceLoop) { lentPlaces[t][sideOf(greatest)] = loop }
 
 // SetDot says how else to multiply vectors of float64. Nil takes that back. Nothing may be folded meanwhile.
 func SetDot(loop DotLoop) { lentDot = loop }
@@ -63,6 +71,16 @@ func valueBy[T kernel.Ordered](greatest bool, find func([]T) T) func(memory.Span
 			return find(x)
 		}
 		return m
+	}
+}
+
+// placeBy returns find, or a loop that is lent where there is one.
+func placeBy[T kernel.Ordered](greatest bool, find func([]T) int) func(memory.Span) int {
+	return func(run memory.Span) int {
+		if loop := lentPlaces[run.Type][sideOf(greatest)]; loop != nil && run.Count >= fewest {
+			return loop(run.Addr, run.Count)
+		}
+		return find(memory.As[T](run))
 	}
 }
 

@@ -19,9 +19,10 @@ from .._native.kinds import computed_in, fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
+from .._native.threads import threads
 from ..comm import collectives, vector_collectives
 from ..comm.reductions import allreduce
-from ..containers import one_rank
+from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
 from ..containers.interior import check_numbers, division_of, end_write, is_where_divided
@@ -442,14 +443,23 @@ class _Part:
 
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
-        found = self.by.of_whole(self._a.local_view(), self._dims, self._indices, count)
-        made.local_view()[...] = found.reshape(made.local_shape)
+        found = self._of_slices(lambda view: self.by.of_whole(view, self._dims, self._indices, count))
+        made.local_view()[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(made.local_shape)
 
     def parts(self) -> Arrays:
         """Return what parts of lines are reduced to."""
         if self._parts is None:
-            self._parts = self.by.map(self._a.local_view(), self._dims, self._indices)
+            found = self._of_slices(lambda view: self.by.map(view, self._dims, self._indices))
+            self._parts = found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found)))
         return self._parts
+
+    def _of_slices(self, make: Callable[[Array], Any]) -> list[Any]:
+        """Return what is made of slices of lines, or of all where ``map`` has its own threads."""
+        view, number = self._a.local_view(), threads(self._a.execution_policy)
+        if self.by.is_sliced(view, self._dims) and 0 not in self._dims:
+            return folded_lines.each(make, view, self._dims, number)
+        self.by.threads = number
+        return [make(view)]
 
     def without_overflow(self) -> _Part:
         """Return what is reduced of smaller numbers where a sum on any rank overflows; else itself. Collective."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._native.kinds import kind_of
 from .._native.library import bridge
+from ..containers import folded_lines
 from ..containers.one_rank import are_narrow
 from ..exceptions import OverflowError
 
@@ -67,10 +68,16 @@ class Reduction:
         self.of = of
         #: The dtype of the result.
         self.dtype = dtype
+        #: On how many threads parts are mapped.
+        self.threads = 1
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         """Return what is made of an array along dimensions, given the indices along the first of those."""
         raise NotImplementedError
+
+    def is_sliced(self, view: Array, dims: tuple[int, ...]) -> bool:
+        """Say whether slices of an array are mapped on threads; else ``map`` has its own."""
+        return True
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
         """Return what is made of each of some runs of elements, one behind the other."""
@@ -113,7 +120,14 @@ class _OfUfunc(Reduction):
         floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
         if self.ufunc is np.add and dims == (0,) and floats and are_narrow(view.size, len(view)):
             return (_sums_of_narrow(view.reshape(len(view), -1)).reshape(view.shape[1:]),)
+        if len(dims) == 1:
+            found = folded_lines.reduced(self.ufunc, view, dims[0], self.inner, self.threads)
+            if found is not None:
+                return (found,)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)
+
+    def is_sliced(self, view: Array, dims: tuple[int, ...]) -> bool:
+        return dims != (view.ndim - 1,)
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
         return (self.ufunc.reduceat(part, begins, dtype=self.inner),)
@@ -142,7 +156,10 @@ class _Extreme(_OfUfunc):
     """The least or greatest element."""
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
-        return (np.asarray(self.ufunc.reduce(view, axis=dims, initial=neutral(self.name, self.of))),)
+        found = folded_lines.reduced(self.ufunc, view, dims[0], self.of, self.threads) if len(dims) == 1 else None
+        if found is None:
+            found = np.asarray(self.ufunc.reduce(view, axis=dims, initial=neutral(self.name, self.of)))
+        return (found,)
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
         return (self.ufunc.reduceat(part, begins),)
@@ -216,14 +233,21 @@ class _ArgExtreme(Reduction):
         rest = tuple(extent for d, extent in enumerate(view.shape) if d != dims[0])
         if len(indices) == 0:
             return np.full(rest, neutral(self.name, self.of), self.of), np.full(rest, _INT64.max)
-        at = (np.argmin if self._least else np.argmax)(view, axis=dims[0])
+        at = self._places(view, dims[0])
         values = np.take_along_axis(view, np.expand_dims(at, dims[0]), dims[0]).reshape(rest)
         return values, np.asarray(indices[at]).reshape(rest)
 
     def of_whole(self, view: Array, dims: tuple[int, ...], indices: Array, count: int) -> Array:
         if not len(indices):
             return super().of_whole(view, dims, indices, count)
-        return np.asarray(indices[(np.argmin if self._least else np.argmax)(view, axis=dims[0])])
+        return np.asarray(indices[self._places(view, dims[0])])
+
+    def is_sliced(self, view: Array, dims: tuple[int, ...]) -> bool:
+        return dims != (view.ndim - 1,)
+
+    def _places(self, view: Array, dim: int) -> Array:
+        found = folded_lines.places(not self._least, view, dim, self.threads)
+        return (np.argmin if self._least else np.argmax)(view, axis=dim) if found is None else found
 
     def lines(self, part: Any) -> Arrays:
         extreme = REDUCTIONS[self.name[3:]].fold

@@ -7,7 +7,6 @@ Each returns None where there is no short way.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .._native.library import bridge, state
 from .._native.objects import handle_of
 from .._native.threads import threads
 from ..policies import Partition, Placement
-from ..runtime import threaded
+from . import folded_lines
 from .base import DistributedContainer
 from .interior import carrier_of, is_where_divided, tensor_class_of
 from .layout import BLOCK
@@ -26,7 +25,6 @@ from .making import adopt_whole
 
 _BLOCK = Partition.BLOCK  # members of enumerations are slow to get at
 _FLOAT64 = np.dtype(np.float64)
-_FLOATS = (_FLOAT64, np.dtype(np.float32))
 
 #: What folds lines.
 _FOLDS: dict[str, Any] = {
@@ -41,13 +39,15 @@ _FOLDS: dict[str, Any] = {
     "argmax": np.argmax,
 }
 
-#: The ufuncs of those that fold columns side by side.
-_OF_COLUMNS: dict[str, Any] = {
+#: The ufuncs of those that have one.
+_UFUNCS: dict[str, Any] = {
     "sum": np.add,
     "prod": np.multiply,
     "min": np.minimum,
     "max": np.maximum,
     "mean": np.add,
+    "any": np.logical_or,
+    "all": np.logical_and,
 }
 
 #: Those that are made of parts in another way than NumPy's, but of float64.
@@ -55,10 +55,6 @@ _ADDING = ("sum", "prod", "mean")
 
 #: From how many elements on, and up to rows of how many, rows are added up faster than by NumPy.
 _MANY_NARROW, _NARROW = 1 << 14, 256
-
-#: From how many elements on columns are folded in pieces, and how many are at least one thread's task.
-_MANY = 1 << 18
-_PIECE = 1 << 19
 
 
 def are_narrow(elements: int, rows: int) -> bool:
@@ -101,34 +97,13 @@ def _made(like: Any, array: Any, kind: Any) -> Any:
     return made
 
 
-def _folded(fold: Any, part: Any, axis: int, number: int) -> Any:
-    """Return what NumPy makes of lines, on so many threads: each line is one thread's, so results are those of one.
-
-    Lines that lie side by side are folded at once, for NumPy adds up whole rows.
-    """
-    count = min(part.size // _PIECE, len(part)) if part.size >= 2 * _PIECE and axis % part.ndim else 1
-    if number < 2 or count < 2:
-        return fold(part, axis)
-    errors: Any = np.geterr()
-
-    def task(begin: int, end: int) -> Any:
-        with np.errstate(**errors):  # which threads do not share
-            return fold(part[begin:end], axis)
-
-    ends = [len(part) * n // count for n in range(count + 1)]
-    return np.concatenate(threaded.each([partial(task, *two) for two in zip(ends, ends[1:])], number))
-
-
-def _of_columns(name: str, part: Any, axis: int, number: int) -> Any:
-    """Return what columns are folded to, on so many threads; None where NumPy does it, or tells of errors."""
-    ufunc = _OF_COLUMNS.get(name)
-    if ufunc is None or part.ndim != 2 or axis % 2 or part.size < _MANY or part.dtype not in _FLOATS:
-        return None
-    out = np.empty(part.shape[1], part.dtype)
-    raised = bridge.fold_columns(ufunc, out, part, number)
-    if raised < 0 or raised & (3 if name == "prod" else 1):
-        return None
-    return np.true_divide(out, len(part), out=out) if name == "mean" else out
+def _in_c(name: str, part: Any, axis: int, number: int) -> Any:
+    """Return what C folds lines to; None where NumPy does it."""
+    if name not in _UFUNCS:
+        return folded_lines.places(name == "argmax", part, axis, number)
+    dtype = np.bool_ if name in ("any", "all") else part.dtype
+    found = folded_lines.reduced(_UFUNCS[name], part, axis, dtype, number)
+    return found if found is None or name != "mean" else np.true_divide(found, part.shape[axis], out=found)
 
 
 def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
@@ -148,8 +123,10 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     number = threads(a.execution_policy)
     with np.errstate(over="raise", under=under, divide="ignore", invalid="ignore"):
         try:
-            array = _of_columns(name, part, axis, number)
-            array = _folded(fold, part, axis, number) if array is None else array
+            array = _in_c(name, part, axis, number)
+            if array is None:
+                found = folded_lines.each(lambda lines: fold(lines, axis), part, (axis % part.ndim,), number)
+                array = found[0] if len(found) == 1 else np.concatenate(found)
         except FloatingPointError:
             return None
     return _made(a, array, vector if array.ndim == 1 else tensor_class_of(a))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import Callable, Sequence, TypeVar
+from typing import Any, Callable, Sequence, TypeVar
+
+import numpy as np
 
 from .._native.threads import get_num_threads
 
@@ -13,10 +15,31 @@ Made = TypeVar("Made")
 #: So many rows are one task.
 ROWS = 1 << 18
 
+#: How many bytes are at least one task where rows have any size.
+_TASK = 1 << 21
+
 
 def over(rows: int, do: Callable[[int, int], Made]) -> list[Made]:
     """Return what a task returns for each of the parts of some rows, given the first row of a part and its end."""
     return each([partial(do, begin, min(begin + ROWS, rows)) for begin in range(0, rows, ROWS)])
+
+
+def slices(do: Callable[[int, int], Made], rows: int, nbytes: int, threads: int) -> list[Made]:
+    """Return what a task makes of slices of some rows, of so many bytes together, on so many threads.
+
+    It is given the first row of a slice and its end, and makes the same of a row whatever its slice is.
+    """
+    count = min(nbytes // _TASK, rows, 4 * threads) if threads > 1 else 1
+    if count < 2:
+        return [do(0, rows)]
+    errors: Any = np.geterr()
+
+    def task(begin: int, end: int) -> Made:
+        with np.errstate(**errors):  # which threads do not share
+            return do(begin, end)
+
+    ends = [rows * n // count for n in range(count + 1)]
+    return each([partial(task, *two) for two in zip(ends, ends[1:])], threads)
 
 
 def each(tasks: Sequence[Callable[[], Made]], threads: int = 0) -> list[Made]:

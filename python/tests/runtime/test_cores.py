@@ -128,7 +128,7 @@ def test_along_dimensions(ctx: dtl.Context, dtype: str, threads: Callable[[int],
     """Reductions and scans of lines; the parts of one rank have several pieces, and rows that are added up at once."""
     shape = (1100 * ctx.size, 1000)
     whole = (np.random.default_rng(3).random(shape) * 100 - 40).astype(dtype)
-    calls = {name: getattr(dtl, name) for name in ("sum", "mean", "max", "argmin", "std", "cumsum")}
+    calls = {name: getattr(dtl, name) for name in ("sum", "mean", "max", "argmin", "std", "all", "cumsum")}
     for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
         t = dtl.DistributedTensor.from_numpy(ctx, whole, execution=policy)
         for name, call in calls.items():
@@ -142,6 +142,32 @@ def test_along_dimensions(ctx: dtl.Context, dtype: str, threads: Callable[[int],
                             want = part(made, getattr(np, name)(whole, axis=axis))
                             np.testing.assert_allclose(made.local_view(), want, 1e-3)
                 assert len(found) == 1, (name, axis)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "uint16", "bool", "complex128"])
+@pytest.mark.parametrize("row", [3, 500, 30_000])
+def test_lines_of_edge_values(ctx: dtl.Context, dtype: str, row: int, threads: Callable[[int], None]) -> None:
+    """Lines with elements of NaN, of infinities and zeros of both signs, equal ones, and only true ones."""
+    rng = np.random.default_rng(row)
+    whole = (rng.random((EACH // row * ctx.size, row)) * 9 - 4).astype(dtype)
+    whole[:, 1] = whole[:, 2] = whole.ravel()[0]
+    whole[::3] = 1
+    if np.dtype(dtype).kind in "fc":
+        whole[1::7, row // 2], whole[2::7, -1], whole[4::7, 0] = np.nan, np.inf, -np.inf
+        whole[5::7], whole[6::14] = -0.0, 0
+    real = () if dtype == "complex128" else ("min", "max", "argmin", "argmax")
+    for policy in (dtl.EXEC_PAR, dtl.EXEC_SEQ):
+        t = dtl.DistributedTensor.from_numpy(ctx, whole, execution=policy)
+        for name in ("all", "any", "sum", "mean", *real):
+            for axis in (0, 1):
+                threads(1 if policy is dtl.EXEC_SEQ else 2)
+                with np.errstate(all="ignore"), getattr(dtl, name)(t, axis=axis) as made:
+                    want = part(made, getattr(np, name)(whole, axis=axis))
+                    assert made.dtype == want.dtype, name
+                    if name in ("sum", "mean"):
+                        np.testing.assert_allclose(made.local_view(), want, 1e-4, 1e-4)
+                    else:
+                        np.testing.assert_array_equal(made.local_view(), want, name)
 
 
 @pytest.mark.parametrize("last", [1e308, np.inf, np.nan, 0.0])
@@ -399,12 +425,14 @@ for call in (
     lambda: np.where(mask, v, 0.0), lambda: v[mask], lambda: np.repeat(v, 2), lambda: v.copy(), lambda: np.roll(v, 7),
     lambda: v.astype(np.float32), lambda: np.diff(v), lambda: (v + mask).local_view(), lambda: np.sort(t, axis=1),
     lambda: np.cumsum(t, axis=1), lambda: t.max(axis=0), lambda: np.concatenate([v, v]), lambda: np.median(v),
+    lambda: t.argmax(axis=1), lambda: t.sum(axis=1), lambda: t.std(axis=1), lambda: np.einsum("ij,ij->i", t, t),
+    lambda: np.fft.fft2(t), lambda: np.fft.fft(v),
 ):
     begin()
     call()
     end()
 """
-        assert succeeded(run([sys.executable, "-c", OTHERS + program], **ALONE)) == 13 * "True\n"
+        assert succeeded(run([sys.executable, "-c", OTHERS + program], **ALONE)) == 19 * "True\n"
 
     def test_sums_of_narrow_rows_do_not_depend_on_blas(self) -> None:
         program = """

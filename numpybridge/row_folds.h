@@ -1,0 +1,15 @@
+/* Folds of the rows of a matrix, each to one element. */
+#ifndef DTL_ROW_FOLDS_H
+#define DTL_ROW_FOLDS_H
+
+#include "interpreter.h"
+
+#pragma GCC visibility push(hidden)
+
+extern const char fold_rows_doc[], find_in_rows_doc[];
+PyObject *bridge_fold_rows(PyObject *module, PyObject *args);
+PyObject *bridge_find_in_rows(PyObject *module, PyObject *args);
+
+#pragma GCC visibility pop
+
+#endif
