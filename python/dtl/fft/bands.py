@@ -9,6 +9,7 @@ import numpy as np
 from .._native import library
 from ..containers.interior import copy_rows
 from ..policies import Placement
+from . import lines
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -41,8 +42,7 @@ def vector(x: Array, rows: int, turned: Array, out: Array, inverse: bool, factor
     norm, turn = ("forward", 2j) if inverse else ("backward", -2j)  # those that divide by nothing
     for lo, hi in _bands(columns, rows):
         band = transform(_gathered(matrix[:, lo:hi]), axis=0, norm=norm)
-        # Products of row and column are exact integers, and so is what they leave modulo the number of elements.
-        band *= np.exp(np.arange(rows)[:, np.newaxis] * np.arange(lo, hi) % len(x) * (turn * np.pi / len(x)))
+        lines.turn(band, np.arange(rows), np.arange(lo, hi), turn * np.pi / len(x))
         copy_rows(between[lo:hi], band.T)
     for lo, hi in _bands(rows, columns):
         band = transform(_gathered(between[:, lo:hi]), axis=0, norm=norm)

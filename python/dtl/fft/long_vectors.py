@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._native.kinds import kind_of
+from .._native.threads import threads
 from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
@@ -16,15 +17,18 @@ from ..containers.indexing.regions import move
 from ..containers.interior import copy_rows, in_blocks
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..policies import Partition
-from . import bands
+from . import bands, lines
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: Those of NumPy's transforms that write to an array of the caller's, all with the dtype that _dtype says.
-WRITING = ("fft", "ifft", "rfft", "irfft") if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else ()
-
 #: With fewer rows, a matrix of a vector's elements is no use.
 _FEWEST = 8
+
+#: From how many elements on, in so many rows at least, a vector of one rank is a matrix: its lines stay in the cache.
+_LONG, _MANY = 1 << 18, 256
+
+#: Of more elements, what lies between would take too much memory.
+_LONGEST = 1 << 27
 
 #: Up to so many elements, every rank transforms them all and keeps its own.
 _SHORT = 1 << 14
@@ -35,20 +39,26 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
     extent = n // 2 + 1 if name in ("rfft", "ihfft") else n
     if a.context.size == 1:
         made = container_of(a, (extent,), dtype, divided, blank=True)
-        rows = _divisor(n) if bands.limited(made) and name in ("fft", "ifft") and n == a.shape[0] else 0
-        if rows >= _FEWEST:
+        on_disk = bands.limited(made)
+        is_long = name in ("fft", "ifft") and n == a.shape[0] and (on_disk or _LONG <= n <= _LONGEST)
+        rows = _divisor(n) if is_long else 0
+        if rows >= (_FEWEST if on_disk else _MANY):
             with container_of(a, (extent,), dtype, divided, blank=True) as turned:
                 inverse, (own, between, out) = name == "ifft", (c.local_view() for c in (a, turned, made))
-                bands.vector(own, rows, between, out, inverse, 1 / _divided_by(n, norm, inverse))
-        elif name in WRITING:
-            by_numpy(name, a.local_view(), n, 0, norm, out=made.local_view())
+                factor = 1 / _divided_by(n, norm, inverse)
+                if on_disk:
+                    bands.vector(own, rows, between, out, inverse, factor)
+                else:
+                    lines.vector(own, rows, between, out, inverse, factor, threads(a.execution_policy))
+        elif name in lines.WRITING:
+            lines.transformed(name, a.local_view(), n, 0, norm, out=made.local_view())
         else:
-            made.local_view()[...] = by_numpy(name, a.local_view(), n, 0, norm)
+            made.local_view()[...] = lines.transformed(name, a.local_view(), n, 0, norm)
         return made
     if n <= _SHORT:
         taken = n // 2 + 1 if name in ("irfft", "hfft") else n
         with _resized(a, min(taken, a.shape[0]), a.dtype, REPLICATED) as every:
-            whole = by_numpy(name, every.local_view(), n, 0, norm)
+            whole = lines.transformed(name, every.local_view(), n, 0, norm)
         made = container_of(a, (extent,), dtype, divided)
         made.local_view()[...] = whole[made.local_indices()]
         return made
@@ -73,13 +83,6 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
             copy_rows(parts.local_view(), view.real)
             move(made, parts, _first(extent))
         return made
-
-
-def by_numpy(name: str, x: Array, n: int, axis: int, norm: Any, **out: Any) -> Any:
-    """Return what NumPy makes of an array. Of no elements, NumPy's real transforms return memory as they find it."""
-    if not x.shape[axis] and name in ("irfft", "hfft"):
-        x = np.zeros([*x.shape[:axis], 1, *x.shape[axis + 1 :]], x.dtype)
-    return getattr(np.fft, name)(x, n, axis, norm, **out)
 
 
 def _divided_by(n: int, norm: Any, inverse: bool) -> float:
@@ -150,10 +153,7 @@ def _by_matrix(values: DistributedContainer, rows: int, columns: int, dtype: np.
         _move_all(turned, matrix)
         view = turned.local_view()
         _transform(turned, 0)
-        # Products of row and column are exact integers, and so is what they leave modulo n.
-        for some in in_blocks(view):
-            phases = np.arange(rows)[some][:, np.newaxis] * turned.local_indices(1) % n
-            view[some] *= np.exp(phases * (-2j * np.pi / n))
+        lines.turn(view, np.arange(rows), turned.local_indices(1), -2j * np.pi / n, threads(values.execution_policy))
         _move_all(matrix, turned)
         _transform(matrix, 1)
         with transposed(matrix, (1, 0)) as result:
@@ -166,7 +166,8 @@ def _transform(matrix: DistributedContainer, axis: int) -> None:
     if bands.limited(matrix):
         bands.along(functools.partial(np.fft.fft, axis=axis), view, axis, view)
     else:
-        view[...] = np.fft.fft(view, axis=axis)
+        number = threads(matrix.execution_policy)
+        view[...] = lines.transformed("fft", view, view.shape[axis], axis, None, number)
 
 
 def _over_columns(ctx: Any) -> Division:

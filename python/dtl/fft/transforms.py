@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
-
-import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..algorithms.along import as_many_dimensions
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions, redivided
@@ -19,7 +17,7 @@ from ..containers.layout import BLOCK, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
-from . import bands, long_vectors
+from . import bands, lines, long_vectors
 
 if TYPE_CHECKING:
     pass
@@ -292,18 +290,11 @@ def _along_several(a: Any, name: str, s: Any, axes: Any, norm: Any) -> Any:
     return _transformed(a, [*steps, end] if last == "irfft" else [end, *steps], norm)
 
 
-def _dtype(name: str, of: np.dtype[Any]) -> np.dtype[Any]:
-    single = of in (np.dtype(np.float32), np.dtype(np.complex64))
-    if name in ("irfft", "hfft"):
-        return np.dtype(np.float32 if single else np.float64)
-    return np.dtype(np.complex64 if single else np.complex128)
-
-
 def _transformed(a: Any, steps: list[_Step], norm: Any) -> Any:
     """Return what some transforms in turn make of a container. Collective."""
     if a.ndim == 1:
         return long_vectors.transformed(
-            a, steps[0].name, steps[0].n, norm, _dtype(steps[0].name, a.dtype), _kept(a, steps)
+            a, steps[0].name, steps[0].n, norm, lines.result_dtype(steps[0].name, a.dtype), _kept(a, steps)
         )
     fixed = steps[:1] if steps[0].name == "rfft" else []
     end = steps[-1:] if steps[-1].name == "irfft" and len(steps) > 1 else []
@@ -369,7 +360,7 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
     shape, dtype = list(c.shape), c.dtype
     for step in steps:
         shape[step.axis] = step.extent
-        dtype = _dtype(step.name, dtype)
+        dtype = lines.result_dtype(step.name, dtype)
     divided = division_of(c)
     if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
         divided = BLOCK
@@ -379,21 +370,17 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
             if number:
                 before.close()
         return c
-    x = c.local_view()
+    x, number = c.local_view(), threads(c.execution_policy)
     for step in steps[:-1]:
-        x = long_vectors.by_numpy(step.name, x, step.n, step.axis, norm)
+        x = lines.transformed(step.name, x, step.n, step.axis, norm, number)
     last = steps[-1]
-    transform = functools.partial(long_vectors.by_numpy, last.name, x, last.n, last.axis, norm)
     made = container_of(c, tuple(shape), dtype, divided, blank=True)
     if bands.limited(made) and x.size:
         bands.along(
-            lambda band: long_vectors.by_numpy(last.name, band, last.n, last.axis, norm),
-            x,
-            last.axis,
-            made.local_view(),
+            lambda band: lines.transformed(last.name, band, last.n, last.axis, norm), x, last.axis, made.local_view()
         )
-    elif last.name in long_vectors.WRITING and dtype == _dtype(last.name, x.dtype):
-        transform(out=made.local_view())
+    elif last.name in lines.WRITING and dtype == lines.result_dtype(last.name, x.dtype):
+        lines.transformed(last.name, x, last.n, last.axis, norm, number, made.local_view())
     else:
-        made.local_view()[...] = transform()
+        made.local_view()[...] = lines.transformed(last.name, x, last.n, last.axis, norm)
     return made
