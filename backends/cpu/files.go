@@ -153,7 +153,7 @@ func (f *Files) allocate(size, alignment int, again bool) (memory.Block, error) 
 	}
 	at.again = again
 	f.Blocks.Enter(p, size, at)
-	pages.add(p, at.size)
+	pages.add(mapping{start: p, size: at.size, file: int(at.file.Fd())})
 	return memory.Block{Addr: p, Size: size}, nil
 }
 

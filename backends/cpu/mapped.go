@@ -54,7 +54,7 @@ func (local) MapRange(descriptor int, offset int64, size int) (memory.Block, bac
 	ranges.mu.Lock()
 	ranges.all[at] = r
 	ranges.mu.Unlock()
-	pages.addPrivate(r.start, r.size)
+	pages.add(mapping{start: r.start, size: r.size, file: own, offset: offset - int64(skip), private: true})
 	return memory.Block{Addr: at, Size: size}, ranges, nil
 }
 

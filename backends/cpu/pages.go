@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"os"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,17 +24,31 @@ var _ memory.Pager = (*resident)(nil)
 
 type resident struct {
 	mu     sync.Mutex
-	all    map[unsafe.Pointer]mapping
-	total  int64 // of their bytes
-	most   int64 // that it ever was
-	looks  bool  // somebody looks
-	left   int64 // the least that has been resident since pages were given back
+	all    []mapping // by their addresses
+	total  int64     // of their bytes
+	most   int64     // that it ever was
+	looks  bool      // somebody looks
+	left   int64     // the least that has been resident since pages were given back
 	statm  *os.File
 	buffer [128]byte
 }
 
-// mapping is a range of addresses, and how its pages are given back.
-type mapping struct{ size, advice int }
+// mapping is a range of addresses, and the file whose bytes it has from an offset on.
+type mapping struct {
+	start   unsafe.Pointer
+	size    int
+	file    int // its descriptor
+	offset  int64
+	private bool // what is written to it stays in this process
+}
+
+// advice says how its pages are given back.
+func (m *mapping) advice() int {
+	if m.private { // those that were written are this process's alone, and stay
+		return unix.MADV_PAGEOUT
+	}
+	return unix.MADV_DONTNEED // nothing is lost
+}
 
 const (
 	// fault is how fast a process makes pages of files resident at most, in bytes a second.
@@ -46,24 +62,20 @@ const (
 	shortest, longest = 500 * time.Microsecond, 20 * time.Millisecond
 )
 
-func (r *resident) add(p unsafe.Pointer, size int) {
-	r.put(p, mapping{size, unix.MADV_DONTNEED}) // of a shared mapping nothing is lost
-}
-
-// addPrivate is add of a mapping whose pages that were written are this process's alone, and stay.
-func (r *resident) addPrivate(p unsafe.Pointer, size int) { r.put(p, mapping{size, unix.MADV_PAGEOUT}) }
-
-func (r *resident) put(p unsafe.Pointer, m mapping) {
+// add begins to look after a mapping.
+func (r *resident) add(m mapping) {
 	r.hold()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all == nil {
-		r.all = map[unsafe.Pointer]mapping{}
-	}
-	r.all[p] = m
+	r.all = slices.Insert(r.all, r.after(m.start), m)
 	r.total += int64(m.size)
 	r.most = max(r.most, r.total)
 	r.look()
+}
+
+// after returns how many mappings begin at an address or before it. The caller holds the lock.
+func (r *resident) after(p unsafe.Pointer) int {
+	return sort.Search(len(r.all), func(i int) bool { return uintptr(r.all[i].start) > uintptr(p) })
 }
 
 // hold has the share of the control group be the limit from now on, with room for the blocks of loops beside what is resident.
@@ -80,8 +92,10 @@ func (r *resident) hold() {
 func (r *resident) remove(p unsafe.Pointer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.total -= int64(r.all[p].size)
-	delete(r.all, p)
+	if at := r.after(p) - 1; at >= 0 && r.all[at].start == p {
+		r.total -= int64(r.all[at].size)
+		r.all = slices.Delete(r.all, at, at+1)
+	}
 }
 
 // InFiles returns the most bytes that were ever mapped at once.
@@ -150,9 +164,9 @@ func (r *resident) ease() {
 		return
 	}
 	again := now >= r.left+fewest
-	for p, m := range r.all {
-		if again || m.advice == unix.MADV_DONTNEED {
-			_ = unix.Madvise(unsafe.Slice((*byte)(p), m.size), m.advice)
+	for i := range r.all {
+		if m := &r.all[i]; again || !m.private {
+			_ = unix.Madvise(unsafe.Slice((*byte)(m.start), m.size), m.advice())
 		}
 	}
 	if again {

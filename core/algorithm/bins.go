@@ -147,7 +147,7 @@ func byWorkers(by radix.Workers, all []piece, n int, f func(worker int, run memo
 	failed := make([]error, n)
 	by.Each(n, func(worker int) {
 		for i := worker; i < len(all) && failed[worker] == nil; i += n {
-			failed[worker] = f(worker, all[i].Span)
+			all[i].Read(func(run memory.Span) { failed[worker] = f(worker, run) })
 			memory.Ease()
 		}
 	})

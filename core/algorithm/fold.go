@@ -133,7 +133,7 @@ func foldRuns(p container.Part, folding *fold.Folding) (mine fold.Partial) {
 func foldPieces(all []piece, folding *fold.Folding, by radix.Workers) fold.Partial {
 	partials := make([]fold.Partial, len(all))
 	by.Each(len(all), func(i int) {
-		folding.Run(&partials[i], all[i].Span, all[i].first)
+		all[i].Read(func(run memory.Span) { folding.Run(&partials[i], run, all[i].first) })
 		memory.Ease()
 	})
 	for i := range partials[1:] {

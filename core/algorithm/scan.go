@@ -252,7 +252,7 @@ func (s *scanning) total(all *fold.Partial, of []piece) {
 		return // each is added up before it is scanned, and stays in the cache between
 	}
 	s.by.Each(len(of), func(i int) {
-		s.loop.Total(&s.totals[i], of[i].Span)
+		of[i].Read(func(run memory.Span) { s.loop.Total(&s.totals[i], run) })
 		memory.Ease()
 	})
 	for i := range s.totals {

@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"dtl/core/status"
 )
@@ -15,6 +16,13 @@ type Pager interface {
 	Ease()
 	// InFiles returns the most bytes that were ever in files at once.
 	InFiles() int64
+	// Crowded reports whether elements in files are so many that few of them can stay resident.
+	Crowded() bool
+	// Copy copies bytes that are in files, or go there, by calls of the system, which make none of their pages resident. It returns how
+	// many of the first it has copied.
+	Copy(dst, src unsafe.Pointer, n int) int
+	// Room returns memory for so many bytes, and what gives it back to the system at once.
+	Room(bytes int) (room unsafe.Pointer, done func(), err error)
 }
 
 var (

@@ -14,7 +14,10 @@ const (
 func Move(dst, src unsafe.Pointer, n int) {
 	to, from := unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n)
 	if n >= worthwhile && (uintptr(dst) < uintptr(src) || uintptr(dst) >= uintptr(src)+uintptr(n)) {
-		for n > Piece && len(from) > Piece {
+		if done := ByCalls(dst, src, n); done > 0 {
+			to, from = to[done:], from[done:]
+		}
+		for len(from) > Piece {
 			Move(unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0]), Piece)
 			to, from = to[Piece:], from[Piece:]
 			Ease()

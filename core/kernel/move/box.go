@@ -1,6 +1,7 @@
 package move
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -49,7 +50,7 @@ func copyAxes(dst, src unsafe.Pointer, axes []axis, size int, tiled bool) {
 	case len(axes) == 1:
 		CopyStrided(dst, axes[0].dst, src, axes[0].src, axes[0].n, size)
 	case len(axes) == 2 && tiled:
-		copyBands(dst, src, axes[0], axes[1], size)
+		copyMatrix(dst, src, axes[0], axes[1], size)
 	default:
 		memory.InPieces(axes[0].n, reach(axes[0].dst, axes[0].src), func(from, to int) {
 			for i := from; i < to; i++ {
@@ -60,28 +61,60 @@ func copyAxes(dst, src unsafe.Pointer, axes []axis, size int, tiled bool) {
 }
 
 const (
-	// mapped is about how many bytes the system maps where a page of a file is touched.
-	mapped = 128 << 10
-	// fewest is how many bytes at least are mapped of a band, and strip how many of the source before pages are given back.
-	fewest, strip = 4 << 20, 1 << 20
+	// share is the part of the limit of memory that the tiles of a matrix take, two at a time, and least how many bytes at least.
+	share, least = 32, 1 << 20
+	// apart is how many bytes lie between the rows of a tile: of a power of two, all would be in the same lines of the cache.
+	apart = 64
 )
 
-// copyBands copies a matrix. Where there is a limit of memory, it goes by bands of rows of the destination, of which as many are written as
-// have the pages at their ends in a part of it. So each page is written once, and read as often as there are bands in it.
-func copyBands(dst, src unsafe.Pointer, read, written axis, size int) {
-	if memory.Limit() == 0 || read.n*written.n*size <= memory.Piece {
+// copyMatrix copies a matrix. Where elements in files are under a limit of memory, it goes by tiles that are copied to memory before they are
+// transposed, and from there: so each page is read once and written once, but for those at the ends of rows of a tile.
+func copyMatrix(dst, src unsafe.Pointer, read, written axis, size int) {
+	if memory.Limit() == 0 || memory.InFiles() == 0 || read.n*written.n*size <= memory.Piece {
 		copyTiles(dst, src, read, written, size)
 		return
 	}
-	room := int(max(memory.Limit()/32, fewest))
-	high := max(room/min(abs(read.dst), mapped)/tileWide, 1) * tileWide
-	wide := max(strip/min(abs(written.src), mapped)/tileWide, 1) * tileWide
+	high, wide := tileOf(read.n, written.n, size)
+	row, column := high*size+apart, wide*size+apart // of what is read, and of what is written
+	room, done := memory.Room(wide*row + high*column)
+	if room == nil {
+		copyAxes(dst, src, []axis{read, written}, size, false)
+		return
+	}
+	defer done()
+	turned := unsafe.Add(room, wide*row)
 	for i := 0; i < read.n; i += high {
-		rows := axis{min(high, read.n-i), read.dst, read.src}
+		n := min(high, read.n-i)
 		for k := 0; k < written.n; k += wide {
-			columns := axis{min(wide, written.n-k), written.dst, written.src}
+			m := min(wide, written.n-k)
 			to, from := unsafe.Add(dst, i*read.dst+k*written.dst), unsafe.Add(src, i*read.src+k*written.src)
-			copyTiles(to, from, rows, columns, size)
+			copyRows(room, from, axis{m, row, written.src}, axis{n, size, read.src}, size)
+			copyTiles(turned, room, axis{n, column, size}, axis{m, size, row}, size)
+			copyRows(to, turned, axis{n, read.dst, column}, axis{m, written.dst, size}, size)
+		}
+	}
+}
+
+// tileOf returns how many rows of the destination a tile has, and how many columns.
+func tileOf(rows, columns, size int) (high, wide int) {
+	units := int(max(memory.Limit()/share, least)) / size
+	fit := func(n, most int) int { return min(max(n/tileWide*tileWide, tileWide), most) }
+	high = fit(int(math.Sqrt(float64(units))), rows)
+	wide = fit(units/high, columns)
+	return fit(units/wide, rows), wide
+}
+
+// copyRows copies rows of units, and gives pages back after each few of them.
+func copyRows(dst, src unsafe.Pointer, rows, units axis, size int) {
+	const mapped = 128 << 10 // about how many bytes the system maps where a page of a file is touched
+	some := max(memory.Piece/(units.n*max(abs(units.dst), abs(units.src))+mapped), 1)
+	for i := range rows.n {
+		to, from, done := unsafe.Add(dst, i*rows.dst), unsafe.Add(src, i*rows.src), 0
+		if units.dst == size && units.src == size {
+			done = memory.ByCalls(to, from, units.n*size) / size
+		}
+		CopyStrided(unsafe.Add(to, done*units.dst), units.dst, unsafe.Add(from, done*units.src), units.src, units.n-done, size)
+		if i%some == some-1 {
 			memory.Ease()
 		}
 	}

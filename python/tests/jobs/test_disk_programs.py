@@ -86,7 +86,7 @@ def counted(path, name):
         return int(re.search(name + r":\\s+(\\d+)", file.read())[1])
 
 with dtl.Context() as ctx:
-    limit = (counted("/proc/self/status", "VmRSS") << 10) + (36 << 20)
+    limit = (int(dtl.allgather(ctx, counted("/proc/self/status", "VmRSS")).max()) << 10) + (36 << 20)
     dtl.set_memory_limit(limit)
     rows = (4 * 36 << 20) // 8 * ctx.size
     keys = dtl.DistributedVector(ctx, rows, dtype=np.int64, placement="disk")
@@ -98,13 +98,13 @@ with dtl.Context() as ctx:
             part = mine[at : at + (1 << 17)]
             part[:] = (np.arange(at, at + len(part)) + offset) * step % (rows // 8)
     data = 8 * rows // ctx.size
-    CALLS = {  # with what is read and written, in times of the data
-        "argsort": (lambda: dtl.argsort(keys)[5] == 5 * (rows // 8), 2, 2),
+    CALLS = {  # with what calls of the system read and write, in times of the data: files, and copies to containers
+        "argsort": (lambda: dtl.argsort(keys)[5] == 5 * (rows // 8), 2, 2.5),
         "unique": (lambda: dtl.unique(keys, return_counts=True, return_inverse=True).counts[9] == 8, 4.25, 4.25),
         "isin": (lambda: dtl.isin(keys, few).sum() == rows, 3.25, 3.25),
-        "join": (lambda: dtl.join(few, keys)[0].shape == (rows,), 4.5, 4.5),
-        "groups": (lambda: (dtl.group_by(keys).agg(values, "sum")[1] == 8).all(), 3.5, 3.5),
-        "sort_by_key": (lambda: dtl.sort_by_key(keys, values) is None and keys[8] == 1, 2, 2),
+        "join": (lambda: dtl.join(few, keys)[0].shape == (rows,), 4.5, 5.25),
+        "groups": (lambda: (dtl.group_by(keys).agg(values, "sum")[1] == 8).all(), 4.5, 4.75),
+        "sort_by_key": (lambda: dtl.sort_by_key(keys, values) is None and keys[8] == 1, 2, 3),
     }
     name = os.environ["CALL"]
     call, reads, writes = CALLS[name]
@@ -233,6 +233,50 @@ def test_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
 @pytest.mark.parametrize("count", [1, 2])
 def test_all_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
     assert held(tmp_path, count)[1] == []
+
+
+#: Says of calls on a mapped file, larger than the limit has room for and written in part, which are wrong.
+WRITTEN = """
+import os, re, numpy as np, dtl
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+side, path = 3072, os.environ["MADE"]
+want = np.random.default_rng(5).integers(0, 1 << 50, side * side)
+with open(path, "wb") as file:
+    want.tofile(file)
+    os.fsync(file.fileno())  # what the disk does not have is not given back at once
+places = np.arange(7, side * side, 1 << 20)
+want[places] = -places
+turned, sums, quantiles = want.reshape(side, side)[::64, ::64].T.copy(), want.sum(), np.quantile(want, [0, 0.3, 1])
+want.sort()
+ordered = want[::1001].copy()
+del want
+with dtl.Context() as ctx:
+    limit = resident("VmRSS") + (40 << 20)
+    dtl.set_memory_limit(limit)
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    x, m = (dtl.load(ctx, path, format="raw", dtype="int64", shape=n, mapped=True) for n in (side * side, (side, side)))
+    for each in (x, m):
+        each.local_view().reshape(-1)[places] = -places
+    t, y = m.T, x.copy()
+    dtl.sort(y)
+    found = {
+        "sum": x.sum() == sums,
+        "quantiles": (dtl.quantile(x, [0, 0.3, 1]) == quantiles).all(),
+        "resident": resident("VmHWM") <= limit,
+        "transpose": (t.local_view()[::64, ::64] == turned).all(),
+        "sort": (y.local_view()[::1001] == ordered).all(),
+    }
+    print([name for name, right in found.items() if not right])
+"""
+
+
+def test_a_mapped_file_of_which_some_was_written(tmp_path):
+    assert succeeded(alone(WRITTEN, DTL_SCRATCH=str(tmp_path), MADE=str(tmp_path / "made"))) == "[]\n"
 
 
 def test_a_mapped_file_shrinks_whatever_faulthandler_did(tmp_path):
