@@ -57,7 +57,7 @@ type selection struct {
 
 func (s *selection) prepare(c container.Container, p container.Part, how Sorting) (err error) {
 	s.total = p.Layout().GlobalSize()
-	s.most = max(s.total/16, 1<<12)
+	s.most = s.few(s.total / 16)
 	for _, place := range s.places {
 		if place < 0 || place >= s.total {
 			return status.New(status.OutOfBounds, "place %d outside [0, %d)", place, s.total)
@@ -75,6 +75,11 @@ func (s *selection) prepare(c container.Container, p container.Part, how Sorting
 	return err
 }
 
+// few returns how many elements may be copied for a place where there may be so many for all that are found together.
+func (s *selection) few(all int64) int64 {
+	return max(all/int64(min(together, max(1, len(s.places)))), 1<<12)
+}
+
 // wanted is one place, and where its element goes in the result.
 type wanted struct {
 	place int64
@@ -90,7 +95,7 @@ func (s *selection) run() error {
 	if len(all) == 0 {
 		return nil
 	}
-	if err := s.narrow(all, s.order.All(), 0); err != nil {
+	if err := s.find(all); err != nil {
 		return err
 	}
 	key := uint64(0)
@@ -112,76 +117,119 @@ func (s *selection) limited() error {
 	}
 	for _, x := range all {
 		if x[0] > 0 {
-			s.most = min(s.most, max(x[0]/externalShare/16, 1<<12))
+			s.most = min(s.most, s.few(x[0]/externalShare/16))
 		}
 	}
 	return nil
 }
 
-// narrow finds the places in a range of keys, before which there are so many elements. Collective.
-func (s *selection) narrow(all []wanted, r radix.Range, before int64) error {
-	counts, mine, err := s.count(r)
-	if err != nil {
-		return err
+// candidates are the elements that places are among: those whose keys are in a range.
+type candidates struct {
+	radix.Range
+	places      []wanted
+	before      int64   // how many elements of all ranks are less
+	count, mine int64   // how many elements all ranks have in the range, and this one
+	parts, here []int64 // the same of each part of the range
+	keys        []uint64
+	found       atomic.Int64 // how many keys there are
+}
+
+// together is of how many ranges elements are counted in one pass: each has a table on each thread.
+const together = 16
+
+// find finds places, in order: in each pass elements are counted in parts of the ranges that are left, and then those of ranges with few
+// elements are copied. Collective.
+func (s *selection) find(all []wanted) error {
+	open, few := []*candidates{{Range: s.order.All(), places: all, count: s.total}}, []*candidates(nil)
+	for len(open) > 0 {
+		some := open[:min(together, len(open))]
+		open = open[len(some):]
+		if err := s.count(some); err != nil {
+			return err
+		}
+		for _, c := range some {
+			for _, part := range c.divided() {
+				switch {
+				case part.Below == 0:
+					for _, w := range part.places {
+						s.order.Set(s.out, w.at, part.Start)
+					}
+				case part.count > s.most:
+					open = append(open, part)
+				default:
+					few = append(few, part)
+				}
+			}
+		}
 	}
-	for part := 0; part < len(counts) && len(all) > 0; part++ {
+	for len(few) > 0 {
+		some := few[:min(together, len(few))]
+		few = few[len(some):]
+		if err := s.among(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divided returns the parts of a range that have places.
+func (c *candidates) divided() (parts []*candidates) {
+	before := c.before
+	for part, count := range c.parts {
 		n := 0
-		for n < len(all) && all[n].place < before+counts[part] {
+		for n < len(c.places) && c.places[n].place < before+count {
 			n++
 		}
 		if n > 0 {
-			if err := s.resolve(all[:n], r.Part(part), before, counts[part], mine[part]); err != nil {
-				return err
-			}
-			all = all[n:]
+			parts = append(parts, &candidates{
+				Range: c.Part(part), places: c.places[:n], before: before, count: count, mine: c.here[part],
+			})
+			c.places = c.places[n:]
 		}
-		before += counts[part]
+		before += count
+	}
+	return parts
+}
+
+// count counts the elements in each part of some ranges. Collective.
+func (s *selection) count(all []*candidates) error {
+	n := 1 // for NaNs
+	for _, c := range all {
+		n += c.Parts()
+	}
+	mine := make([]int64, n)
+	if !s.silent {
+		s.countHere(mine, all)
+	}
+	storage, err := memory.NewStorage(s.over.Memory(), 8*n, memory.Alignment)
+	if err != nil {
+		return err
+	}
+	defer storage.Release()
+	sums := memory.Span{Addr: storage.Addr(), Count: n, Type: dtype.Int64}
+	copy(memory.As[int64](sums), mine)
+	if err := s.over.Allreduce(sums, sums, kernel.Sum); err != nil {
+		return err
+	}
+	total := slices.Clone(memory.As[int64](sums))
+	s.nans = s.nans || total[0] > 0
+	at := 1
+	for _, c := range all {
+		c.parts, c.here = total[at:at+c.Parts()], mine[at:at+c.Parts()]
+		at += c.Parts()
 	}
 	return nil
 }
 
-// resolve finds the places in a range that has count elements, mine of them here. Collective.
-func (s *selection) resolve(all []wanted, r radix.Range, before, count, mine int64) error {
-	switch {
-	case r.Below == 0:
-		for _, w := range all {
-			s.order.Set(s.out, w.at, r.Start)
-		}
-		return nil
-	case count > s.most:
-		return s.narrow(all, r, before)
-	}
-	return s.among(all, r, before, count, mine)
-}
-
-// count returns how many elements all ranks have in each part of a range, and how many this one has. Collective.
-func (s *selection) count(r radix.Range) (all, mine []int64, err error) {
-	n := r.Parts()
-	mine = make([]int64, n+1)
-	if !s.silent {
-		s.countHere(mine, r)
-	}
-	storage, err := memory.NewStorage(s.over.Memory(), 8*len(mine), memory.Alignment)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer storage.Release()
-	sums := memory.Span{Addr: storage.Addr(), Count: len(mine), Type: dtype.Int64}
-	copy(memory.As[int64](sums), mine)
-	if err := s.over.Allreduce(sums, sums, kernel.Sum); err != nil {
-		return nil, nil, err
-	}
-	all = slices.Clone(memory.As[int64](sums))
-	s.nans = s.nans || all[n] > 0
-	return all[:n], mine[:n], nil
-}
-
-// countHere counts this rank's elements in each part of a range, and behind these the NaNs.
-func (s *selection) countHere(mine []int64, r radix.Range) {
-	n, guard := len(mine)-1, sync.Mutex{}
+// countHere counts this rank's elements: the NaNs, and behind these those in each part of some ranges.
+func (s *selection) countHere(mine []int64, all []*candidates) {
+	guard := sync.Mutex{}
 	s.runs(func(run memory.Span) {
-		found := make([]int64, n+1)
-		found[n] = int64(radix.Count(found[:n], run, s.order, r))
+		found, at := make([]int64, len(mine)), 1
+		for _, c := range all {
+			found[0] = int64(radix.Count(found[at:at+c.Parts()], run, s.order, c.Range))
+			at += c.Parts()
+		}
 		guard.Lock()
 		defer guard.Unlock()
 		for i, some := range found {
@@ -194,45 +242,68 @@ func (s *selection) countHere(mine []int64, r radix.Range) {
 func (s *selection) runs(f func(run memory.Span)) {
 	s.part.Runs(func(run memory.Span) bool {
 		s.by.Each((run.Count+pieceSize-1)/pieceSize, func(n int) {
-			f(run.Slice(n*pieceSize, min((n+1)*pieceSize, run.Count)))
+			run.Slice(n*pieceSize, min((n+1)*pieceSize, run.Count)).Read(f)
 		})
 		return true
 	})
 }
 
-// collect writes the keys of this rank's elements in a range, in any order.
-func (s *selection) collect(into []uint64, r radix.Range) {
-	next := atomic.Int64{}
+// collect writes the keys of this rank's elements in each range, in any order.
+func (s *selection) collect(all []*candidates) {
 	s.runs(func(run memory.Span) {
 		some := make([]uint64, run.Count)
-		some = some[:radix.Collect(some, run, s.order, r)]
-		copy(into[int(next.Add(int64(len(some))))-len(some):], some)
+		for _, c := range all {
+			keys := some[:radix.Collect(some, run, s.order, c.Range)]
+			copy(c.keys[int(c.found.Add(int64(len(keys))))-len(keys):], keys)
+		}
 	})
 }
 
-// among finds the places among the keys of a range, which are copied and sorted. Collective.
-func (s *selection) among(all []wanted, r radix.Range, before, count, mine int64) error {
-	storage, err := memory.NewStorage(s.over.Memory(), int(16*mine)+16, memory.Alignment)
+// among finds the places among the keys of some ranges, which are copied and sorted. Collective.
+func (s *selection) among(all []*candidates) error {
+	n := 1
+	for _, c := range all {
+		n += int(2 * c.mine)
+	}
+	storage, err := memory.NewStorage(s.over.Memory(), 8*n, memory.Alignment)
 	if err != nil {
 		return err
 	}
 	defer storage.Release()
-	both := memory.Span{Addr: storage.Addr(), Count: int(2 * mine), Type: dtype.Uint64}
-	keys, tmp := both.Slice(0, int(mine)), both.Slice(int(mine), int(2*mine))
-	if !s.silent {
-		s.collect(memory.As[uint64](keys), r)
+	rest := memory.Span{Addr: storage.Addr(), Count: n, Type: dtype.Uint64}
+	take := func(n int64) (taken memory.Span) {
+		taken, rest = rest.Slice(0, int(n)), rest.Slice(int(n), rest.Count)
+		return taken
 	}
+	spans := make([]memory.Span, len(all))
+	for i, c := range all {
+		spans[i] = take(c.mine)
+		c.keys = memory.As[uint64](spans[i])
+	}
+	if !s.silent {
+		s.collect(all)
+	}
+	for i, c := range all {
+		if err := s.pick(c, spans[i], take(c.mine)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pick finds the places among keys. Collective.
+func (s *selection) pick(c *candidates, keys, tmp memory.Span) error {
 	order := radix.NewOrder(dtype.Uint64, false)
 	radix.Sort(keys, tmp, order, s.by)
-	x := splitting{over: s.over, mine: inMemory{keys, order}, all: make([]splitter, len(all)), keyed: true}
+	x := splitting{over: s.over, mine: inMemory{keys, order}, all: make([]splitter, len(c.places)), keyed: true}
 	defer x.release()
-	for i, w := range all {
-		x.all[i].place = w.place - before
+	for i, w := range c.places {
+		x.all[i].place = w.place - c.before
 	}
-	if err := x.run(count); err != nil {
+	if err := x.run(c.count); err != nil {
 		return err
 	}
-	for i, w := range all {
+	for i, w := range c.places {
 		s.order.Set(s.out, w.at, x.all[i].key)
 	}
 	return nil
