@@ -94,8 +94,7 @@ def permute_dims(a: Any, axes: Any = None) -> Any:
 
     Notes
     -----
-    What is on disk is read once, as far as the system keeps it in the page cache, and written once, in bands of rows of
-    which some pages each fit in a 32nd of the limit of memory.
+    What is on disk is read once and written once, by tiles, of which two take a sixteenth of the limit of memory.
 
     Raises
     ------

@@ -123,8 +123,8 @@ def quantile(
     Notes
     -----
     The ranks count their elements by the leading bits of their keys, until only a few candidates remain. Only those are
-    copied. That is one pass over the elements, and for each of q up to three more, of floats; of elements on disk, a
-    sixteenth of the limit of memory is copied at most.
+    copied. That is three passes over the elements, for up to eight of q together, and more where very many have nearly
+    the same bits; of elements on disk, a sixteenth of the limit of memory is copied at most.
 
     Examples
     --------
