@@ -1,10 +1,13 @@
-"""Data of four times what may be resident: on disk by DTL on one rank, by Dask and by Polars' streaming engine.
+"""Data of four times what may be resident: on disk by DTL, by Dask and by Polars' streaming engine.
 
-Every task is a program of its own, which reads files and ends. Dask has a worker with the same limit, in .venv-dask;
-Polars has no limit, in .venv-tables. The kernel counts the most that was resident of a process, of Dask its worker,
-and what reached the disk, where files that are in the page cache are not read again. ``--bytes`` says how large the
-data is, ``--limit`` how much of it may be resident, ``--keys`` how many groups there are, at most; ``--only`` which
-tasks are run. Temporary files are in ``--folder``, which should be on a disk.
+Every task is a program of its own, which reads files and ends. DTL runs it on one rank, and on two that share the
+limit. Dask has a worker with the same limit, in .venv-dask; Polars has no limit, in .venv-tables. The kernel counts the
+most that was resident of a process, of Dask its worker, and what reached the disk, where files that are in the page
+cache are not read again. A peer that takes longer than ``--longest`` is ended: its time is more than that. ``--bytes``
+says how large the data is, ``--limit`` how much of it may be resident, ``--keys`` how many groups there are, at most;
+``--only`` which tasks are run, ``--without`` by whom they are not. The last rows are calls on arrays of an eighth of
+the limit, which stay in memory, on disk beside the host. Temporary files are in ``--folder``, which should be on a
+disk: five times the data have to find room there.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +39,7 @@ _TASKS = {
     "groups": "sum and mean by keys",
     "join": "join with a table of a quarter of the keys",
 }
-
+_FITS = "fits"
 
 #: What each task reads, of arrays and of tables.
 _DATA = {
@@ -49,13 +53,16 @@ _TABLES = {"Polars": tuple(_TASKS), "Dask": ("sort",)}  # who reads tables in wh
 _PASSES = {
     "mean": (1, 0),
     "std": (2, 0),
-    "quantiles": (10, 0),
+    "quantiles": (3, 0),
     "root": (1, 0.5),
     "sort": (3, 3),
-    "transpose": (3, 3),
+    "transpose": (2, 2),
     "groups": (4, 4),
     "join": (2, 2),
 }
+
+#: How many seconds a program of ours may take, and the most of the host's time that a call on disk may.
+_OURS_LONGEST, _OF_HOST = 900.0, 1.3
 
 
 class Contender(NamedTuple):
@@ -63,12 +70,13 @@ class Contender(NamedTuple):
 
     program: str
     environment: str = ""
-    bound: float | None = None
+    bound: float = 0
+    ranks: int = 0  # of ours
 
 
-_OURS = "DTL"
 _CONTENDERS = {
-    _OURS: Contender("by_dtl.py"),
+    "DTL": Contender("by_dtl.py", ranks=1),
+    "DTL on 2 ranks": Contender("by_dtl.py", ranks=2),
     "Dask": Contender("by_dask.py", ".venv-dask", 0.5),
     "Polars": Contender("by_polars.py", ".venv-tables", 1.2),
 }
@@ -80,22 +88,37 @@ def _python(contender: Contender) -> str:
 
 
 def _ask(name: str, task: str, folder: Path, limit: int, longest: float) -> Any:
-    """Return what a library's program says, or a text: why it says nothing."""
+    """Return what a library's program says, a text: why it says nothing, or a number: it took more seconds."""
     contender = _CONTENDERS[name]
-    command = [_python(contender), str(_FOLDER / contender.program), str(folder), task, str(limit)]
+    ranks = ["-m", "dtl", "run", "-n", str(contender.ranks)] if contender.ranks > 1 else []
+    command = [_python(contender), *ranks, str(_FOLDER / contender.program), str(folder), task, str(limit)]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    if name == _OURS:
-        variables.update(DTL_MEMORY_LIMIT=str(limit), DTL_SCRATCH=str(folder))
+    if contender.ranks:
+        each = str(limit // contender.ranks)
+        variables.update(DTL_MEMORY_LIMIT=each, DTL_SCRATCH=str(folder), DTL_BACKEND="local")
+        longest = _OURS_LONGEST
     try:
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=longest, check=False)
+        done = _ended(command, variables, longest)
     except subprocess.TimeoutExpired:
-        return f"takes longer than {longest:g} s"
+        return longest
     finally:
         _remove(folder)
     if done.returncode:
         return f"ends with status {done.returncode}: {_said(done.stderr)}"
     answer: Any = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+def _ended(command: list[str], variables: dict[str, str], longest: float) -> subprocess.CompletedProcess[str]:
+    """Run a program, and end all its processes if it takes too long."""
+    pipe: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=variables, start_new_session=True, **pipe) as running:
+        try:
+            out, err = running.communicate(timeout=longest)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, running.returncode, out, err)
 
 
 def _said(text: str) -> str:
@@ -105,10 +128,14 @@ def _said(text: str) -> str:
     return (errors or lines)[-1][:160]
 
 
-def _write(folder: Path, task: str, name: str, size: int, keys: int) -> None:
-    """Have the files there that a library reads for a task, and no others: there need not be room for all of them."""
+def _files(task: str, name: str) -> list[str]:
+    """Return the files that a library reads for a task."""
     arrays, tables = _DATA.get(task, (["z.bin"], ["z.parquet"]))
-    wanted = tables if task in _TABLES.get(name, ()) else arrays
+    return tables if task in _TABLES.get(name, ()) else arrays
+
+
+def _write(folder: Path, wanted: list[str], size: int, keys: int) -> None:
+    """Have some files there, and no others: there need not be room for all of them."""
     for path in folder.iterdir():
         if path.name not in wanted:
             path.unlink()
@@ -127,42 +154,64 @@ def _remove(folder: Path) -> None:
 
 
 def _counted(name: str, answer: Any, limit: int) -> str:
+    if isinstance(answer, float):
+        return f"{name} takes longer than {answer:g} s"
     if isinstance(answer, str):
         return f"{name} {answer}"
     peak, read, written = (f"{answer[key] / 2**20:.0f}" for key in ("peak", "read", "written"))
     more = ", more than the limit" if answer["peak"] > limit else ""
-    processor = f", {answer['processor'] / 1e6:.1f} s of processors" if "processor" in answer else ""
-    return f"{name} {answer['seconds']:.1f} s{processor}, resident {peak} MiB{more}, disk {read} + {written} MiB"
+    processor = f"{answer['processor'] / 1e6:.1f} s of processors"
+    return f"{name} {answer['seconds']:.1f} s, {processor}, resident {peak} MiB{more}, disk {read} + {written} MiB"
 
 
 def _rows(task: str, answers: dict[str, Any], limit: int, size: int) -> list[Row]:
-    """Return the rows of a task: ours beside each other that ends, and what each has counted."""
-    words = _TASKS[task]
+    """Return the rows of a task: ours beside each peer, and what each has counted."""
+    ours = {name: answer for name, answer in answers.items() if _CONTENDERS[name].ranks}
     detail = "; ".join(_counted(name, answer, limit) for name, answer in answers.items())
-    ours = answers[_OURS]
-    if isinstance(ours, str):
-        return [Row(words, "ends", ours, detail, False)]
     rows = [
-        Row(words, f"resident ≤ {limit >> 20} MiB", f"{ours['peak'] / 2**20:.0f} MiB", detail, ours["peak"] <= limit)
+        row for name, answer in ours.items() for row in _own_rows(f"{_TASKS[task]}, {name}", task, answer, limit, size)
     ]
-    times = [ours["read"] / size, ours["written"] / size]
-    bound = [1.1 * most for most in _PASSES[task]]
-    rows.append(
-        Row(
-            words,
-            f"disk: read ≤ {bound[0]:.2g} times, written ≤ {bound[1]:.2g} times the data",
-            f"{times[0]:.2f}, {times[1]:.2f}",
-            "",
-            times[0] <= bound[0] and times[1] <= bound[1] + 0.01,
-        )
-    )
-    for name, answer in answers.items():
-        if name == _OURS or isinstance(answer, str):
-            continue
-        np.testing.assert_allclose(answer["found"], ours["found"], rtol=1e-6, err_msg=f"{task}: {name}")
-        times = {each: [answers[each]["seconds"]] for each in (_OURS, name)}
-        rows.append(at_most(words, times, _OURS, name, _CONTENDERS[name].bound))
+    rows[:1] = [row._replace(detail=detail) for row in rows[:1]]
+    for name, theirs in answers.items():
+        for own, answer in ours.items():
+            if name in ours or isinstance(answer, (str, float)):
+                continue
+            bound, words = _CONTENDERS[name].bound, f"{_TASKS[task]}, {own}"
+            if isinstance(theirs, float):
+                most = answer["seconds"] / theirs
+                rows.append(Row(words, f"time ÷ {name} ≤ {bound}", f"less than {most:.2f}", "", most <= bound or None))
+            elif isinstance(theirs, dict):
+                np.testing.assert_allclose(theirs["found"], answer["found"], rtol=1e-6, err_msg=f"{task}: {name}")
+                times = {own: [answer["seconds"]], name: [theirs["seconds"]]}
+                rows.append(at_most(words, times, own, name, bound))
     return rows
+
+
+def _own_rows(words: str, task: str, answer: Any, limit: int, size: int) -> list[Row]:
+    """Return the rows of a task of ours that no peer matters to."""
+    if isinstance(answer, (str, float)):
+        return [
+            Row(words, "ends", f"takes longer than {answer:g} s" if isinstance(answer, float) else answer, "", False)
+        ]
+    times = [answer["read"] / size, answer["written"] / size]
+    bound = [1.1 * most for most in _PASSES[task]]
+    target = f"disk: read ≤ {bound[0]:.2g} times, written ≤ {bound[1]:.2g} times the data"
+    passes = times[0] <= bound[0] and times[1] <= bound[1] + 0.01
+    peak = f"{answer['peak'] / 2**20:.0f} MiB"
+    return [
+        Row(words, f"resident ≤ {limit >> 20} MiB", peak, "", answer["peak"] <= limit),
+        Row(words, target, f"{times[0]:.2f}, {times[1]:.2f}", "", passes),
+    ]
+
+
+def _of_host(folder: Path, limit: int) -> list[Row]:
+    """Return the rows of calls on arrays that fit, on disk beside the host."""
+    size = limit // 8 >> 20
+    variables = {**os.environ, "DTL_MEMORY_LIMIT": str(limit), "DTL_SCRATCH": str(folder), "DTL_BACKEND": "local"}
+    command = [sys.executable, str(_FOLDER / "fits.py"), str(size)]
+    said = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True).stdout
+    words = f"of {size} MiB, on disk"
+    return [at_most(f"{name} {words}", each, "disk", "host", _OF_HOST) for name, each in json.loads(said).items()]
 
 
 def _size(text: str) -> int:
@@ -170,34 +219,48 @@ def _size(text: str) -> int:
     return int(text) << 20
 
 
-def main() -> None:
-    """Write the files, run the tasks, and report."""
+def _arguments() -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=_size, default=4 << 30, metavar="MiB")
     parser.add_argument("--limit", type=_size, default=1 << 30, metavar="MiB")
     parser.add_argument("--keys", type=int, default=10_000_000)
-    parser.add_argument("--only", nargs="+", choices=_TASKS, default=list(_TASKS))
+    every = [*_TASKS, _FITS]
+    parser.add_argument("--only", nargs="+", choices=every, default=every)
     parser.add_argument("--without", nargs="+", choices=_CONTENDERS, default=[])
-    parser.add_argument("--longest", type=float, default=600, help="seconds after which a task is given up")
+    parser.add_argument("--longest", type=float, default=120, help="seconds after which a peer is given up")
     parser.add_argument("--also", type=Path, help="write the rows here after each task, too")
     parser.add_argument("--folder", default=os.environ.get("DTL_SCRATCH", "/var/tmp"))
-    arguments, rest = parser.parse_known_args()
+    return parser.parse_known_args()
+
+
+def main() -> None:
+    """Write the files, run the tasks, and report."""
+    arguments, rest = _arguments()
+    answers: dict[str, dict[str, Any]] = {task: {} for task in arguments.only if task in _TASKS}
+    runs = [(_files(task, name), task, name) for task in answers for name in _CONTENDERS]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir=arguments.folder) as made:
         folder = Path(made)
-        for task in arguments.only:
-            answers = {}
-            for name in _CONTENDERS:
-                if name not in arguments.without and not (name == "Polars" and task == "transpose"):
-                    _write(folder, task, name, arguments.bytes, arguments.keys)
-                    answers[name] = _ask(name, task, folder, arguments.limit, arguments.longest)
-                    told = _counted(name, answers[name], arguments.limit)
-                    print(f"-- {task}: {told}", file=sys.stderr, flush=True)
-            rows += _rows(task, answers, arguments.limit, arguments.bytes)
+        for files, task, name in sorted(runs, key=lambda run: run[0]):  # so that each file is written once
+            if name in arguments.without or (name == "Polars" and task == "transpose"):
+                continue
+            _write(folder, files, arguments.bytes, arguments.keys)
+            answers[task][name] = _ask(name, task, folder, arguments.limit, arguments.longest)
+            print(f"-- {task}: {_counted(name, answers[task][name], arguments.limit)}", file=sys.stderr, flush=True)
+            every = [(task, _in_turn(found)) for task, found in answers.items() if found]
+            rows = [row for task, found in every for row in _rows(task, found, arguments.limit, arguments.bytes)]
             if arguments.also:
                 arguments.also.write_text(json.dumps(rows))
+        if _FITS in arguments.only:
+            _write(folder, [], 0, 0)
+            rows += _of_host(folder, arguments.limit)
     sys.argv[1:] = rest
     deliver(rows, __doc__ or "")
+
+
+def _in_turn(found: dict[str, Any]) -> dict[str, Any]:
+    """Return answers in the order of the contenders."""
+    return {name: found[name] for name in _CONTENDERS if name in found}
 
 
 if __name__ == "__main__":

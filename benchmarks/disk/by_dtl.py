@@ -1,4 +1,4 @@
-"""The tasks by DTL, on one rank."""
+"""The tasks by DTL, on one rank or more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from counted import run
+from counted import Counts, counts, run
 
 import dtl
 
@@ -18,10 +18,10 @@ def main() -> None:
     """Run the task."""
     with dtl.Context() as ctx:
 
-        def mapped(name: str) -> Any:
+        def mapped(name: str, shape: tuple[int, ...] = ()) -> Any:
             path = _FOLDER / f"{name}.bin"
-            size = path.stat().st_size // 8
-            return dtl.load(ctx, path, format="raw", dtype="float64", shape=(size,), mapped=True)
+            shape = shape or (path.stat().st_size // 8,)
+            return dtl.load(ctx, path, format="raw", dtype="float64", shape=shape, mapped=True)
 
         def read(name: str) -> Any:
             return dtl.read_parquet(ctx, _FOLDER / f"{name}.parquet", placement="disk")
@@ -39,8 +39,7 @@ def main() -> None:
 
         def transposed() -> list[float]:
             side = int((((_FOLDER / "z.bin").stat().st_size) // 8) ** 0.5)
-            how: Any = {"format": "raw", "dtype": "float64", "shape": (side, side), "placement": "disk"}
-            dtl.save(dtl.load(ctx, _FOLDER / "z.bin", **how).T, _FOLDER / "made.npy")
+            dtl.save(mapped("z", (side, side)).T, _FOLDER / "made.npy")
             return [np.load(_FOLDER / "made.npy", mmap_mode="r")[1, 0]]
 
         def groups() -> list[float]:
@@ -50,6 +49,9 @@ def main() -> None:
         def joined() -> list[float]:
             s = read("rows").merge(read("keys"), on="key")
             return [len(s), s["u"].sum()]
+
+        def of() -> list[Counts]:
+            return [dict(zip(counts(), each)) for each in dtl.allgather(ctx, list(counts().values())).tolist()]
 
         tasks: Any = {
             "mean": lambda: [mapped("z").mean()],
@@ -61,7 +63,7 @@ def main() -> None:
             "groups": groups,
             "join": joined,
         }
-        run(tasks)
+        run(tasks, of, ctx.rank == 0)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,13 @@ def counts() -> Counts:
     }
 
 
-def run(tasks: Mapping[str, Callable[[], Any]], of: Callable[[], list[Counts]] = lambda: [counts()]) -> None:
-    """Run the task that the command line names after the folder. What it returns are numbers of its result."""
+def run(
+    tasks: Mapping[str, Callable[[], Any]], of: Callable[[], list[Counts]] = lambda: [counts()], tells: bool = True
+) -> None:
+    """Run the task that the command line names after the folder. What it returns are numbers of its result.
+
+    ``of`` returns the counts of each process that has a part of it, of which one tells.
+    """
     before = of()
     start = time.perf_counter()
     found = tasks[sys.argv[2]]()
@@ -39,4 +44,5 @@ def run(tasks: Mapping[str, Callable[[], Any]], of: Callable[[], list[Counts]] =
         name: sum(each[name] for each in behind) - (0 if name == "peak" else sum(each[name] for each in before))
         for name in behind[0]
     }
-    print(json.dumps({"seconds": taken, "found": [float(one) for one in found], **counted}), flush=True)
+    if tells:
+        print(json.dumps({"seconds": taken, "found": [float(one) for one in found], **counted}), flush=True)
