@@ -261,14 +261,19 @@ def moments(groups: Groups, column: Any) -> list[Any]:
     return [pa.array(each) for each in (counts, means, np.maximum(squares, 0))]
 
 
+def summed(of_row: Array, values: Array, width: int) -> Array:
+    """Return the sums of the values of each group, as floats, which NumPy has as integers where there are no rows."""
+    return np.bincount(of_row, values, width).astype(np.float64, copy=False)
+
+
 def merged_moments(groups: Groups, parts: list[Any]) -> list[Any]:
     """Return the moments of groups of which several ranks have some values (Chan, Golub and LeVeque, 1983)."""
     counts, means, squares = (np.asarray(part) for part in parts)
     of_row, width = groups.of_row, groups.width
-    whole = np.bincount(of_row, counts, width)
-    mean = np.bincount(of_row, counts * means, width) / np.maximum(whole, 1)
+    whole = summed(of_row, counts, width)
+    mean = summed(of_row, counts * means, width) / np.maximum(whole, 1)
     away = means - mean[of_row]
-    made = np.bincount(of_row, squares, width) + np.bincount(of_row, counts * away * away, width)
+    made = summed(of_row, squares, width) + summed(of_row, counts * away * away, width)
     return [arrow().array(each) for each in (whole.astype(np.int64), mean, made)]
 
 

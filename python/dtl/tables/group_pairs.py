@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import loops
-from .folds import Groups, held_numbers
+from .folds import Groups, held_numbers, summed
 from .rows import arrow
 
 #: The aggregates of two columns.
@@ -23,12 +23,10 @@ def merged_pairs(groups: Groups, parts: list[Any]) -> list[Any]:
     """Return the numbers of groups of which several ranks have some rows (Chan, Golub and LeVeque, 1983)."""
     of_row, width = groups.of_row, groups.width
     counts, *means, xx, yy, xy = (np.asarray(part) for part in parts)
-    whole = np.bincount(of_row, counts, width)
-    of_all = [np.bincount(of_row, counts * each, width) / np.maximum(whole, 1) for each in means]
+    whole = summed(of_row, counts, width)
+    of_all = [summed(of_row, counts * each, width) / np.maximum(whole, 1) for each in means]
     dx, dy = (each - mean[of_row] for each, mean in zip(means, of_all))
-    made = [
-        np.bincount(of_row, part + counts * a * b, width) for part, a, b in ((xx, dx, dx), (yy, dy, dy), (xy, dx, dy))
-    ]
+    made = [summed(of_row, part + counts * a * b, width) for part, a, b in ((xx, dx, dx), (yy, dy, dy), (xy, dx, dy))]
     return [arrow().array(each) for each in (whole, *of_all, *made)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .codes import integers_of
-from .folds import Groups, held_numbers, valid
+from .folds import Groups, held_numbers, summed, valid
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -33,10 +33,10 @@ def merged_shapes(groups: Groups, parts: list[Any]) -> list[Any]:
 
 def _listed(groups: Groups, counts: Array, means: Array, second: Array, third: Array, fourth: Array) -> list[Any]:
     """Return the moments about the means of groups, of those of their parts about their own (Pébay, 2008)."""
-    of_row, width = groups.of_row, groups.width  # of no rows, NumPy counts in integers
-    whole = np.bincount(of_row, counts, width).astype(np.float64)
+    of_row, width = groups.of_row, groups.width
+    whole = summed(of_row, counts, width)
     n = np.maximum(whole, 1)
-    mean = np.bincount(of_row, counts * means, width) / n
+    mean = summed(of_row, counts * means, width) / n
     away = means - mean[of_row]
     powers = (
         counts * away,
@@ -44,7 +44,7 @@ def _listed(groups: Groups, counts: Array, means: Array, second: Array, third: A
         third + 3 * away * second + counts * away**3,
         fourth + 4 * away * third + 6 * away**2 * second + counts * away**4,
     )
-    rest, second, third, fourth = (np.bincount(of_row, each, width).astype(np.float64) for each in powers)
+    rest, second, third, fourth = (summed(of_row, each, width) for each in powers)
     rest /= n  # of the mean, which rounding has left
     fourth += -4 * rest * third + 6 * rest**2 * second - 3 * n * rest**4
     third += -3 * rest * second + 2 * n * rest**3
