@@ -152,6 +152,12 @@ class Cuts(NamedTuple):
         """Say whether ranges are one of the heavy keys alone, which may have more elements than there is room for."""
         return last == first + 1 and first in (self.codes(self.heavy) if len(self.heavy) else ())
 
+    def ends(self, ordered: Array) -> Array:
+        """Return where each range ends in sorted elements. Ranges are in ascending order."""
+        search = kind_of(ordered.dtype).search
+        ends = [search(ordered, self.keys, "left", False), search(ordered, self.heavy, "right", False), [len(ordered)]]
+        return np.sort(np.concatenate(ends))
+
     def codes(self, elements: Array) -> Array:
         """Return the number of the range of each element."""
         search = kind_of(elements.dtype).search
@@ -241,8 +247,19 @@ def divided(ctx: Any, op: str, columns: Sequence[Array], cuts: Cuts, rows: int, 
             given = [np.array(column[some]) for column in columns]
             if offset is not None:
                 given.append(np.arange(offset + some.start, offset + some.stop))
-            add_by_range(spill, cuts.codes(given[0]), cuts.ranges, given)
+            if len(given) == 1 and not cuts.reverse and _are_told_apart(given[0]):
+                given[0].sort()  # takes less time than to search the range of each
+                spill.add(given, cuts.ends(given[0]))
+            else:
+                add_by_range(spill, cuts.codes(given[0]), cuts.ranges, given)
     return spill
+
+
+def _are_told_apart(elements: Array) -> bool:
+    """Say whether equal elements have the same bits, so that nobody sees in which order they were."""
+    if elements.dtype.kind != "f":
+        return elements.dtype.kind in "iu"
+    return not any(bool(np.any(np.signbit(some) & (some == 0))) for some in np.array_split(elements, 16))
 
 
 def steps(ctx: Any, ranges: int, rows: int, *spills: Spill) -> list[tuple[int, int]]:
