@@ -13,11 +13,15 @@ import (
 	"dtl/core/memory"
 )
 
-// Crowded reports whether the files that are mapped have more than half of the limit.
+// Crowded reports whether the files that are mapped have more than half of the limit, or more than other memory leaves of it.
 func (r *resident) Crowded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.total > memory.Limit()/2
+	if r.total == 0 || r.total > memory.Limit()/2 {
+		return r.total > 0
+	}
+	all, ofFiles := r.pages()
+	return all-ofFiles+r.total > threshold()
 }
 
 // Copy copies bytes by calls of the system, and returns how many of the first it has copied.

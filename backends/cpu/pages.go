@@ -176,21 +176,32 @@ func (r *resident) ease() {
 
 // bytes returns how much of this process is resident, as the kernel counts it; 0 if it does not say.
 func (r *resident) bytes() int64 {
+	all, _ := r.pages()
+	return all
+}
+
+// pages returns how much is resident, and how much of that is of files or shared.
+func (r *resident) pages() (all, ofFiles int64) {
 	if r.statm == nil {
 		file, err := os.Open("/proc/self/statm")
 		if err != nil {
-			return 0
+			return 0, 0
 		}
 		r.statm = file
 	}
 	n, _ := r.statm.ReadAt(r.buffer[:], 0)
 	fields := strings.Fields(string(r.buffer[:n]))
-	if len(fields) < 2 {
-		return 0
+	if len(fields) < 3 {
+		return 0, 0
 	}
-	resident, err := strconv.ParseInt(fields[1], 10, 64)
+	all, err := strconv.ParseInt(fields[1], 10, 64)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return resident * int64(os.Getpagesize())
+	ofFiles, err = strconv.ParseInt(fields[2], 10, 64)
+	if err != nil {
+		return 0, 0
+	}
+	size := int64(os.Getpagesize())
+	return all * size, ofFiles * size
 }

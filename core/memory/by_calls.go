@@ -16,6 +16,9 @@ func crowded() Pager {
 	return nil
 }
 
+// Crowded reports whether elements in files are more than can stay resident.
+func Crowded() bool { return crowded() != nil }
+
 // ByCalls copies bytes of memory by calls of the system, as Pager.Copy does, where elements in files are more than can stay resident, and
 // returns how many it has copied. Pages that a program touches are mapped one after the other, and taken back; such calls take less time.
 // What is read and what is written do not overlap, or the destination comes first.

@@ -67,10 +67,10 @@ const (
 	apart = 64
 )
 
-// copyMatrix copies a matrix. Where elements in files are under a limit of memory, it goes by tiles that are copied to memory before they are
+// copyMatrix copies a matrix. Where elements in files are more than can stay resident, it goes by tiles that are copied to memory before they are
 // transposed, and from there: so each page is read once and written once, but for those at the ends of rows of a tile.
 func copyMatrix(dst, src unsafe.Pointer, read, written axis, size int) {
-	if memory.Limit() == 0 || memory.InFiles() == 0 || read.n*written.n*size <= memory.Piece {
+	if read.n*written.n*size <= memory.Piece || !memory.Crowded() {
 		copyTiles(dst, src, read, written, size)
 		return
 	}
