@@ -159,6 +159,8 @@ def random_rows(rank: int) -> Any:
 def test_groups_of_more_rows_than_memory(
     ctx: dtl.Context, limited: pytest.MonkeyPatch, by: list[str], dropna: bool
 ) -> None:
+    if by == ["c"]:  # so that ranges of the few keys have none
+        limited.setattr(on_disk.library, "memory_limit", lambda: 8 << 10)
     table = dtl.from_arrow(ctx, random_rows(ctx.rank))
     names = ["sum", "mean", "min", "max", "count", "size", "var", "std", "skew", "kurt", "first", "last", "prod"]
     how = {"v": names, "w": ["sum", "any", "all", "mean", "idxmin", "idxmax"]}
