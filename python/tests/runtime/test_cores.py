@@ -13,7 +13,7 @@ from programs import run, succeeded
 
 import dtl
 
-pytestmark = pytest.mark.few("looks at the threads of one rank")
+pytestmark = pytest.mark.alone("looks at the threads of one rank")
 
 #: Every rank has more than two of the pieces in which threads work, and the last is a short one.
 EACH = 300_001
