@@ -69,4 +69,14 @@ static inline double dtl_dot(dtl_dot_loop loop, void *a, void *b, ptrdiff_t n) {
     return product;
 }
 
+/* dtl_add_dots adds to a sum of two words the products of n elements, so many at a time, without losing what rounding takes away there
+ * (Knuth, volume 2, section 4.2.2). */
+static inline void dtl_add_dots(dtl_dot_loop loop, double *a, double *b, ptrdiff_t n, ptrdiff_t each, double *sum) {
+    for (ptrdiff_t at = 0; at < n; at += each) {
+        const double x = dtl_dot(loop, a + at, b + at, n - at < each ? n - at : each), s = sum[0] + x, y = s - sum[0];
+        sum[1] += (sum[0] - (s - y)) + (x - y);
+        sum[0] = s;
+    }
+}
+
 #endif

@@ -76,7 +76,7 @@ func dtl_sums(number C.int, loop unsafe.Pointer) {
 //export dtl_dot_by
 func dtl_dot_by(loop unsafe.Pointer) {
 	defer guard(nil)
-	fold.SetDot(func(a, b unsafe.Pointer, n int) float64 {
-		return float64(C.dtl_dot(C.dtl_dot_loop(loop), a, b, C.ptrdiff_t(n)))
+	fold.SetDot(func(a, b unsafe.Pointer, n, each int, sum *[2]float64) {
+		C.dtl_add_dots(C.dtl_dot_loop(loop), (*C.double)(a), (*C.double)(b), C.ptrdiff_t(n), C.ptrdiff_t(each), (*C.double)(&sum[0]))
 	})
 }

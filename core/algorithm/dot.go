@@ -50,7 +50,7 @@ func dotParts(mine *fold.Partial, p, q container.Part, folding *fold.Folding, co
 		return dotOnDevice(mine, p, q, conjugate, host)
 	}
 	x, y := pieces(p), pieces(q)
-	if len(x) == 0 || len(x) != len(y) || fold.HasDot(p.Type()) { // a loop that is lent has threads of its own
+	if len(x) == 0 || len(x) != len(y) {
 		return pairs(p, q, func(x, y memory.Span) error { return fold.Dot(mine, x, y, conjugate) })
 	}
 	partials, failed := make([]fold.Partial, len(x)), make([]error, len(x))

@@ -190,7 +190,7 @@ func realFolds[T kernel.Ordered, A wide | float64](result dtype.Type) foldRow {
 		ArgMax:     place[T](placeBy(true, greatest[T]), more[A], "argmax"),
 		Mean:       floatSum(sumOf[T], average),
 		Moment:     moments(momentsOf[T]),
-		Squares:    floatSum(squaresOf[T], whole),
+		Squares:    squares[T](),
 		Magnitudes: floatSum(magnitudesOf[T], whole),
 		Truths:     truths[T](),
 	}

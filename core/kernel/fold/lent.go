@@ -14,15 +14,15 @@ type ExtremeLoop func(first unsafe.Pointer, n int, found unsafe.Pointer)
 // PlaceLoop returns where the first of the extremes of n elements is, or the first NaN.
 type PlaceLoop func(first unsafe.Pointer, n int) int
 
-// DotLoop returns the sum of the products of n float64.
-type DotLoop func(a, b unsafe.Pointer, n int) float64
+// DotLoop adds the products of n float64 to a sum of two words, each of which are added up before.
+type DotLoop func(a, b unsafe.Pointer, n, each int, sum *[2]float64)
 
 const (
 	// fewest is how many elements are worth the call of a loop that is lent.
 	fewest = 512
 	// dotChunk is how many products a loop adds up, before their sum is added to that of the others without losing what
-	// rounding takes away there.
-	dotChunk = 1 << 21
+	// rounding takes away there. BLAS has one thread for so few, so the bits do not depend on how many it may have.
+	dotChunk = 1 << 13
 )
 
 // What a library has lent: loops that use wider registers, or more threads, than those of this package.
@@ -45,8 +45,8 @@ func SetPlace(t dtype.Type, greatest bool, loop PlaceLoop) { lentPlaces[t][sideO
 // SetDot says how else to multiply vectors of float64. Nil takes that back. Nothing may be folded meanwhile.
 func SetDot(loop DotLoop) { lentDot = loop }
 
-// HasDot says whether a loop for a type is lent.
-func HasDot(t dtype.Type) bool { return lentDot != nil && t == dtype.Float64 }
+// hasDot says whether a loop for a type is lent.
+func hasDot(t dtype.Type) bool { return lentDot != nil && t == dtype.Float64 }
 
 func sideOf(greatest bool) int {
 	if greatest {
@@ -86,12 +86,23 @@ func placeBy[T kernel.Ordered](greatest bool, find func([]T) int) func(memory.Sp
 
 // dotByLent adds the products of two runs to p, and says whether a loop for that is lent.
 func dotByLent(p *Partial, a, b memory.Span) bool {
-	if !HasDot(a.Type) || a.Count < fewest {
+	if !hasDot(a.Type) || a.Count < fewest {
 		return false
 	}
-	for at := 0; at < a.Count; at += dotChunk {
-		n := min(dotChunk, a.Count-at)
-		twoSum(p.floats(0), lentDot(a.Slice(at, at+n).Addr, b.Slice(at, at+n).Addr, n))
-	}
+	lentDot(a.Addr, b.Addr, a.Count, dotChunk, p.floats(0))
 	return true
+}
+
+// squares returns the folding of squares, which a loop that is lent adds up where there is one.
+func squares[T kernel.Ordered]() *Folding {
+	own := floatSum(squaresOf[T], whole)
+	return &Folding{
+		Run: func(p *Partial, run memory.Span, first int64) {
+			if !dotByLent(p, run, run) {
+				own.Run(p, run, first)
+			}
+		},
+		Merge:  own.Merge,
+		Finish: own.Finish,
+	}
 }

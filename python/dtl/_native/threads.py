@@ -37,7 +37,7 @@ def set_num_threads(n: int) -> None:
     -----
     Large parts of containers are computed on several threads, unless their execution policy is EXEC_SEQ. Results do not
     depend on the number of threads, to the bit. Only BLAS and LAPACK may round differently on another number of their
-    own threads: they compute products of matrices, ``dtl.linalg``, and ``dot`` of float64.
+    own threads: they compute products of matrices and ``dtl.linalg``.
 
     The environment variable DTL_NUM_THREADS sets the number for a whole program, or else OMP_NUM_THREADS. Without
     either, it is the number of processors that the launcher, or ``ctx.topology.bind``, has bound the rank to. If the
