@@ -19,7 +19,7 @@ from .._native.threads import threads
 from ..policies import Partition, Placement
 from . import folded_lines
 from .base import DistributedContainer
-from .interior import carrier_of, is_where_divided, tensor_class_of
+from .interior import carrier_of, is_where_divided, run_as, tensor_class_of
 from .layout import BLOCK
 from .making import adopt_whole
 
@@ -70,13 +70,20 @@ def _whole(c: Any) -> Any:
     return part if 0 < part.size <= bridge.MOST_WHOLE and part.nbytes < state.least_queued else None
 
 
+def _is_plain(c: Any) -> bool:
+    """Say whether a container of any size is the array of one rank, where nothing else is under way."""
+    if not isinstance(c, DistributedContainer) or state.under_way or c.context.size > 1 or not handle_of(c):
+        return False
+    if c.partition_policy is not _BLOCK or c.placement_policy is Placement.DEVICE or not is_where_divided(c):
+        return False
+    return carrier_of(c) is None
+
+
 def _large(c: Any, name: str, axis: int) -> Any:
     """Return the array of a container that is not small, if NumPy makes of it what the long way does."""
-    if not isinstance(c, DistributedContainer) or state.under_way or c.context.size > 1 or c.ndim < 2:
+    if not _is_plain(c) or c.ndim < 2:
         return None
-    if c.partition_policy is not _BLOCK or c.placement_policy is Placement.DEVICE or not is_where_divided(c):
-        return None
-    if carrier_of(c) is not None or (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
+    if (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
         return None
     if name in ("sum", "mean") and axis in (0, -c.ndim) and are_narrow(c.global_size, c.shape[0]):
         return None
@@ -134,8 +141,10 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
 
 def dot(a: Any, b: Any) -> Any:
     """Return the inner product of two vectors."""
-    one, other = _whole(a), _whole(b)
-    if one is None or other is None or one.ndim != 1 or one.shape != other.shape or a.context is not b.context:
+    for c in (a, b):
+        if _whole(c) is None and not (_is_plain(c) and c.dtype == _FLOAT64):
+            return None
+    if a.ndim != 1 or a.shape != b.shape or a.context is not b.context:
         return None
     return np.float64(bridge.dot(a, handle_of(b), 0, 0))
 
@@ -148,4 +157,20 @@ def matmul(a: Any, b: Any) -> Any:
     if one.shape[1] != other.shape[0] or len(one) * other.shape[1] > bridge.MOST_WHOLE or a.context is not b.context:
         return None
     made: Any = _made(a, by_user(np.matmul, (one, other), {}, depth=3), tensor_class_of(a))
+    return made
+
+
+def with_vector(a: Any, b: Any, vector: Any) -> Any:
+    """Return the product of a matrix of any size and a vector, of the class of vectors that is given."""
+    if not (_is_plain(a) and _is_plain(b)) or a.context is not b.context or {a.ndim, b.ndim} != {1, 2}:
+        return None
+    matrix = a if a.ndim == 2 else b
+    if not a.dtype == b.dtype == _FLOAT64 or a.shape[-1] != b.shape[0] or Placement.DISK is matrix.placement_policy:
+        return None
+    if not 0 < matrix.shape[0 if a is matrix else 1] <= bridge.MOST_WHOLE:
+        return None
+    product = by_user(np.matmul, (a.local_view(), b.local_view()), {}, depth=3)
+    made = _made(a, product, vector)
+    if made is not None:
+        run_as(made, matrix.execution_policy)
     return made

@@ -16,10 +16,12 @@ from ..algorithms.exchange import share
 from ..algorithms.folds import ELEMENT_SCALARS
 from ..algorithms.manipulation import ravel
 from ..algorithms.wider_types import is_widened, multiplied_in_wider
+from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
 from ..containers.interior import check_numbers, is_laid_out_as
 from ..containers.places.copies import computed
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, computed_on_devices
@@ -191,6 +193,11 @@ def matmul(a: Any, b: Any) -> Any:
     ...     print((t @ t)[...].gather_to().tolist())
     [[7.0, 10.0], [15.0, 22.0]]
     """
+    made = one_rank.with_vector(a, b, DistributedVector)
+    return _matmul(a, b) if made is None else made
+
+
+def _matmul(a: Any, b: Any) -> Any:
     known = a if isinstance(a, DistributedContainer) else b
     check_container("a", known)
     a, b = (input_array(name, c) if isinstance(c, (list, tuple)) else c for name, c in (("a", a), ("b", b)))
