@@ -109,6 +109,22 @@ static char *address(const loop_plan *plan, const loop_array *a, char *buffers, 
     return (char *)a->data + (a->how == 't' ? 0 : from * a->stride);
 }
 
+/* numbers_fit writes the numbers of a step, and says whether the types of its loop have them. */
+static int numbers_fit(loop_step *step, PyObject *const *values) {
+    for (int i = 0; i < step->count; i++)
+        if (step->arrays[i] < 0 && !numpy_number(values[i], step->loop.types[i], step->numbers[i]))
+            return 0;
+    return 1;
+}
+
+/* compares_integers says whether a step has arrays of integers, and makes truths of them: NumPy compares those with a float as floats. */
+static int compares_integers(const int *types, int count) {
+    for (int i = 0; i < count - 1; i++)
+        if (types[i] >= 0 && strchr("bBhHiIlLqQ", array_types[types[i]].format[0]) == NULL)
+            return 0;
+    return types[count - 1] == NDARRAY_BOOL;
+}
+
 /* plan_step finds the loop of a step. */
 static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step *step) {
     int types[MOST_OPERANDS], numbers = 0;
@@ -126,8 +142,10 @@ static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step 
         types[i] = is_number ? -1 : plan->array[at].type;
         step->arrays[i] = is_number ? -1 : (int)at;
     }
-    if (!numpy_loop_of(PyTuple_GET_ITEM(of, 0), step->count, types, &step->loop) &&
-        !numpy_loop_near(PyTuple_GET_ITEM(of, 0), step->count, types, &step->loop))
+    PyObject *ufunc = PyTuple_GET_ITEM(of, 0);
+    const int exact = numpy_loop_of(ufunc, step->count, types, &step->loop), fits = exact && numbers_fit(step, values);
+    if (!fits && ((exact && !compares_integers(types, step->count)) || !numpy_loop_near(ufunc, step->count, types, &step->loop) ||
+                  !numbers_fit(step, values)))
         return 0;
     step->casts = 0;
     for (int i = 0; i < step->count; i++) {
@@ -136,9 +154,6 @@ static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step 
     }
     if (step->casts > MOST_CASTS)
         return 0;
-    for (int i = 0; i < step->count; i++)
-        if (step->arrays[i] < 0 && !numpy_number(values[i], step->loop.types[i], step->numbers[i]))
-            return 0;
     const loop_array *to = &plan->array[step->arrays[step->count - 1]];
     for (Py_ssize_t i = 0; to->how == 'r' && i < plan->arrays; i++)
         if (plan->array[i].how == 'r' && overlaps(to, &plan->array[i], plan->rows))

@@ -308,7 +308,8 @@ def test_operands_that_are_converted(ctx: dtl.Context, of: str, threads: Callabl
     for to in "?bHlQfD":
         other = (rng.random(EACH * ctx.size) * 200 - 90).astype(to)
         calls += [(ufunc, (other,)) for ufunc in (np.add, np.true_divide, np.less, np.hypot, np.logical_and)]
-    calls += [(ufunc, (n,)) for ufunc in (np.multiply, np.greater) for n in (2.5, np.float64(0.1), 3, -1, 2**40)]
+    numbers = (2.5, np.float64(0.1), 3, -1, 2**40, np.nan)
+    calls += [(ufunc, (n,)) for ufunc in (np.multiply, np.greater) for n in numbers]
     for ufunc, rest in calls:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
