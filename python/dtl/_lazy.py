@@ -18,8 +18,8 @@ from typing import Any, Callable, Iterable
 explain: dict[str, Callable[[str, str, Iterable[str]], str]] = {}
 
 
-#: What reads a file as a table for ``load``: of the package ``tables``, which ``protocol`` adds.
-tables: dict[str, Callable[..., Any]] = {}
+#: What makes tables and sparse matrices of files and checkpoints: of packages above ``io``, which ``protocol`` adds.
+readers: dict[str, Callable[..., Any]] = {}
 
 
 def attach(package: str, eager: Iterable[str] = ()) -> tuple[Callable[[str], Any], list[str]]:

@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from .._lazy import readers
 from .._native import log
 from .._native.arguments import integer
 from .._native.library import bridge, state
@@ -44,7 +45,7 @@ from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
 from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
-from .checkpoint_folder import FORMAT, VERSION, Reading, Writing, drop_others
+from .checkpoint_folder import FORMAT, VERSION, VERSION_OF_CONTAINERS, Reading, Writing, drop_others
 from .checksums import whole
 from .file_copies import FileOfElements
 from .flat import FlatSink, FlatSource, make_room, opened
@@ -128,8 +129,8 @@ def checkpoint(
     path
         The folder, which is made if it does not exist. All ranks must be able to reach it.
     contents
-        A mapping of names to values. Vectors, arrays, tensors, spans and maps are the same on every rank. Any other
-        value is pickled: that of rank 0 is written, and every rank gets it back.
+        A mapping of names to values. Vectors, arrays, tensors, spans, maps and sparse matrices are the same on every
+        rank. Any other value is pickled: that of rank 0 is written, and every rank gets it back.
     keep
         How many checkpoints to keep in the folder, including the new one. The oldest are deleted, but none that is
         being read or is read-only for this user, and nothing that is no checkpoint.
@@ -261,9 +262,15 @@ def _ranks(contents: Any, ctx: Context | None) -> Context:
             f"contents must be a mapping of names, such as {{'x': x}}, not of type {type(contents).__name__}"
         )
     for value in contents.values():
-        if isinstance(value, (DistributedContainer, DistributedMap)):
-            return value.context
+        if _is_divided(value):
+            found: Context = value.context
+            return found
     raise InvalidArgumentError("ctx is missing: no container says which ranks make the checkpoint")
+
+
+def _is_divided(value: Any) -> bool:
+    """Say whether each rank has a part of a value."""
+    return isinstance(value, (DistributedContainer, DistributedMap)) or hasattr(type(value), "__dtl_arrays__")
 
 
 def _prepared(
@@ -290,6 +297,8 @@ def _prepared(
             _add_container(op, what, name, f"{number}.npy", value, copied)
         elif isinstance(value, DistributedMap):
             _add_map(ctx, op, what, name, str(number), value)
+        elif _is_divided(value):
+            _add_arrays(what, name, str(number), value, copied)
         else:
             what.entries[name] = {"kind": "value", "file": f"{number}.pickle"}
             with local_step(ctx, op):
@@ -303,14 +312,17 @@ def _prepared(
 def _described(ctx: Context, name: Any, value: Any) -> str:
     """Return an entry in words, the same on every rank."""
     path_of_name(name)  # which refuses what is none
-    if isinstance(value, (DistributedContainer, DistributedMap)):
-        refuse_closed(value)
+    if _is_divided(value):
+        if isinstance(value, (DistributedContainer, DistributedMap)):
+            refuse_closed(value)
         if value.context is not ctx:
             raise InvalidArgumentError(f"{name!r} belongs to another context")
     if isinstance(value, DistributedContainer):
         return f"{name!r} {value.dtype} {value.shape} {division_of(value)}"
     if isinstance(value, DistributedMap):
         return f"{name!r} {value.key_dtype} to {value.value_dtype}"
+    if _is_divided(value):
+        return f"{name!r} {type(value).__name__} {value.dtype} {value.shape} {value.nnz}"
     return f"{name!r} {type(value).__qualname__}"
 
 
@@ -365,6 +377,17 @@ def _add_map(ctx: Context, op: str, what: _Contents, name: str, file: str, m: Di
     for half, array in zip(("keys", "values"), both):
         spec = Spec((int(sizes.sum()),), array.dtype)
         what.parts.append(_Part(f"{file}.{half}.npy", spec, None, Block(at, array)))
+
+
+def _add_arrays(what: _Contents, name: str, file: str, value: Any, copied: bool) -> None:
+    """Add what consists of arrays of which each rank has a range, or copies of them. Collective."""
+    facts, arrays = value.__dtl_arrays__()
+    entry = what.entries[name] = {**facts, "arrays": {}}
+    for member, (size, before, elements) in arrays.items():
+        spec = Spec((size,), elements.dtype)
+        entry["arrays"][member] = {"file": f"{file}.{member}.npy", "dtype": _dtype_text(spec.dtype), "size": size}
+        block = Block((before,), elements.copy() if copied else elements)
+        what.parts.append(_Part(f"{file}.{member}.npy", spec, None, block))
 
 
 def _write(ctx: Context, op: str, place: _Place, what: _Contents, keep: int) -> str:
@@ -457,8 +480,9 @@ def _complete(writing: Writing, what: _Contents, files: dict[str, Any], ranks: i
     """Write the manifest, and give the checkpoint its number."""
     for file, data in what.pickles.items():
         files[file] = {"size": len(data), "crc32": zlib.crc32(data)}
+    version = VERSION if any("arrays" in entry for entry in what.entries.values()) else VERSION_OF_CONTAINERS
     return writing.complete(
-        {"format": FORMAT, "version": VERSION, "ranks": ranks, "entries": what.entries, "files": files}
+        {"format": FORMAT, "version": version, "ranks": ranks, "entries": what.entries, "files": files}
     )
 
 
@@ -493,7 +517,8 @@ def restore(
     dict
         The values by their names, in the order of the checkpoint. Containers have the class and the partition with
         which they were saved, except that a span becomes a vector or a tensor. Local sizes and grids are restored on
-        the same number of ranks; on another number, the containers are divided by blocks.
+        the same number of ranks; on another number, the containers are divided by blocks. So are the rows of sparse
+        matrices.
 
     Raises
     ------
@@ -582,11 +607,18 @@ def _restored(
         return _restored_value(ctx, op, folder, entry["file"], manifest)
     if entry["kind"] == "DistributedMap":
         return _restored_map(ctx, op, folder, entry, manifest, _place(entry, placement))
+    if "arrays" in entry:
+        return _restored_of_arrays(ctx, op, folder, entry, manifest)
     spec = Spec(tuple(entry["shape"]), _dtype_of(entry["dtype"]))
     divided = _division(ctx, entry, manifest["ranks"])
     made = created(_CLASSES[entry["kind"]], ctx, spec.shape, spec.dtype, divided, _place(entry, placement))
+    return _filled(ctx, op, folder, entry["file"], made, manifest)
+
+
+def _filled(ctx: Context, op: str, folder: str, file: str, made: Any, manifest: Any) -> Any:
+    """Return a new container with the elements of a file. Where that fails, it is closed. Collective."""
     try:
-        source = _opened(ctx, op, folder, entry["file"], spec, manifest)
+        source = _opened(ctx, op, folder, file, Spec(made.shape, made.dtype), manifest)
         try:
 
             def read(at: tuple[int, ...], out: Array) -> None:
@@ -598,13 +630,29 @@ def _restored(
                         out[...] = contiguous
 
             fill(op, made, read)
-            _check(ctx, op, folder, entry["file"], source)
+            _check(ctx, op, folder, file, source)
         finally:
             source.close()
     except BaseException:
         made.close()
         raise
     return made
+
+
+def _restored_of_arrays(ctx: Context, op: str, folder: str, entry: dict[str, Any], manifest: Any) -> Any:
+    """Return a value of another package, made of its arrays. Collective."""
+
+    def read(name: str, sizes: Array) -> Array:
+        of = entry["arrays"][name]
+        divided = Division(Partition.EXPLICIT, sizes=tuple(sizes.tolist()))
+        with file_step(ctx, op, "read", folder):
+            if int(sizes.sum()) != of["size"]:
+                raise FileError(f"{of['file']} of {folder!r} has {of['size']} elements, in place of {sizes.sum()}")
+        made = created(DistributedVector, ctx, (of["size"],), _dtype_of(of["dtype"]), divided)
+        with _filled(ctx, op, folder, of["file"], made, manifest):
+            return np.array(made.local_view())
+
+    return readers[entry["kind"]](ctx, folder, entry, manifest["ranks"] == ctx.size, read)
 
 
 def _place(entry: dict[str, Any], placement: Placement | None) -> Placement:

@@ -34,7 +34,10 @@ MANIFEST, _MARKER, _LOCK = "manifest.json", ".writing", ".dtl-lock"
 #: The files by which a folder is known to be a checkpoint.
 _KNOWN = (MANIFEST, _MARKER)
 
-FORMAT, VERSION = "dtl checkpoint", 1
+FORMAT, VERSION = "dtl checkpoint", 2
+
+#: The version of checkpoints that have no sparse matrices, which earlier releases read, too.
+VERSION_OF_CONTAINERS = 1
 
 #: What the marker's text says it is.
 _MARKED = "dtl checkpoint under way"
@@ -44,7 +47,7 @@ _NUMBER = re.compile(r"[0-9]{8,18}")
 _ASIDE = re.compile(r"\.(new|old)-[0-9a-f]{8}")
 
 #: The files of a checkpoint, besides the manifest and the marker.
-_FILE = re.compile(r"[0-9]+(\.keys|\.values)?\.npy|[0-9]+\.pickle")
+_FILE = re.compile(r"[0-9]+(\.(keys|values|indptr|indices|data))?\.npy|[0-9]+\.pickle")
 
 #: What NFS makes of a file that is removed while a rank has it open.
 _REMOVED = re.compile(r"\.nfs[0-9a-f]+")
@@ -439,8 +442,8 @@ def _read_manifest(folder: str, text: str, earlier: list[int]) -> Any:
     if manifest is None:
         hint = f"; number={max(earlier)} reads an earlier checkpoint" if earlier else ""
         raise FileError(f"{MANIFEST} of {folder!r} is damaged: its checksum is not that of what was written{hint}")
-    if manifest["version"] != VERSION:
-        raise FileError(f"{folder!r} is of version {manifest['version']}; this DTL reads version {VERSION}")
+    if manifest["version"] not in (VERSION_OF_CONTAINERS, VERSION):
+        raise FileError(f"{folder!r} is of version {manifest['version']}; this DTL reads versions up to {VERSION}")
     for file in manifest["files"]:
         if not _FILE.fullmatch(file):
             raise FileError(f"{MANIFEST} of {folder!r} names the file {file!r}, which no checkpoint has")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lazy import tables as _tables
+from .._lazy import readers
 from .._native import callsite
 from .._native.arguments import flag, integer, stored_number
 from .._native.kinds import kind_of
@@ -43,6 +43,7 @@ from .flat import FlatSource
 from .formats import Array, Format, Options, Sink, Source, Spec, Unit, check_options
 from .hdf5 import Hdf5
 from .locks import held_by_root
+from .matrix_market import MatrixMarket
 from .meaning import meaning_of, named_vectors
 from .names import check_column, paths_of_names
 from .npy import Npy, Raw
@@ -55,7 +56,7 @@ from .steps import file_step, from_root, is_remote, path_of
 from .tables import Arrow, Parquet, Written
 from .zarr_store import Zarr
 
-FORMATS: tuple[Format, ...] = (Npy(), Npz(), Raw(), Hdf5(), Zarr(), Parquet(), Arrow(), Csv())
+FORMATS: tuple[Format, ...] = (Npy(), Npz(), Raw(), Hdf5(), Zarr(), Parquet(), Arrow(), Csv(), MatrixMarket())
 
 #: The bytes that are converted at a time, where a file's dtype is not the container's.
 _PIECE = 4 << 20
@@ -91,9 +92,9 @@ def load(
         in the order of their names; ``part-10`` comes after ``part-9``. A URL that fsspec supports, such as
         ``https://…`` or ``s3://…``, is not a pattern: ``?`` is part of it.
     format
-        "npy", "npz", "raw", "hdf5", "zarr", "parquet", "arrow" or "csv". None takes it from the path's suffix:
+        "npy", "npz", "raw", "hdf5", "zarr", "parquet", "arrow", "csv" or "mtx". None takes it from the path's suffix:
         ``.npy``; ``.npz``; ``.bin``, ``.raw`` or ``.dat``; ``.h5``, ``.hdf5`` or ``.hdf``; ``.zarr``; ``.parquet`` or
-        ``.pq``; ``.arrow`` or ``.feather``; ``.csv``.
+        ``.pq``; ``.arrow`` or ``.feather``; ``.csv``; ``.mtx`` of Matrix Market.
     name
         In formats with several arrays, the array to load, such as "group/x" in HDF5; None for all of them. If
         a container cannot hold one of them, such as text, HDF5 files are read without it, with a warning, and Zarr
@@ -124,8 +125,9 @@ def load(
 
     Returns
     -------
-    DistributedVector, DistributedTensor, dict or Table
-        A vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
+    DistributedVector, DistributedTensor, dict, Table or csr_array
+        A sparse matrix of a file of Matrix Market, and of an ``.npz`` file that SciPy or :func:`save` has written of
+        one, if no name is given: its rows are divided by blocks, or by local sizes. Otherwise a vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
         dictionary of these; but for a Zarr store that is a single array, that array. Arrays that containers cannot
         hold are not in the dictionary, and rank 0 warns of each. For a table and no name, a :class:`Table`, whose rows
         lie one rank's after the other's: it has no other partition and placement.
@@ -192,10 +194,19 @@ def load(
     agree(ctx, "load", f"{said}, mapped" if mapped else said)
     with shown(ctx, "load", progress):
         if of.tabular and name is None:
-            return _tables["load"](ctx, of.name, text, rows, bool(mapped))
+            return readers["table"](ctx, of.name, text, rows, bool(mapped))
+        if name is None and _holds_matrix(ctx, of, text):
+            return readers["matrix"](ctx, of.name, text, divided, kept, where)
         if of.tabular:
             return _numbers(of.read_columns(ctx, "load", text, (name,), divided, Columns()), text, name, where)
         return read_file(ctx, "load", text, of, divided, options, where, bool(mapped))
+
+
+def _holds_matrix(ctx: Context, of: Format, path: str) -> bool:
+    """Say whether a file is a sparse matrix. Collective for formats of which some are."""
+    if not of.has_matrices or is_remote(path):
+        return False
+    return bool(from_root(ctx, "load", "read", path, lambda: of.holds_matrix(path)))
 
 
 def _mapped_placement(of: Format, path: str, placement: Placement) -> Placement:
@@ -464,7 +475,8 @@ def save(
     Parameters
     ----------
     c
-        A container, the same on every rank, divided in any way. For a format with several arrays, also a mapping of
+        A container, the same on every rank, divided in any way; or a sparse matrix, as ``.npz`` of SciPy or as ``.mtx``
+        of Matrix Market. For a format with several arrays, also a mapping of
         names to containers; in HDF5 and Zarr "group/x" is in a group, and "/x" is "x". For a table format, vectors of
         one size, a :class:`Table`, as :meth:`Table.save` writes it, or :class:`Columns` with their text and missing
         values. A column of these keeps its texts or times, also in another mapping: ``{**columns, "more": vector}``.

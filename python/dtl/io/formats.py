@@ -116,6 +116,9 @@ class Format:
     #: Whether it is a folder; and whether its arrays are columns of one table, for which it has functions of its own.
     folder = tabular = False
 
+    #: Whether some files are sparse matrices, which ``dtl.sparse`` reads.
+    has_matrices = False
+
     #: Which of Options this format knows.
     loads: tuple[str, ...] = ("dtype",)
     saves: tuple[str, ...] = ()
@@ -125,6 +128,10 @@ class Format:
 
     def foreign(self, path: str) -> str | None:
         """Say what in a folder that is to be replaced is not of this format; None where all of it is."""
+        raise NotImplementedError
+
+    def holds_matrix(self, path: str) -> bool:
+        """Say whether a file of this machine is a sparse matrix: of a format of which some are."""
         raise NotImplementedError
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:

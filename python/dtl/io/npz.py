@@ -21,12 +21,15 @@ from .formats import Array, Format, Options, Source, Spec
 from .fortran import FortranSource
 from .npy import read_header, readable_header
 from .remote import stream_of
-from .steps import as_file_error
+from .steps import as_file_error, open_file
 
 _LARGE, _UTF8, _VERSION = 0xFFFFFFFF, 1 << 11, 45
 
 #: What a compressed member is unpacked by, to get to a rank's part.
 _SKIP = 1 << 20
+
+#: How SciPy names the ways that it stores sparse matrices.
+_KINDS = (b"bsr", b"coo", b"csc", b"csr", b"dia")
 
 
 class Member(NamedTuple):
@@ -127,7 +130,17 @@ class Npz(Format):
     suffixes = (".npz",)
     named, unnamed = True, False
     of_any_dtype = True
+    has_matrices = True
     loads = ("dtype", "name")
+
+    def holds_matrix(self, path: str) -> bool:
+        """Say whether an archive is a sparse matrix of SciPy's: its member "format" is the name of one."""
+        try:
+            with as_file_error("read", path), open(open_file(path), "rb") as file, zipfile.ZipFile(file) as archive:
+                is_of_scipy = {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
+                return is_of_scipy and archive.read("format.npy")[-3:] in _KINDS
+        except FileError:
+            return False  # whoever reads it says what is wrong
 
     def sources(self, path: str, options: Options) -> dict[str, Source]:
         """Return the arrays of an archive."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._lazy import explain, extensions, late, tables
+from .._lazy import explain, extensions, late, readers
 
 
 def _extend_deferrable(cls: Any) -> None:
@@ -20,4 +20,6 @@ extensions["Deferrable"] = _extend_deferrable
 extensions["DistributedContainer"] = late(".protocol.methods", "install")
 extensions["ZeroDimensional"] = late(".protocol.array_object", "extend_zero_dimensional")
 explain["unknown name"] = late(".runtime.hints", "unknown_name")
-tables["load"] = late(".tables.functions", "loaded")
+readers["table"] = late(".tables.functions", "loaded")
+readers["matrix"] = late(".sparse.files", "loaded")
+readers["sparse matrix"] = late(".sparse.files", "restored")

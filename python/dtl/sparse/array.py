@@ -22,16 +22,17 @@ from . import division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .local_rows import Matrix, scipy_sparse
 from .operators import Operators
-from .placing import placed
+from .placing import on_host, placed
 from .products import product, transposed_product
 from .rows import HasRows, Rows, rows_of
 from .transposing import product as sparse_product
 from .transposing import transposed
+from .writing import Saved
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class csr_array(Operators):  # noqa: N801 - SciPy's name
+class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
     """A sparse matrix whose rows are divided among the ranks of a context: rank 0 has the first ones, and so on.
 
     Making one is collective. Each rank's rows are matrices of SciPy's, which computes what concerns one rank. An
@@ -131,7 +132,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
             given = making.whole(arg, wanted)
             agree(ctx, "csr_array", f"{words}, of {given.shape}, elements {_fingerprint(given)}")
             begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
-            rows = given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])]
+            rows = given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])].copy()
         if is_balanced:
             begins, old = making.balanced(ctx, rows, begins), begins
             rows = making.moved(ctx, rows, old, begins)
@@ -207,6 +208,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         begins = making.balanced(rows.context, own, rows.begins)
         return csr_array.of(rows_of(rows.context, making.moved(rows.context, own, rows.begins, begins), begins))
 
+    @on_host
     @collective
     def permute(self, order: Any) -> csr_array:
         """Return the square matrix with its rows and columns in another order: ``matrix[order][:, order]``. Collective.
@@ -352,7 +354,7 @@ class csr_array(Operators):  # noqa: N801 - SciPy's name
         return f"<csr_array of {rows} x {columns}, {self.nnz} stored of {self.dtype}, on {self._context.size} ranks>"
 
 
-class csc_array(HasRows):  # noqa: N801 - SciPy's name
+class csc_array(Saved):  # noqa: N801 - SciPy's name
     """A transposed :class:`csr_array`, whose elements it shares: its columns are divided among the ranks."""
 
     __module__ = "dtl.sparse"
@@ -387,6 +389,7 @@ class csc_array(HasRows):  # noqa: N801 - SciPy's name
         return f"{self.T!r}.T"
 
 
+@on_host
 @collective
 def _times(matrix: csr_array | csc_array, other: Any) -> Any:
     """Return the product with a vector or a matrix of one column or more, divided as the rows of the product."""
@@ -399,6 +402,7 @@ def _times(matrix: csr_array | csc_array, other: Any) -> Any:
     return made
 
 
+@on_host
 @collective
 def _in_semiring(matrix: csr_array, other: Any, name: str) -> Any:
     """Return the product with a vector in a semiring."""

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
-from ..comm.collectives import allgather
-from ..containers.sequences import DistributedVector
-from ..exceptions import FileError, InvalidTypeError
-from ..io.files import load, save
-from ..io.flat import write_at
-from ..io.replacing import Replacement
-from ..io.steps import file_step, from_root, path_of
-from ..runtime.agreement import agree, check_context, collective
+from ..containers.layout import Division
+from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
+from ..io.files import load
+from ..io.steps import file_step, from_root, open_file, path_of
+from ..policies import Partition, Placement
+from ..runtime.agreement import agree, check_context, collective, local_step
 from ..runtime.context import Context
 from . import division, making
-from .array import csr_array
-from .local_rows import Matrix, canonical, index_type, matrix, scipy_sparse
+from .array import csc_array, csr_array
+from .local_rows import Matrix, scipy_sparse
 from .rows import rows_by, rows_of
 from .transposing import transposed
+from .writing import rows_of_arrays, write_market, write_npz
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -47,22 +46,8 @@ def save_npz(file: Any, matrix: csr_array) -> None:
     FileError
         If a rank cannot write its part. On every rank.
     """
-    rows = rows_by("matrix", matrix)
-    ctx, own = rows.context, rows.whole()
-    before = int(division.counts(ctx, own.nnz)[: ctx.rank].sum())
-    index = index_type(max(rows.nnz, rows.shape[1]))
-    is_last = ctx.rank == ctx.size - 1
-    pointers = own.indptr[: None if is_last else -1].astype(np.int64) + before
-    first = slice(None) if ctx.is_root else slice(0)
-    parts = {
-        "indices": own.indices.astype(index, copy=False),
-        "indptr": pointers.astype(index),
-        "format": np.array([b"csr"])[first],
-        "shape": np.array(rows.shape, np.int64)[first],
-        "data": own.data,
-    }
-    vectors = {name: DistributedVector.from_local(ctx, part) for name, part in parts.items()}
-    save(vectors, file, format="npz")
+    path = path_of(file, "file")
+    write_npz(rows_by("matrix", matrix), path if path.endswith(".npz") else f"{path}.npz")
 
 
 @collective
@@ -107,7 +92,7 @@ def load_npz(ctx: Context, file: Any, *, partition: Any = "block") -> csr_array:
 
 def _head(path: str) -> tuple[str, tuple[int, int]]:
     """Return the format and shape of a file's matrix."""
-    with np.load(path, allow_pickle=False) as archive:
+    with open(open_file(path), "rb") as file, np.load(file, allow_pickle=False) as archive:
         if "format" not in archive or "shape" not in archive:
             raise FileError(f"{path!r} holds no matrix of SciPy's: it has {archive.files}")
         kind = archive["format"].item()
@@ -116,26 +101,11 @@ def _head(path: str) -> tuple[str, tuple[int, int]]:
 
 def _read_rows(ctx: Context, path: str, shape: tuple[int, int], begins: Array) -> Matrix:
     """Return this rank's rows of a matrix that a file stores by rows. Collective."""
-    sizes = np.diff(begins)
-    sizes[-1] += 1
-    pointers = load(ctx, path, format="npz", name="indptr", partition=sizes).local_view().astype(np.int64)
-    firsts = np.asarray(allgather(ctx, np.array([len(pointers), *pointers[:1], *([0] * (1 - len(pointers[:1])))])))
-    ends = firsts.reshape(ctx.size, 2)
-    following = [int(first) for length, first in ends[ctx.rank + 1 :] if length]
-    if ctx.rank < ctx.size - 1:
-        pointers = np.append(pointers, following[0])
-    stored = division.counts(ctx, pointers[-1] - pointers[0])
-    with file_step(ctx, "load_npz", "read", path):
-        if (np.diff(pointers) < 0).any():
-            raise FileError(f"{path!r} is damaged: indptr descends")
-    indices, data = (load(ctx, path, format="npz", name=name, partition=stored) for name in ("indices", "data"))
-    columns = indices.local_view()
-    with file_step(ctx, "load_npz", "read", path):
-        if len(columns) and (int(columns.min()) < 0 or int(columns.max()) >= shape[1]):
-            raise FileError(f"{path!r} is damaged: column {columns.max()} or {columns.min()} outside [0, {shape[1]})")
-        making.checked_dtype(data.dtype)
-        own = (data.local_view().copy(), columns.copy(), pointers - pointers[0])
-        return canonical(matrix(*own, (len(pointers) - 1, shape[1])))
+
+    def read(name: str, sizes: Array) -> Array:
+        return load(ctx, path, format="npz", name=name, partition=sizes).local_view()
+
+    return rows_of_arrays(ctx, "load_npz", path, shape, begins, read)
 
 
 @collective
@@ -210,9 +180,7 @@ def _mm_lines(path: str, header: bytes, shape: tuple[int, int], begin: int, ctx:
         body = file.read(ends[1] - ends[0])
     lines = [line for line in body.splitlines() if line.strip()]
     head = header.rstrip() + b"\n%d %d %d\n" % (*shape, len(lines))
-    found = read(io.BytesIO(head + b"\n".join(lines) + b"\n")) if lines else None
-    if found is None:
-        return (np.zeros(0), (np.zeros(0, np.int32), np.zeros(0, np.int32))), 0
+    found = read(io.BytesIO(head + b"\n".join(lines) + b"\n"))
     return (found.data, (found.row, found.col)), len(lines)
 
 
@@ -245,42 +213,40 @@ def mmwrite(target: Any, a: csr_array, comment: str = "") -> None:
     FileError
         If a rank cannot write its part. On every rank.
     """
-    from scipy.io import mmwrite as write
-
     rows, path = rows_by("a", a), path_of(target, "target")
     if not isinstance(comment, str):
         raise InvalidTypeError(f"comment must be text, not {type(comment).__name__}")
-    path = path if os.path.splitext(path)[1] else f"{path}.mtx"
-    ctx = rows.context
-    agree(ctx, "mmwrite", f"target {path!r}, {rows.text()}, comment {comment!r}")
-    with file_step(ctx, "mmwrite", "write", path):
-        own = rows.whole().tocoo()
-        data = own.data.astype(np.int8) if own.data.dtype == np.bool_ else own.data
-        numbers = own.row.astype(np.int64) + rows.first
-        text = io.BytesIO()
-        write(text, scipy_sparse().coo_array((data, (numbers, own.col)), shape=rows.shape), symmetry="general")
-        head, body = _parted(text.getvalue())
-    if ctx.is_root:
-        remarks = "".join(f"%{line}\n" for line in (comment.splitlines() or [""]))
-        sizes = f"{rows.shape[0]} {rows.shape[1]} {rows.nnz}\n"
-        body = head + remarks.encode() + sizes.encode() + body
-    lengths = division.counts(ctx, len(body))
-    with Replacement(ctx, "mmwrite", path) as new:
-        with file_step(ctx, "mmwrite", "write", path):
-            descriptor = os.open(new.name, os.O_WRONLY)
-            try:
-                write_at(descriptor, body, int(lengths[: ctx.rank].sum()))
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        new.commit()
+    write_market(rows, "mmwrite", path if os.path.splitext(path)[1] else f"{path}.mtx", comment)
 
 
-def _parted(text: bytes) -> tuple[bytes, bytes]:
-    """Return the first line of a file, and its entries."""
-    lines = io.BytesIO(text)
-    head = lines.readline()
-    for line in iter(lines.readline, b""):
-        if line.strip() and not line.startswith(b"%"):
-            break
-    return head, lines.read()
+def loaded(ctx: Context, format: str, path: str, divided: Division, dtype: Any, placement: Placement) -> csr_array:
+    """Return the matrix of a file for ``dtl.load``. Collective."""
+    with local_step(ctx, "load"):
+        if placement is not Placement.HOST:
+            raise InvalidArgumentError(f"a sparse matrix is on the host, not on {placement.name}")
+        is_block = divided.partition is Partition.BLOCK
+        if divided.grid is not None or not (is_block or divided.partition is Partition.EXPLICIT):
+            raise InvalidArgumentError(f"a sparse matrix has its rows one rank's after the other's, not {divided}")
+        wanted = None if dtype is None else making.checked_dtype(dtype)
+    partition: Any = Partition.BLOCK if is_block else divided.sizes
+    made = (load_npz if format == "npz" else mmread)(ctx, path, partition=partition)
+    with local_step(ctx, "load"):
+        if wanted is not None and not np.can_cast(made.dtype, wanted, "same_kind"):
+            raise InvalidTypeError(f"elements of {made.dtype} in {path!r} cannot be cast to {wanted}")
+    return made if wanted in (None, made.dtype) else made.astype(wanted)
+
+
+def restored(
+    ctx: Context, path: str, facts: dict[str, Any], is_divided_alike: bool, read: Callable[[str, Array], Array]
+) -> csr_array | csc_array:
+    """Return the matrix of a checkpoint, of the facts that ``__dtl_arrays__`` told. Collective.
+
+    Rows are divided as they were, among as many ranks, else by blocks. Read is that of ``rows_of_arrays``.
+    """
+    shape = making.checked_shape(facts["shape"])
+    begins: Array = division.blocks(shape[0], ctx.size)
+    column_begins = None
+    if is_divided_alike:
+        begins, column_begins = np.array(facts["begins"], np.int64), np.array(facts["column_begins"], np.int64)
+    rows = rows_of(ctx, rows_of_arrays(ctx, "restore", path, shape, begins, read), begins, column_begins)
+    return csc_array.of(rows) if facts["class"] == "csc_array" else csr_array.of(rows)

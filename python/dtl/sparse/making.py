@@ -17,13 +17,13 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from . import division
 from .local_rows import Matrix, canonical, index_type, scipy_sparse
-from .placing import placed
+from .placing import on_host, placed
 from .row_exchange import exchanged_rows
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The types of elements that SciPy computes with, and that travel between ranks.
-_TYPES = frozenset(map(np.dtype, "?bBhHiIlLqQfdFD"))
+TYPES = frozenset(map(np.dtype, "?bBhHiIlLqQfdFD"))
 
 
 #: The partition by which all ranks store about as many elements.
@@ -31,9 +31,9 @@ BALANCED = "nnz"
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return a type of elements that sparse matrices have."""
-    found: np.dtype[Any] = np.dtype(dtype)
-    if found not in _TYPES:
+    """Return a type of elements that sparse matrices have, in the byte order of this machine."""
+    found: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+    if found not in TYPES:
         raise InvalidTypeError(
             f"sparse matrices hold no {found}; they hold bool, integers, float32, float64, complex64 and complex128"
         )
@@ -50,6 +50,7 @@ def checked_shape(shape: Any) -> tuple[int, int]:
     return extents[0], extents[1]
 
 
+@on_host
 def triplets(given: Any) -> tuple[Array, Array, Array]:
     """Return the values, rows and columns of this rank's triplets, as SciPy takes them: ``(data, (i, j))``."""
     try:
@@ -68,7 +69,7 @@ def triplets(given: Any) -> tuple[Array, Array, Array]:
 
 def shape_of(ctx: Context, rows: Array, columns: Array) -> tuple[int, int]:
     """Return the smallest shape that has all rows and columns of triplets. Collective."""
-    own = [int(each.max(initial=-1)) + 1 for each in (rows, columns)]
+    own = [int(each.max()) + 1 if len(each) else 0 for each in (rows, columns)]
     found = allreduce(ctx, np.array(own, np.int64), MAX)
     return int(found[0]), int(found[1])
 
@@ -125,7 +126,8 @@ def balanced(ctx: Context, rows: Matrix, begins: Array) -> Array:
 def whole(given: Any, dtype: np.dtype[Any] | None, copy: bool = False) -> Matrix:
     """Return a matrix of SciPy's, or an array of two dimensions, by rows, with each place stored once."""
     sparse = scipy_sparse()
-    if not sparse.issparse(given):
+    is_sparse = sparse.issparse(given)
+    if not is_sparse:
         given = np.asarray(given)
         if given.ndim != 2:
             raise InvalidArgumentError(f"an array of shape {given.shape} is no matrix: it must have two dimensions")
@@ -133,8 +135,13 @@ def whole(given: Any, dtype: np.dtype[Any] | None, copy: bool = False) -> Matrix
         raise InvalidArgumentError(f"a sparse array of shape {given.shape} is no matrix: it must have two dimensions")
     found = checked_dtype(given.dtype) if dtype is None else dtype
     checked_dtype(given.dtype)
-    is_shared = copy and sparse.issparse(given) and given.format == "csr" and given.dtype == found
-    return canonical(given.copy() if is_shared else sparse.csr_array(given, dtype=found))
+    is_shared = is_sparse and given.format == "csr" and given.dtype == found
+    try:
+        made = sparse.csr_array(given if is_sparse else given.astype(found, copy=False), dtype=found)
+        made.check_format(full_check=True)
+    except ValueError as error:
+        raise InvalidArgumentError(f"the matrix of SciPy's is damaged: {error}") from None
+    return canonical(made.copy() if is_shared and (copy or not made.has_canonical_format) else made)
 
 
 def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.dtype[Any]:
@@ -151,6 +158,7 @@ def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.
     return np.result_type(*(filled or [np.dtype(chr(kind)) for kind in np.flatnonzero(found)]))
 
 
+@on_host
 def rows_of_container(
     ctx: Context, op: str, c: Any, words: str, partition: Any, dtype: np.dtype[Any] | None
 ) -> tuple[Matrix, Array]:

@@ -62,7 +62,13 @@ class Operators(HasRows):
                 return self._refuse(op, other)
             return self.of(elementwise.combined(self._rows, there, op, lambda a, b: a.multiply(b)))
         if elementwise.is_number(other):
-            return self.of(elementwise.changed(self._rows, op, lambda data: scale(data, other), f"{other!r}"))
+            widens = scale is operator.truediv and np.can_cast(self.dtype, np.float64)  # as SciPy does
+            kind = np.float64 if widens else self.dtype
+
+            def change(data: Array) -> Array:
+                return scale(data.astype(kind, copy=False), other)
+
+            return self.of(elementwise.changed(self._rows, op, change, f"{other!r}"))
         return self.of(elementwise.scaled(self._rows, other, op, scale))
 
     @collective

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, Callable, TypeVar, cast
 
 from ..containers import interior
 from ..containers.indexing.regions import moved_to
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
+from ..runtime import scheduler
 from . import division
 
+F = TypeVar("F", bound=Callable[..., Any])
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
+def on_host(f: F) -> F:
+    """Let a function have copies on the host of containers on a GPU, of which the ledger of slow paths tells.
+
+    Containers that it returns lie on the GPU then, too.
+    """
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if scheduler.with_device_copies is None:
+            return f(*args, **kwargs)
+        return scheduler.with_device_copies(f, args, kwargs)
+
+    return cast("F", call)
 
 
 def placed(op: str, given: Any, begins: Array) -> Any:

@@ -1,6 +1,6 @@
 """Attacks DTL from outside: kills, calls that do not fit, hostile arguments, random operations, close beside use,
 many right calls in a row, files that several jobs write, files of CSV, requests ended in random orders, files of which
-bytes are changed, and chains of calls of tables.
+bytes are changed, and chains of calls of tables and of sparse matrices.
 
 ``python python/tests/attack --seconds 600`` runs every attack on each Python that ``--python`` names, each of which has
 an MPI library. An attack is a sequence of trials, each of which is a job and follows from its seed; a failure is
@@ -30,7 +30,8 @@ ATTACKS = {
     "tables": 0.05,
     "orders": 0.05,
     "mutations": 0.1,
-    "chains": 0.1,
+    "chains": 0.05,
+    "matrices": 0.05,
 }
 
 

@@ -218,11 +218,11 @@ def test_damaged(ctx: dtl.Context, folder: str, file: str, how: str) -> None:
 
 def test_another_version(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(module, "VERSION", 2)
+        patch.setattr(module, "VERSION_OF_CONTAINERS", 3)
         path = dtl.checkpoint(folder, {"step": 7}, ctx=ctx)
     with open(f"{path}/manifest.json") as file:
-        assert json.loads(file.read().rpartition("}")[0] + "}")["version"] == 2
-    with pytest.raises(dtl.FileError, match="is of version 2; this DTL reads version 1"):
+        assert json.loads(file.read().rpartition("}")[0] + "}")["version"] == 3
+    with pytest.raises(dtl.FileError, match="is of version 3; this DTL reads versions up to 2"):
         dtl.restore(ctx, folder)
 
 

@@ -228,7 +228,7 @@ def flipped(path: str) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda f: rewritten(f, lambda m: m.update(version=99)), "is of version 99; this DTL reads version 1"),
+        (lambda f: rewritten(f, lambda m: m.update(version=99)), "is of version 99; this DTL reads versions up to 2"),
         (lambda f: rewritten(f, lambda m: m.update(format="a game")), "no manifest.json of DTL in '00000001'"),
         (lambda f: rewritten(f, lambda m: m["files"]["0.npy"].update(size=3)), "has 3 bytes, in place of"),
         (lambda f: flipped(f"{f}/00000001/manifest.json"), "checksum"),

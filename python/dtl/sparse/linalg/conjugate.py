@@ -9,10 +9,12 @@ import numpy as np
 from ..._native.arguments import flag
 from ...containers.sequences import DistributedVector
 from ...runtime.agreement import collective
+from ..placing import on_host
 from .systems import System
 from .vectors import advance, inner, scale_and_add
 
 
+@on_host
 @collective
 def cg(
     A: Any,  # noqa: N803 - SciPy's names

@@ -13,11 +13,13 @@ from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective, local_step
 from ..array import csc_array, csr_array
+from ..placing import on_host
 from .vectors import Parts, checked, floating, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@on_host
 @collective
 def spsolve(A: Any, b: Any) -> DistributedVector:  # noqa: N803 - SciPy's name
     """Solve ``A @ x = b`` by a factorization on rank 0, which gets the whole matrix. Collective.

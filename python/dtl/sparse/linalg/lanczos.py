@@ -14,6 +14,7 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...linalg.errors import LinAlgError
 from ...runtime.agreement import collective, local_step
 from .. import division
+from ..placing import on_host
 from .krylov import orthogonalized
 from .operators import LinearOperator, Step, operator_of
 from .systems import tolerance
@@ -24,6 +25,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 
+@on_host
 @collective
 def eigsh(
     A: Any,  # noqa: N803 - SciPy's name
@@ -99,6 +101,7 @@ def eigsh(
     return (values, columns_of(search.parts, basis[order], "eigsh vectors")) if asked else values
 
 
+@on_host
 @collective
 def svds(
     A: Any,  # noqa: N803 - SciPy's name

@@ -11,6 +11,7 @@ from ..._native.arguments import flag, integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidTypeError
 from ...runtime.agreement import collective, local_step
+from ..placing import on_host
 from .operators import operator_of
 from .systems import tolerance
 from .vectors import Parts, add, checked, floating, said, scale_and_add
@@ -48,6 +49,7 @@ class LSMRResult(NamedTuple):
     normx: float
 
 
+@on_host
 @collective
 def lsqr(
     A: Any,  # noqa: N803 - SciPy's name
@@ -115,6 +117,7 @@ def lsqr(
         return _lsqr(basis, 2 * basis.columns.length if limit is None else limit, asked)
 
 
+@on_host
 @collective
 def lsmr(
     A: Any,  # noqa: N803 - SciPy's name

@@ -12,7 +12,7 @@ from ...containers.base import DistributedContainer
 from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective, local_step
-from ..placing import placed
+from ..placing import on_host, placed
 from .lanczos import columns_of
 from .operators import operator_of
 from .systems import fitted, tolerance
@@ -24,6 +24,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _DEPENDENT = 1e-12
 
 
+@on_host
 @collective
 def lobpcg(
     A: Any,  # noqa: N803 - SciPy's names

@@ -14,7 +14,7 @@ from ...runtime.agreement import agree, check_context, collective, local_step
 from ...runtime.context import Context
 from .. import division, making
 from ..array import csc_array, csr_array
-from ..placing import placed
+from ..placing import on_host, placed
 from ..products import product, transposed_product
 from ..rows import Rows
 from .vectors import Parts, checked, said
@@ -185,6 +185,7 @@ class LinearOperator(_Held):
         return f"<LinearOperator of {rows} x {columns}, {self.dtype}, on {self.context.size} ranks>"
 
 
+@on_host
 @collective
 def _times(operator: LinearOperator, x: Any) -> DistributedVector:
     with local_step(operator.context, "matvec"):

@@ -10,6 +10,7 @@ from ..._native.arguments import flag, integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError
 from ...runtime.agreement import collective
+from ..placing import on_host
 from .krylov import orthogonalized
 from .systems import System
 
@@ -18,6 +19,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _CALLS = ("x", "pr_norm", "legacy")
 
 
+@on_host
 @collective
 def gmres(
     A: Any,  # noqa: N803 - SciPy's names

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...containers.sequences import DistributedVector
 from ...runtime.agreement import collective
+from ..placing import on_host
 from .systems import System
 from .vectors import add
 
 
+@on_host
 @collective
 def bicgstab(
     A: Any,  # noqa: N803 - SciPy's names

@@ -10,12 +10,14 @@ import numpy as np
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective
+from ..placing import on_host
 from .systems import System
 from .vectors import add
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@on_host
 @collective
 def minres(
     A: Any,  # noqa: N803 - SciPy's names

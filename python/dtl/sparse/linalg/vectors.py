@@ -15,6 +15,7 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...ops import SUM
 from ...runtime.context import Context
 from .. import division
+from ..making import TYPES
 from ..placing import placed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -86,7 +87,7 @@ def checked(name: str, given: Any, length: int, of: str) -> Any:
         given = np.asarray(given)
         if given.ndim == 2 and given.shape[1] == 1:  # as SciPy takes them
             given = given[:, 0]
-    if given.dtype.kind not in "biufc" or given.dtype.itemsize > 16 or given.dtype.char in "gG":
+    if given.dtype.newbyteorder("=") not in TYPES:
         raise InvalidTypeError(f"{name} of dtype {given.dtype} is no vector of numbers that solvers compute with")
     if given.shape != (length,):
         raise InvalidArgumentError(f"shapes of {of} and {name} {given.shape} are incompatible")
