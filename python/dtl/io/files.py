@@ -127,7 +127,8 @@ def load(
     -------
     DistributedVector, DistributedTensor, dict, Table or csr_array
         A sparse matrix of a file of Matrix Market, and of an ``.npz`` file that SciPy or :func:`save` has written of
-        one, if no name is given: its rows are divided by blocks, or by local sizes. Otherwise a vector if there is one dimension, otherwise a tensor. For a format with several arrays and no name, a
+        one, if no name is given: its rows are divided by blocks, or by local sizes. Otherwise a vector if there is one
+        dimension, and a tensor if there are more. For a format with several arrays and no name, a
         dictionary of these; but for a Zarr store that is a single array, that array. Arrays that containers cannot
         hold are not in the dictionary, and rank 0 warns of each. For a table and no name, a :class:`Table`, whose rows
         lie one rank's after the other's: it has no other partition and placement.
