@@ -29,7 +29,7 @@ NCCL = GPU / "gputest" / "nccl" / "nccl.c"
 
 #: What is run with the driver: three programs, since Python, MPI and the driver start in each.
 ON_A_DEVICE = {
-    "computing": ("", "memory_", "computing_", "kernels_", "functions_", "operands_", "axes_", "users_"),
+    "computing": ("", "memory_", "computing_", "kernels_", "functions_", "operands_", "axes_", "users_", "matrices_"),
     "moving": ("indexing_", "moves_", "halos_"),
     "keeping": ("failing_", "moved_", "maps_", "files_", "groups_", "windows_"),
 }
