@@ -23,6 +23,9 @@ Made = TypeVar("Made", bound="Operators")
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Operator = Callable[[Any, Any], Any]
 
+#: In what the elements of columns are added up that are less exact.
+_DOUBLE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
+
 
 class Operators(HasRows):
     """Operators of matrices by rows. All of them are collective, and return a matrix that is divided as the first."""
@@ -188,7 +191,8 @@ class Operators(HasRows):
         Returns
         -------
         scalar or DistributedVector
-            Of the dtype of NumPy's sums. With an axis, a vector that is divided as the columns or rows are.
+            Of the dtype of NumPy's sums; columns of single precision are added up in double. With an axis, a vector
+            that is divided as the columns or rows are.
 
         Raises
         ------
@@ -211,7 +215,10 @@ class Operators(HasRows):
         if along == 1:
             out[...] = _row_sums(rows.local.own, dtype) + _row_sums(rows.local.other, dtype)
         else:
-            transposed_product(rows.local, rows.ghosts(), np.ones(rows.end - rows.first, dtype), out)
+            wide = _DOUBLE.get(dtype, dtype)
+            sums = np.zeros(len(out), wide)  # a column has up to as many elements as there are rows
+            transposed_product(rows.local, rows.ghosts(), np.ones(rows.end - rows.first, wide), sums)
+            out[...] = sums
         return made
 
     def mean(self, axis: int | None = None) -> Any:

@@ -157,3 +157,12 @@ def test_zeros_that_are_stored(ctx: dtl.Context) -> None:
     matrix = dtl.sparse.csr_array(ctx, given)
     assert (matrix.nnz, matrix.eliminate_zeros().nnz) == (2, 1)
     assert gathered(matrix).tolist() == [[2.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_long_sums_of_single_precision(ctx: dtl.Context, dtype: str) -> None:
+    """One after the other, in single precision, 100,000 elements would miss their sum by a thousandth."""
+    made = dtl.sparse.csr_array(ctx, sparse.csr_array(np.full((100_000, 1), 0.1, dtype)))
+    for found, want in ((made.sum(axis=0), 10_000), (made.mean(axis=0), 0.1)):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(gathered(found), [want], rtol=1e-5)
