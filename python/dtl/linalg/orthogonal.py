@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
@@ -167,7 +168,10 @@ def _complete_qr(a: Any) -> QRResult:
 def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) -> tuple[Any, ...]:
     own: Any = None
     with local_step(a.context, op):
-        own = tall.own_triangle(part, dtype)
+        rows, columns = part.shape
+        own = tall.own_triangle(
+            rows, columns, lambda lo, hi: part[lo:hi].astype(dtype, copy=False), threads(a.execution_policy)
+        )
     return tall.whole_triangle(a.context, op, own, finish)
 
 
@@ -559,14 +563,15 @@ def _tall_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
         part = lines.local_view()
         other = right.local_view().reshape(part.shape[0], math.prod(b.shape[1:]))
         own: Any = None
+
+        def both(lo: int, hi: int) -> Array:
+            piece = np.empty((hi - lo, n + other.shape[1]), dtype)
+            piece[:, :n] = part[lo:hi]
+            piece[:, n:] = other[lo:hi]
+            return piece
+
         with local_step(a.context, "lstsq"):
-            found = []
-            for lo, hi in tall.pieces(part.shape[0], n + other.shape[1]):
-                piece = np.empty((hi - lo, n + other.shape[1]), dtype)
-                piece[:, :n] = part[lo:hi]
-                piece[:, n:] = other[lo:hi]
-                found.append(np.linalg.qr(piece, mode="r"))
-            own = tall.triangle(found)
+            own = tall.own_triangle(len(part), n + other.shape[1], both, threads(a.execution_policy))
 
     def finish(r: Array) -> tuple[Any, ...]:
         x, _, rank, s = np.linalg.lstsq(r[:n, :n], r[:n, n:], rcond=limit)

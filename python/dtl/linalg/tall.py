@@ -6,18 +6,23 @@ rank decomposes its rows, in pieces that stay in the cache, and rank 0 the trian
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable, Tuple
 
 import numpy as np
 
 from .._native import library
 from ..comm import collectives, reductions, vector_collectives
+from ..runtime.threaded import each
 from .matrix_arguments import on_root
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: The elements of a piece, which stays in a cache of the second level, and the most columns for which pieces pay.
-_PIECE, _NARROW = 1 << 16, 48
+#: The elements of a piece, for which OpenBLAS wakes no threads, and the most columns for which pieces pay.
+_PIECE, _NARROW = 1 << 13, 48
+
+#: So many pieces are one task, whose triangles are a piece together, about.
+_TASK = 64
 
 #: The part of a limit of memory that a piece takes at most, of which LAPACK has several, and the bytes of an element.
 _SHARE, _WIDEST = 32, 16
@@ -49,13 +54,19 @@ def triangle(parts: list[Array]) -> Array:
     return parts[0] if len(parts) == 1 else np.linalg.qr(np.concatenate(parts), mode="r")
 
 
-def own_triangle(part: Array, dtype: Any) -> Array:
-    """Return the R of this rank's rows."""
-    found = []
-    for lo, hi in pieces(*part.shape):
-        found.append(np.linalg.qr(part[lo:hi].astype(dtype, copy=False), mode="r"))
-        library.memory_ease()
-    return triangle(found)
+def own_triangle(rows: int, columns: int, some: Callable[[int, int], Array], threads: int) -> Array:
+    """Return the R of this rank's rows, of which a function returns some, on so many threads."""
+    ranges = pieces(rows, columns)
+
+    def task(first: int) -> Array:
+        found = []
+        for lo, hi in ranges[first : first + _TASK]:
+            found.append(np.linalg.qr(some(lo, hi), mode="r"))
+            library.memory_ease()
+        return triangle(found)
+
+    tasks = [partial(task, first) for first in range(0, len(ranges), _TASK)]
+    return triangle(each(tasks, threads if columns <= _NARROW else 1))  # of others, LAPACK has threads
 
 
 def whole_triangle(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Any, ...]:
