@@ -80,6 +80,16 @@ def test_orders(disk, written, dtype, reverse):
     assert len(written) > 4
 
 
+def test_zeros_stay_in_their_order(disk, written):
+    values = np.resize([0.0, -0.0, 3.0, -0.0, -1.0], SIZE)
+    x = on_disk(disk, values)
+    dtl.sort(x)
+    found = x.gather_to(0)
+    if found is not None:
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(np.array(sorted(values.tolist()))))
+    assert len(written) > 1 or disk.size == 1
+
+
 @pytest.mark.parametrize(("dtype", "partition"), [("f8", "block"), ("i4", "cyclic"), ("M8[s]", "replicated")])
 def test_unique(disk, written, dtype, partition):
     values = elements(dtype)
