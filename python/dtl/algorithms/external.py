@@ -257,8 +257,9 @@ def divided(ctx: Any, op: str, columns: Sequence[Array], cuts: Cuts, rows: int, 
 
 def _are_told_apart(elements: Array) -> bool:
     """Say whether equal elements have the same bits, so that nobody sees in which order they were."""
-    if elements.dtype.kind != "f":
-        return elements.dtype.kind in "iu"
+    kind = kind_of(elements.dtype)
+    if not kind.is_float:
+        return kind.is_integer
     return not any(bool(np.any(np.signbit(some) & (some == 0))) for some in np.array_split(elements, 16))
 
 
