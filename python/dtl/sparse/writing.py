@@ -136,14 +136,10 @@ def write_market(rows: Rows, op: str, path: str, comment: str) -> None:
     ctx = rows.context
     agree(ctx, op, f"{path!r}, {rows.text()}, comment {comment!r}")
     with file_step(ctx, op, "write", path):
-        from scipy.io import mmwrite
-
         own = rows.whole().tocoo()
         data = own.data.astype(np.int8) if own.data.dtype == np.bool_ else own.data
-        numbers = own.row.astype(np.int64) + rows.first
-        text = io.BytesIO()
-        mmwrite(text, scipy_sparse().coo_array((data, (numbers, own.col)), shape=rows.shape), symmetry="general")
-        head, body = _parted(text.getvalue())
+        head = _market_lines(data[:0], own.row[:0], own.col[:0], rows.shape)[0]
+        body = _market_lines(data, own.row.astype(np.int64) + rows.first, own.col, rows.shape)[1]
     if ctx.is_root:
         remarks = "".join(f"%{line}\n" for line in (comment.splitlines() or [""]))
         sizes = f"{rows.shape[0]} {rows.shape[1]} {rows.nnz}\n"
@@ -160,11 +156,19 @@ def write_market(rows: Rows, op: str, path: str, comment: str) -> None:
         new.commit()
 
 
-def _parted(text: bytes) -> tuple[bytes, bytes]:
-    """Return the first line of a file, and its entries."""
-    lines = io.BytesIO(text)
+def _market_lines(data: Array, numbers: Array, columns: Array, shape: tuple[int, int]) -> tuple[bytes, bytes]:
+    """Return the first line of a Matrix Market file, and the lines of some elements."""
+    from scipy.io import mmwrite
+
+    is_none = not len(data)  # for which SciPy writes "real", of whatever type it is
+    if is_none:
+        data, numbers, columns = np.ones(1, data.dtype), np.zeros(1, np.int64), np.zeros(1, np.int64)
+        shape = (1, 1)
+    text = io.BytesIO()
+    mmwrite(text, scipy_sparse().coo_array((data, (numbers, columns)), shape=shape), symmetry="general")
+    lines = io.BytesIO(text.getvalue())
     head = lines.readline()
     for line in iter(lines.readline, b""):
         if line.strip() and not line.startswith(b"%"):
             break
-    return head, lines.read()
+    return head, b"" if is_none else lines.read()

@@ -71,6 +71,21 @@ def test_matrix_market(ctx: dtl.Context, folder: str, head: str) -> None:
     same(dtl.sparse.mmread(ctx, back, partition="nnz"), want)
 
 
+@pytest.mark.parametrize("dtype", ["complex128", "int64", "uint64", "bool", "float32"])
+def test_types_of_matrix_market_are_those_of_ranks_that_store_some(ctx: dtl.Context, folder: str, dtype: str) -> None:
+    from scipy import io
+
+    path = Path(folder) / "a.mtx"
+    a = sparse.coo_array((np.full(2, 3, dtype) * np.array([1, 1j if dtype == "complex128" else 1]), ([8, 8], [0, 2])))
+    a = sparse.csr_array(a.astype(dtype), shape=(9, 3))
+    for each in (a, sparse.csr_array((9, 3), dtype=dtype)):
+        dtl.sparse.mmwrite(path, dtl.sparse.csr_array(ctx, each))
+        found: Any = io.mmread(path)
+        assert found.dtype.kind == {"b": "i", "c": "c", "i": "i", "u": "u", "f": "f"}[each.dtype.kind]
+        np.testing.assert_array_equal(found.toarray(), each.toarray())
+        same(dtl.sparse.mmread(ctx, path), found)
+
+
 def test_files_that_are_wrong(ctx: dtl.Context, folder: str) -> None:
     def written(name: str, text: str) -> Path:
         if ctx.is_root:
