@@ -297,7 +297,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         return _times(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _times(self.T, other)
+        return _from_left(self, other)
 
     def dot(self, other: Any, *, semiring: str | None = None) -> Any:
         """Return the product with a vector, or a matrix: ``self @ other``. Collective.
@@ -383,10 +383,18 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         return _times(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _times(self.T, other)
+        return _from_left(self, other)
 
     def __repr__(self) -> str:
         return f"{self.T!r}.T"
+
+
+@collective
+def _from_left(matrix: csr_array | csc_array, other: Any) -> Any:
+    """Return the product of a vector, or of a matrix of several rows, with a sparse matrix."""
+    is_matrix = np.ndim(other) == 2
+    made = _times(matrix.T, (other if hasattr(other, "T") else np.asarray(other)).T if is_matrix else other)
+    return made.T if is_matrix else made
 
 
 @on_host

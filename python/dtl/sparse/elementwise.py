@@ -8,10 +8,13 @@ from typing import Any, Callable
 import numpy as np
 
 from .._native.kinds import fingerprint
+from .._native.objects import refuse_closed
+from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from . import making
 from .local_rows import Matrix, canonical, scipy_sparse
+from .placing import on_host, placed
 from .rows import Rows, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -63,28 +66,37 @@ def without_zeros(rows: Rows) -> Rows:
     return rows_of(rows.context, canonical(own), rows.begins, rows.column_begins)
 
 
+@on_host
 def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any]) -> Rows:
-    """Return the matrix with its columns, or rows, multiplied or divided by numbers. Collective.
+    """Return the matrix with its elements multiplied or divided by those of an array. Collective.
 
-    Other is an array of one number a column, of shape (columns,) or (1, columns), or one a row, of shape (rows, 1): the
-    same on every rank.
+    Other is an array of one number a column, of shape (columns,) or (1, columns), one a row, of shape (rows, 1), or one
+    an element: the same on every rank. Or it is a container with a number for each element.
     """
     height, width = rows.shape
+    is_divided = isinstance(other, DistributedContainer)
     with local_step(rows.context, op):
-        given = np.asarray(other)
+        given: Any = other if is_divided else np.asarray(other)
         making.checked_dtype(given.dtype)
-        if given.shape in ((width,), (1, width)):
-            factors = given.reshape(-1)
-            whole = rows.whole()
-            data = multiply(whole.data, factors[whole.indices])
-        elif given.shape == (height, 1):
-            whole = rows.whole()
-            own = given.reshape(-1)[rows.first : rows.end]
-            data = multiply(whole.data, np.repeat(own, np.diff(whole.indptr)))
-        else:
+        if is_divided:
+            refuse_closed(given)
+            if given.context is not rows.context:
+                raise InvalidArgumentError(f"{op}: the container is on another context")
+        known = (rows.shape,) if is_divided else (rows.shape, (width,), (1, width), (height, 1))
+        if given.shape not in known:
             raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {given.shape} do not fit")
-        made = scipy_sparse().csr_array((data, whole.indices, whole.indptr), shape=whole.shape)
-    agree(rows.context, op, f"{rows.text()} and an array of {given.shape}, {fingerprint(given)}")
+    words = f"a container of {given.dtype}" if is_divided else f"an array of {given.shape}, {fingerprint(given)}"
+    agree(rows.context, op, f"{rows.text()} and {words}")
+    part = placed(op, given, rows.begins).local_view() if is_divided else given
+    if not is_divided and given.ndim == 2 and len(given) == height:
+        part = given[rows.first : rows.end]
+    whole = rows.whole()
+    numbers = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
+    factors = np.broadcast_to(part, whole.shape)[numbers, whole.indices]
+    with local_step(rows.context, op):
+        data = multiply(whole.data, factors)
+        making.checked_dtype(data.dtype)
+    made = scipy_sparse().csr_array((data, whole.indices, whole.indptr), shape=whole.shape)
     return rows_of(rows.context, made, rows.begins, rows.column_begins)
 
 

@@ -113,7 +113,7 @@ class Operators(HasRows):
         return self._scaled("divide", other, operator.truediv)
 
     def __pow__(self, power: Any) -> Any:
-        if not elementwise.is_number(power) or power <= 0:
+        if not elementwise.is_number(power) or np.real(power) <= 0:
             return self._refuse("power", power)
         return self._changed("power", lambda data: data**power, f"{power!r}")
 
@@ -143,8 +143,8 @@ class Operators(HasRows):
         Parameters
         ----------
         other
-            A number, a matrix of the same shape, or an array of one number a column, or one a row in shape (rows, 1),
-            that is the same on every rank.
+            A number, a matrix or a container of the same shape, or an array that is the same on every rank: of one
+            number an element, one a column, or one a row in shape (rows, 1).
 
         Raises
         ------
@@ -255,7 +255,8 @@ class Operators(HasRows):
 
     @collective
     def __getitem__(self: Made, key: Any) -> Any:
-        row, column = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        with local_step(self.context, "getitem"):
+            row, column = selecting.both(key)
         ends = [elementwise.is_number(each) for each in (row, column)]
         if all(ends):
             return selecting.element(self._rows, row, column)

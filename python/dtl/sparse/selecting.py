@@ -47,6 +47,28 @@ def element(rows: Rows, row: Any, column: Any) -> Any:
     return broadcast(ctx, found, owner)[0]
 
 
+def both(key: Any) -> tuple[Any, Any]:
+    """Return the subscripts of rows and of columns that a key consists of, of which ``...`` stands for the others."""
+    keys = key if isinstance(key, tuple) else (key,)
+    dots = [at for at, each in enumerate(keys) if each is Ellipsis]
+    if dots:
+        begin = dots[0]
+        others = [slice(None)] * (3 - len(keys))
+        keys = (*keys[:begin], *others, *keys[begin + 1 :])
+    if len(keys) > 2 or len(dots) > 1:
+        raise BoundsError(f"a matrix has two dimensions, and {key!r:.80} has more subscripts")
+    row, column = (*keys, slice(None), slice(None))[:2]
+    lists = [np.asarray(each) for each in (row, column) if not isinstance(each, slice) and np.ndim(each)]
+    if len(lists) == 2:
+        if [each.ndim for each in lists] == [2, 2] and lists[0].shape[1] == lists[1].shape[0] == 1:  # of numpy.ix_
+            return lists[0][:, 0], lists[1][0]
+        raise InvalidTypeError(
+            "lists of rows and of columns name single elements, which are no matrix; for all of these rows and columns,"
+            " use matrix[rows][:, columns] or matrix[numpy.ix_(rows, columns)]"
+        )
+    return row, column
+
+
 def numbers_of(name: str, key: Any, extent: int) -> Array:
     """Return which rows or columns a subscript names: a slice, a mask, or a list of numbers."""
     if isinstance(key, slice):

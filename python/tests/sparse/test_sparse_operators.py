@@ -122,6 +122,43 @@ def test_single_elements(ctx: dtl.Context) -> None:
     refused(lambda: matrix[[0.5]], TYPE, None, "float64")
 
 
+def test_subscripts_of_both_dimensions(ctx: dtl.Context) -> None:
+    whole = drawn((6, 11)).toarray()
+    matrix = dtl.sparse.csr_array(ctx, whole)
+    same(matrix[...], whole)
+    same(matrix[..., 2:5], whole[..., 2:5])
+    same(matrix[1:3, ...], whole[1:3, ...])
+    same(matrix[np.ix_([4, 0], [3, 3, 1])], whole[np.ix_([4, 0], [3, 3, 1])])
+    assert matrix[4, ..., 2] == whole[4, 2]
+    refused(lambda: matrix[[1, 2], [3, 4]], TYPE, None, "single elements", "numpy.ix_")
+    refused(lambda: matrix[whole > 0], TYPE, None, "a mask or a list")
+    refused(lambda: matrix[1, 2, 3], BOUNDS, None, "two dimensions", "(1, 2, 3)")
+    refused(lambda: matrix[..., ...], BOUNDS, None, "two dimensions")
+    refused(lambda: matrix[None, 1], TYPE, None, "None")
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 9), (1, 9), (0, 9)], ids=str)
+def test_products_from_the_left(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    a, left = drawn((9, 9)), drawn(shape, seed=4).toarray()
+    matrix = dtl.sparse.csr_array(ctx, a, partition="nnz")
+    same(left @ matrix, left @ a.toarray())
+    same(dtl.DistributedTensor.from_numpy(ctx, left) @ matrix, left @ a.toarray())
+    same(left @ matrix.T, left @ a.toarray().T)
+    refused(lambda: left[:, :3] @ matrix, ARGUMENT, None, "not aligned")
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_products_with_the_elements_of_dense_matrices(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    a, b = drawn(shape), drawn(shape, seed=4, density=1.0).toarray()
+    matrix = dtl.sparse.csr_array(ctx, a, partition="nnz")
+    tensor = dtl.DistributedTensor.from_numpy(ctx, b, partition="cyclic")
+    for other in (b, tensor):
+        same(matrix.multiply(other), a.toarray() * b)
+        same(other * matrix, a.toarray() * b)
+    same(matrix / (b * b + 1), a.toarray() / (b * b + 1))
+    refused(lambda: matrix * dtl.ones(ctx, (shape[0] + 1, 2)), ARGUMENT, None, "do not fit")
+
+
 def test_what_would_not_be_sparse_is_refused(ctx: dtl.Context) -> None:
     matrix = dtl.sparse.csr_array(ctx, np.eye(3))
     for call in (
