@@ -45,6 +45,13 @@ TRANSPOSE(uint16_t, 2)
 TRANSPOSE(uint32_t, 4)
 TRANSPOSE(uint64_t, 8)
 
+/* copy copies bytes, many of files that have no room in memory by calls of the system. */
+static void copy(char *out, char *from, ptrdiff_t size) {
+    enum { MANY = 1 << 16 };
+    const ptrdiff_t done = size >= MANY ? (ptrdiff_t)dtl_by_calls(out, from, size) : 0;
+    memcpy(out + done, from + done, (size_t)(size - done));
+}
+
 /* rows_of does some rows. */
 static void rows_of(const assignment *a, ptrdiff_t first, ptrdiff_t end) {
     if (a->size != 0 && a->out_step == a->size && a->from_step != a->size) {
@@ -59,7 +66,7 @@ static void rows_of(const assignment *a, ptrdiff_t first, ptrdiff_t end) {
         char *arguments[] = {(char *)a->from + row * a->from_row, a->out + row * a->out_row};
         const ptrdiff_t steps[] = {a->from_step, a->out_step};
         if (a->size != 0)
-            memcpy(arguments[1], arguments[0], (size_t)(a->columns * a->size));
+            copy(arguments[1], arguments[0], a->columns * a->size);
         else
             a->loop(arguments, &a->columns, steps, NULL);
     }

@@ -92,6 +92,15 @@ func dtl_ease() {
 	memory.Ease()
 }
 
+// dtl_by_calls copies bytes that do not overlap by calls of the system, where elements in files are more than can stay resident, and returns
+// how many of the first it has copied.
+//
+//export dtl_by_calls
+func dtl_by_calls(dst, src unsafe.Pointer, n C.int64_t) (done C.int64_t) {
+	defer guard(nil)
+	return C.int64_t(memory.ByCalls(dst, src, int(n)))
+}
+
 // dtl_release drops one use of a storage that a call returned.
 //
 //export dtl_release
