@@ -164,7 +164,7 @@ def _mm_head(path: str) -> tuple[bytes, tuple[int, int], int, int] | None:
     with open(path, "rb") as file:
         header = file.readline()
         for line in iter(file.readline, b""):
-            if line.strip() and not line.startswith(b"%"):
+            if line.strip() and not line.lstrip().startswith(b"%"):
                 return header, (int(rows), int(columns)), file.tell(), int(entries)
     raise FileError(f"{path!r} has no line with the extents")
 

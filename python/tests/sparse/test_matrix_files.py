@@ -65,6 +65,10 @@ def test_matrix_market(ctx: dtl.Context, folder: str, head: str) -> None:
     want: Any = sparse.csr_array(io.mmread(path))
     same(dtl.sparse.mmread(ctx, path), want)
     same(dtl.sparse.mmread(ctx, f"{path}.gz"), want)
+    if ctx.is_root:
+        path.write_text("".join(f"  {line}\r\n" for line in text.splitlines()))
+    ctx.barrier()
+    same(dtl.sparse.mmread(ctx, path), want)  # indented, with the ends of lines of Windows
     back = Path(folder) / "b.mtx"
     dtl.sparse.mmwrite(back, dtl.sparse.csr_array(ctx, want), comment="two\nlines")
     np.testing.assert_array_equal(io.mmread(back).toarray(), want.toarray())
