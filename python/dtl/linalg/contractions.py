@@ -396,11 +396,18 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
     letter = _divided_letter(parts, wanted)
     division = _rows_kept(parts, wanted, letter)
     laid, lent = [], []
+    copies: dict[Any, Any] = {}  # an operand that occurs twice moves once, and BLAS then computes half of the products
     for value, term in parts:
         if not isinstance(value, DistributedContainer):
             laid.append(value)
             continue
-        c = _divided_so(value, _division_along(value, term.index(letter), division) if letter in term else REPLICATED)
+        place = term.find(letter)
+        c = copies.get((id(value), place))
+        if c is not None:
+            laid.append(c)
+            continue
+        c = _divided_so(value, REPLICATED if place < 0 else _division_along(value, place, division))
+        copies[id(value), place] = c
         laid.append(c)
         if c is not value:
             lent.append(c)
