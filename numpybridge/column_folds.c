@@ -16,6 +16,9 @@
 /* A piece has about so many elements; fewer than FEW are one piece, and it has at least LEAST rows. */
 enum { PIECE = 1 << 17, FEW = 1 << 18, MANY = 1 << 24, LEAST = 32 };
 
+/* A matrix of fewer bytes is one thread's: to wake another one takes longer. */
+enum { FEW_BYTES = 1 << 23 };
+
 /* Of types that are converted, so many elements are at a time, which stay in the fastest cache. */
 enum { AT_ONCE = 1 << 10, WIDEST = 16 };
 
@@ -97,7 +100,7 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
     if (!numpy_loop_of(ufunc, 3, types, &f.loop) || ((char *)to.data < f.from + from.count * f.size && f.from < (char *)to.data + f.columns * f.result) ||
         (result != number && (f.cast == NULL || !(cast_keeps(number, result) || result == NDARRAY_BOOL))))
         return PyLong_FromLong(-1);
-    const int threads = from.count < FEW ? 1 : threads_at_most(most);
+    const int threads = from.count * f.size < FEW_BYTES ? 1 : threads_at_most(most);
     f.each = from.count < FEW ? f.rows : PIECE / f.columns;
     const ptrdiff_t wide = f.rows / (from.count < MANY ? 8 : 64) + 1;
     if (f.each < wide && from.count >= FEW)

@@ -460,23 +460,22 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
         x, y = (array if term[d] in inner else array.T for array, term, d in zip(arrays, terms, (1, 0)))
         product = np.asarray(by_user(np.matmul, (x, y), {}))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
+    optimized = len(values) > 1 and not kind_of(dtype).is_boolean
     if wanted and all(term[:1] == wanted[0] and set(term) == set(terms[0]) for term in terms):  # BLAS has none of these
-        return _of_rows(formula, arrays, number)
-    return np.asarray(
-        by_user(np.einsum, (formula, *arrays), {"optimize": len(values) > 1 and not kind_of(dtype).is_boolean})
-    )
+        return _of_rows(formula, arrays, optimized, number)
+    return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))
 
 
-def _of_rows(formula: str, arrays: Sequence[Array], number: int) -> Array:
+def _of_rows(formula: str, arrays: Sequence[Array], optimized: bool, number: int) -> Array:
     """Return the sums of products of rows with rows, on so many threads."""
 
     def some(begin: int, end: int) -> Array:
-        return np.einsum(formula, *(array[begin:end] for array in arrays))
+        return np.einsum(formula, *(array[begin:end] for array in arrays), optimize=optimized)
 
     alike = len({len(array) for array in arrays}) == 1  # else one of them spreads
     found = threaded.slices(some, len(arrays[0]), arrays[0].nbytes, number) if alike else None
     if found is None:
-        return np.asarray(by_user(np.einsum, (formula, *arrays), {}))
+        return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
