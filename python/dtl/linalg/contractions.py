@@ -15,7 +15,6 @@ from .._native.arguments import integer
 from .._native.callsite import by_user
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
-from .._native.threads import threads
 from .._native.values import array_from
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions, redivided
@@ -27,7 +26,6 @@ from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
-from ..runtime import threaded
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from . import summa
@@ -386,10 +384,10 @@ def _needed(parts: Sequence[str], rest: Sequence[str], result: str) -> str:
 
 def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> Any:
     """Return the sum of products of one or two operands as elements of a dtype. Collective if one is a container."""
-    ctx, number = known.context, threads(known.execution_policy)
+    ctx = known.context
     parts = [_without_ones(value, term, parts) for value, term in parts]
     if not any(isinstance(value, DistributedContainer) for value, _ in parts):
-        return _local([value for value, _ in parts], [term for _, term in parts], wanted, dtype, number)
+        return _local([value for value, _ in parts], [term for _, term in parts], wanted, dtype)
     product = _as_matrices(parts, wanted, dtype)
     if product is not None:
         return product
@@ -420,7 +418,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
     else:
         mine = like.local_indices(parts[[c is like for c in laid].index(True)][1].index(letter))
     own = [_own_factor(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
-    partial = _local(own, [term for _, term in parts], wanted, dtype, number)
+    partial = _local(own, [term for _, term in parts], wanted, dtype)
     for c in lent:
         c.close()
     if letter in wanted and like is not None:
@@ -450,8 +448,8 @@ def _without_ones(value: Any, term: str, parts: list[tuple[Any, str]]) -> tuple[
     return value[tuple(0 if d in ones else slice(None) for d in range(len(term)))], left
 
 
-def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: Any, number: int) -> Array:
-    """Return what NumPy makes of arrays, on so many threads."""
+def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: Any) -> Array:
+    """Return what NumPy makes of arrays."""
     formula = f"{','.join(terms)}->{wanted}"
     arrays = [value.astype(dtype, copy=False) for value in values]
     inner = set(terms[0]) & set(terms[-1]) - set(wanted)
@@ -461,22 +459,7 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
         product = np.asarray(by_user(np.matmul, (x, y), {}))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
     optimized = len(values) > 1 and not kind_of(dtype).is_boolean
-    if wanted and all(term[:1] == wanted[0] and set(term) == set(terms[0]) for term in terms):  # BLAS has none of these
-        return _of_rows(formula, arrays, optimized, number)
     return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))
-
-
-def _of_rows(formula: str, arrays: Sequence[Array], optimized: bool, number: int) -> Array:
-    """Return the sums of products of rows with rows, on so many threads."""
-
-    def some(begin: int, end: int) -> Array:
-        return np.einsum(formula, *(array[begin:end] for array in arrays), optimize=optimized)
-
-    alike = len({len(array) for array in arrays}) == 1  # else one of them spreads
-    found = threaded.slices(some, len(arrays[0]), arrays[0].nbytes, number) if alike else None
-    if found is None:
-        return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))
-    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _divided_letter(parts: list[tuple[Any, str]], wanted: str) -> str:
