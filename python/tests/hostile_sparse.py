@@ -26,7 +26,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "__matmul__": {"other": np.ones(9)},
     "__add__": {"other": 0},
     "__mul__": {"other": 2.0},
-    "astype": {"dtype": np.float32},
+    "astype": {"dtype": np.float32, "copy": True},
     "diagonal": {"k": 0},
     "dot": {"other": np.ones(9), "semiring": "min_plus"},
     "gather_to": {"root": 0},

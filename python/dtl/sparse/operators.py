@@ -7,7 +7,7 @@ from typing import Any, Callable, TypeVar
 
 import numpy as np
 
-from .._native.arguments import integer
+from .._native.arguments import flag, integer
 from ..comm.reductions import allreduce
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
@@ -137,6 +137,9 @@ class Operators(HasRows):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __bool__(self) -> bool:
+        raise InvalidArgumentError("a matrix is neither true nor false; ask (a != b).eliminate_zeros().nnz == 0")
+
     def multiply(self, other: Any) -> Any:
         """Return the products of elements: ``self * other``. Collective.
 
@@ -154,16 +157,26 @@ class Operators(HasRows):
         return self * other
 
     @collective
-    def astype(self: Made, dtype: Any) -> Made:
+    def astype(self: Made, dtype: Any, *, copy: bool = True) -> Made:
         """Return the matrix with elements of another type. Collective.
+
+        Parameters
+        ----------
+        dtype
+            The type.
+        copy
+            False for the matrix itself if it has this type.
 
         Raises
         ------
         InvalidTypeError
-            If sparse matrices hold no such type.
+            If sparse matrices hold no such type, or copy is not a truth value.
         """
         wanted = making.checked_dtype(dtype)
-        return self._changed("astype", lambda data: data.astype(wanted), f"{wanted}")
+        if flag("copy", copy) or wanted != self.dtype:
+            return self._changed("astype", lambda data: data.astype(wanted), f"{wanted}, copy {copy}")
+        agree(self.context, "astype", f"{self._rows.text()}, {wanted}, copy {copy}")
+        return self
 
     def conj(self: Made) -> Made:
         """Return the matrix with conjugated elements. Collective."""

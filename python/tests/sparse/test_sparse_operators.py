@@ -177,6 +177,19 @@ def test_what_would_not_be_sparse_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: matrix.sum(2), ARGUMENT, None, "axis 2 outside [-2, 2)")
 
 
+def test_the_matrix_itself_may_be_returned(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.eye_array(ctx, 4)
+    assert matrix.astype(np.float64, copy=False) is matrix
+    assert matrix.astype(np.float64) is not matrix
+    assert matrix.astype(np.int32, copy=False).dtype == np.int32
+    refused(lambda: matrix.astype(np.int32, copy=3), TYPE, None, "copy", "3")
+
+
+def test_matrices_are_neither_true_nor_false(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.eye_array(ctx, 4)
+    refused(lambda: bool(matrix != 2 * matrix), ARGUMENT, None, "neither true nor false")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_means(ctx: dtl.Context, dtype: str) -> None:
     a = drawn((20, 7), dtype)
