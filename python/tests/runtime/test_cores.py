@@ -170,6 +170,22 @@ def test_lines_of_edge_values(ctx: dtl.Context, dtype: str, row: int, threads: C
                         np.testing.assert_array_equal(made.local_view(), want, name)
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft"])
+@pytest.mark.parametrize("norm", [None, "ortho"])
+def test_transforms(ctx: dtl.Context, name: str, norm: Any, threads: Callable[[int], None]) -> None:
+    """Long vectors are matrices: of as many rows as columns, of fewer, and none where the length is prime."""
+    for shape in ((1 << 18,), (3 << 17,), (262_147,), (600, 700)):
+        whole = np.random.default_rng(4).random(shape) + 1j
+        transform, found = getattr(np.fft, name), set()
+        want = transform(whole, norm=norm)
+        for n in (1, 2):
+            threads(n)
+            with dtl.asarray(ctx, whole) as given, transform(given, norm=norm) as made:
+                np.testing.assert_allclose(made.local_view(), part(made, want), 1e-11, 1e-14 * abs(want).max())
+                found.add(made.local_view().tobytes())
+        assert len(found) == 1
+
+
 @pytest.mark.parametrize("last", [1e308, np.inf, np.nan, 0.0])
 def test_scans_of_wide_rows(ctx: dtl.Context, last: float, threads: Callable[[int], None]) -> None:
     """Rows that are added to the next are what NumPy's scan has, and so are the errors, of the whole."""
