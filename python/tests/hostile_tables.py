@@ -25,7 +25,7 @@ WITHOUT = {
     "Resampler.size", "Windows.__init__", "Rolling.__init__", "Expanding.__init__",
     "Windows.sum", "Windows.mean", "Windows.min", "Windows.max", "Windows.count",
     "ValueMethods.interpolate", "ColumnWise.interpolate",
-    "TableGroupBy.__getitem__", "TableGroupBy.__iter__", "TableGroupBy.size",
+    "TableGroupBy.__getitem__", "GroupRowMethods.__iter__", "TableGroupBy.size",
     "GroupMethods.count", "GroupMethods.nunique",
     "ColumnGroupBy.__init__",
 }  # fmt: skip

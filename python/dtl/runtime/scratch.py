@@ -85,7 +85,7 @@ def set_memory_limit(bytes: int | None) -> None:
         return
     global _code
     number = integer("bytes", bytes)
-    now = _resident()
+    now = resident()
     _code = _status("RssFile")
     if number < now + _LEAST:
         raise InvalidArgumentError(
@@ -134,7 +134,7 @@ def _status(name: str) -> int:
         return 0
 
 
-def _resident() -> int:
+def resident() -> int:
     """Return how many bytes of this process are resident, as the kernel counts them; 0 if it does not say."""
     try:
         with open("/proc/self/statm") as file:

@@ -192,6 +192,11 @@ class Parts:
             for state in _states_of(each, kinds[each.column]):
                 self._needed[_of(each, state), state] = None
 
+    @classmethod
+    def of(cls, wanted: dict[str, Aggregate], schema: Any) -> Parts:
+        """Return what becomes of columns of a schema for those aggregates that are of parts."""
+        return cls([each for each in wanted.values() if each.of_parts], dict(zip(schema.names, schema.types)))
+
     def made(self, groups: folds.Groups, column_of: Callable[[str], Any], present: Array) -> Any:
         """Return a table of the folds of this rank's rows, of the groups that are present; None for all."""
         arrays, names = [], []

@@ -32,6 +32,13 @@ _SAMPLES = (1 << 11, 1 << 15)
 _PER_GROUP = 1.15
 
 
+#: Ranges of numbers are looked up by so many of their first bits, a few numbers at a time, where not too many ranges
+#: begin with the same.
+_BITS, _BLOCK, _WITHIN = 13, 1 << 14, 8
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+
 def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool) -> Rows | None:
     """Return the rows where each rank has those of a range of keys, in the order of ranks and of rows. Collective.
 
@@ -54,7 +61,7 @@ def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool)
         codes = put_together(keys, held.column)
     bounds = cuts_of_numbers(ctx, op, keys, codes.of_row, codes)
     with local_step(ctx, op):
-        order, counts = _divided(codes.of_row, np.array(bounds[1:-1], np.int64), ctx.size)
+        order, counts = by_number(codes.of_row, codes.width, np.array(bounds[1:-1], np.int64), ctx.size)
         del codes
     arrived = {}
     for name in rows.names:
@@ -67,14 +74,30 @@ def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool)
     return CodedRows(ctx, rows.schema, counted(ctx, len(arrived[keys[0]])), arrived)
 
 
-def _divided(numbers: Any, bounds: Any, size: int) -> tuple[Any, Any]:
-    """Return rows in the order of the ranks that they go to, and how many each gets, given their numbers, once."""
+def by_number(numbers: Array, width: int, bounds: Array, ranges: int) -> tuple[Array, Array]:
+    """Return rows in the order of the ranges that they are in, and how many each has, given their numbers, once.
 
-    def divide(begin: int, end: int) -> None:
+    Numbers are below a width, and bounds are those at which ranges begin, but for the first.
+    """
+    shift = max(0, width.bit_length() - _BITS)
+    first = np.searchsorted(bounds, np.arange((width >> shift) + 1) << shift, "right")
+    within = int(np.diff(first, append=len(bounds)).max())
+    ends = np.append(bounds, np.iinfo(np.int64).max)
+
+    def look_up(begin: int, end: int) -> None:
+        """Go from the range in which numbers begin that have the same first bits to that of each."""
+        for start in range(begin, end, _BLOCK):
+            part = numbers[start : min(start + _BLOCK, end)]
+            found = first[part >> shift]
+            for _ in range(within):
+                found += ends[found] <= part
+            part[:] = found
+
+    def search(begin: int, end: int) -> None:
         numbers[begin:end] = np.searchsorted(bounds, numbers[begin:end], "right")
 
-    over(len(numbers), divide)
-    return in_order(numbers, size), np.bincount(numbers, minlength=size)
+    over(len(numbers), look_up if within <= _WITHIN else search)
+    return in_order(numbers, ranges), np.bincount(numbers, minlength=ranges)
 
 
 def _are_alone(rows: Rows, keys: list[str]) -> bool:

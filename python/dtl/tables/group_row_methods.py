@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class GroupRowMethods:
     _rows: Rows
     _keys: list[str]
     _dropna: bool
+    #: Whether the keys are one, given by its name, and not a list.
+    _of_name: bool
 
     @property
     def _columns(self) -> list[str]:
@@ -57,6 +59,26 @@ class GroupRowMethods:
     def _of_chosen(self, rows: Rows) -> Any:
         """Return rows that are chosen of groups as what the methods return."""
         raise NotImplementedError
+
+    @collective
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Return what yields the key of each group and its rows, in the order of the keys. Collective.
+
+        The rows stay on their ranks, in their order. The key is a tuple if keys were given as a list. All rows are
+        brought in order first, so that a step sends nothing; of many groups, ``agg`` and ``apply`` are faster.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"shop": ["b", "a", "b"], "price": [5, 3, 1]})
+        ...     for shop, paid in table.group_by("shop"):
+        ...         print(shop, paid["price"].to_list())
+        a [3]
+        b [5, 1]
+        """
+        found = group_rows.in_turn(self._rows, self._keys, self._dropna)
+        return ((key[0] if self._of_name else key, self._of_chosen(rows)) for key, rows in found)
 
     @collective
     def cumsum(self, *, skipna: bool = True) -> Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from ..comm.collectives import allgather
 from ..runtime.agreement import agree, local_step
+from .exchange import gathered_everywhere
 from .folds import Groups
-from .gather import kept
+from .gather import kept, taken
 from .local_groups import LocalGroups, expect_values
+from .loops import ordered
 from .moves import TableCall, expect, in_words
 from .owners import BACK, Owners
 from .rows import Rows, arrow, arrows_errors
@@ -59,6 +62,15 @@ def spread(local: LocalGroups, found: Any) -> Any:
 
 def numbers(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool) -> Rows:
     """Return the number of each row's group among all, in the order of their keys. Collective."""
+    local, _, told = _numbered(rows, op, keys, dropna, ascending)
+    with local_step(rows.context, op):
+        return rows.like(spread(local, told.take(arrow().array(local.places()))))
+
+
+def _numbered(
+    rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool = True
+) -> tuple[LocalGroups, Owners, Any]:
+    """Return this rank's groups, their owners, and the number of each among all as a table of op. Collective."""
     ctx = rows.context
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
@@ -68,9 +80,30 @@ def numbers(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool)
     mine = np.arange(first, first + owners.counts[ctx.rank])
     if not ascending:
         mine = sum(owners.counts) - 1 - mine
-    told = owners.told(arrow().table({op: mine}))
+    return local, owners, owners.told(arrow().table({op: mine}))
+
+
+def in_turn(rows: Rows, keys: list[str], dropna: bool) -> Iterator[tuple[tuple[Any, ...], Rows]]:
+    """Return what yields the keys of each group, and its rows on their ranks. Collective, but no step is."""
+    ctx, op = rows.context, "iter"
+    local, owners, told = _numbered(rows, op, keys, dropna)
+    every = gathered_everywhere(ctx, op, owners.keys)
     with local_step(ctx, op):
-        return rows.like(spread(local, told.take(arrow().array(local.places()))))
+        held = rows.held if local.kept is None else rows.held.filter(local.kept)
+        order, ends = ordered(local.places(), local.count)
+        held = taken(held, order)
+        sizes = np.zeros(len(every), np.int64)
+        sizes[told.column(0).to_numpy()] = np.diff(ends, prepend=0)
+    matrix = allgather(ctx, sizes).reshape(ctx.size, -1)
+
+    def steps() -> Iterator[tuple[tuple[Any, ...], Rows]]:
+        first = 0
+        for number, counts in enumerate(matrix.T.tolist()):
+            mine = held.slice(first, counts[ctx.rank])
+            first += counts[ctx.rank]
+            yield tuple(column[number].as_py() for column in every.columns), rows.of_held(mine, tuple(counts))
+
+    return steps()
 
 
 def kept_where(rows: Rows, op: str, mask: Any) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, NoReturn, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from .folds import Groups
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
 from .group_values import GroupValues, called, of_function
-from .groups_in_pieces import aggregated_in_pieces
+from .groups_in_pieces import aggregated_by_ranges, aggregated_in_pieces
 from .local_groups import LocalGroups, check_keys, expect_values
 from .moves import TableCall, in_words
-from .on_disk import piece_rows
+from .on_disk import piece_rows, share_of_memory
 from .owners import Owners, Route
 from .rows import Rows, arrow, arrows_errors, as_column, as_table, column_names, unknown_column
 from .selection import filtered
@@ -43,13 +43,16 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
     """
 
     __module__ = "dtl"
-    __slots__ = ("_dropna", "_keys", "_listed", "_rows")
+    __slots__ = ("_dropna", "_keys", "_listed", "_of_name", "_rows")
 
-    def __init__(self, rows: Rows, keys: Any, dropna: bool, listed: list[str] | None = None) -> None:
+    def __init__(
+        self, rows: Rows, keys: Any, dropna: bool, listed: list[str] | None = None, of_name: bool | None = None
+    ) -> None:
         self._rows = rows
         #: The columns that rows have which are chosen of groups; None for all.
         self._listed = listed
         self._keys = column_names(rows, "by", keys)
+        self._of_name = isinstance(keys, str) if of_name is None else of_name
         self._dropna = dropna
         check_keys(rows, self._keys, dropna)
 
@@ -124,8 +127,10 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         group, which has to have room for all values of its groups.
 
         With a limit of memory (:func:`dtl.set_memory_limit`), keys and columns that are more than a sixteenth of it
-        take one pass, a piece at a time, and a second one over the groups of the pieces, where aggregates are of parts:
-        all but ``median``, ``quantile``, ``nunique``, ``list`` and functions, which have their columns in memory.
+        take two passes. If there are few groups, one over the rows, a piece at a time, and one over the groups of the
+        pieces. If there are many, or for ``median``, ``quantile``, ``nunique`` and ``list``, the first one writes the
+        rows to a file by ranges of keys, and the second reads one range after the other: they are read twice and
+        written once, with the result. Columns of functions are in memory.
 
         Examples
         --------
@@ -170,7 +175,7 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         return [name for name in self._rows.names if name not in self._keys]
 
     def _of_rows(self, rows: Rows) -> TableGroupBy:
-        return TableGroupBy(rows, self._keys, self._dropna, self._listed)
+        return TableGroupBy(rows, self._keys, self._dropna, self._listed, self._of_name)
 
     @property
     def _names_of_groups(self) -> list[str]:
@@ -181,12 +186,6 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
 
     def _of_chosen(self, rows: Rows) -> Any:
         return as_table(rows.chosen(self._listed) if self._listed is not None else rows)
-
-    def __iter__(self) -> NoReturn:
-        raise InvalidTypeError(
-            "groups are not iterated over, because their rows are on several ranks: apply takes a function of the rows "
-            "of each group, and get_group(key) returns those of one"
-        )
 
     @collective
     def get_group(self, name: Any) -> Any:
@@ -236,12 +235,12 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
             if not listed:
                 raise InvalidArgumentError("the list names no column; groups have at least one")
             kept = [*self._keys, *(each for each in listed if each not in self._keys)]
-            return TableGroupBy(self._rows.chosen(kept), self._keys, self._dropna, listed)
+            return TableGroupBy(self._rows.chosen(kept), self._keys, self._dropna, listed, self._of_name)
         if not isinstance(name, str):
             raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
         if name not in self._rows.names:
             raise unknown_column(name, self._rows.names)
-        return ColumnGroupBy(self._rows, self._keys, self._dropna, name)
+        return ColumnGroupBy(self._rows, self._keys, self._dropna, name, self._of_name)
 
 
 def _is_nan(value: Any) -> bool:
@@ -339,8 +338,8 @@ def spread_aggregates(rows: Rows, columns: list[str], how: Any, args: Any, kwarg
 
 def _transformed(rows: Rows, keys: list[str], dropna: bool, wanted: dict[str, Aggregate]) -> Rows:
     """Return an aggregate of each row's group, of each of some columns. Collective."""
-    op, words = "transform", ", ".join(each.words for each in wanted.values())
-    local, owners, made = _computed(rows, op, keys, dropna, wanted, words)
+    op = _agreed(rows, "transform", keys, dropna, ", ".join(each.words for each in wanted.values()))
+    local, owners, made = _computed(rows, op, keys, dropna, wanted)
     told = owners.told(arrow().table(made))
     with local_step(rows.context, op):
         return rows.like(group_rows.spread(local, told.take(arrow().array(local.places())).select(list(wanted))))
@@ -365,10 +364,10 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
     """
 
     __module__ = "dtl"
-    __slots__ = ("_dropna", "_keys", "_name", "_rows")
+    __slots__ = ("_dropna", "_keys", "_name", "_of_name", "_rows")
 
-    def __init__(self, rows: Rows, keys: list[str], dropna: bool, name: str) -> None:
-        self._rows, self._keys, self._dropna, self._name = rows, keys, dropna, name
+    def __init__(self, rows: Rows, keys: list[str], dropna: bool, name: str, of_name: bool) -> None:
+        self._rows, self._keys, self._dropna, self._name, self._of_name = rows, keys, dropna, name, of_name
 
     @property
     def _context(self) -> Any:
@@ -406,7 +405,7 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         return True
 
     def _of_rows(self, rows: Rows) -> ColumnGroupBy:
-        return ColumnGroupBy(rows, self._keys, self._dropna, self._name)
+        return ColumnGroupBy(rows, self._keys, self._dropna, self._name, self._of_name)
 
     @property
     def _names_of_groups(self) -> list[str]:
@@ -488,13 +487,25 @@ def aggregated(
     Words say what the ranks must have asked for alike.
     """
     rows = rows.chosen(_columns_of(keys, wanted))
+    op = _agreed(rows, op, keys, dropna, words)
+    if all(each.function is None for each in wanted.values()):
+        made = aggregated_by_ranges(rows, op, keys, dropna, wanted)
+        if made is not None:
+            return made
     size = piece_rows(rows) if all(each.of_parts for each in wanted.values()) else rows.length
-    _, owners, columns = _computed(rows, op, keys, dropna, wanted, words, size, may_move=True)
+    _, owners, columns = _computed(rows, op, keys, dropna, wanted, size, may_move=True)
     held, schema = owners.held_keys.held(), owners.held_keys.schema
     for name in wanted:
         held = held.append_column(name, columns[name])
         schema = schema.append(held.schema.field(name))
     return rows_of(rows.context, held, schema, owners.counts)
+
+
+def _agreed(rows: Rows, op: str, keys: list[str], dropna: bool, words: str) -> TableCall:
+    """Agree on what is asked for, and return the call as traces have it. Collective."""
+    limited = ", with a limit of memory" * (share_of_memory() is not None)
+    agree(rows.context, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}{limited}")
+    return op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
 
 
 def _computed(
@@ -503,7 +514,6 @@ def _computed(
     keys: list[str],
     dropna: bool,
     wanted: dict[str, Aggregate],
-    words: str,
     size: int = sys.maxsize,
     may_move: bool = False,
 ) -> tuple[Any, Owners, dict[str, Any]]:
@@ -514,9 +524,7 @@ def _computed(
     """
     ctx = rows.context
     local: Any
-    parts = Parts([each for each in wanted.values() if each.of_parts], dict(zip(rows.names, rows.schema.types)))
-    agree(ctx, op, f"by {in_words(keys)}{', null too' * (not dropna)}: {words}")
-    op = op if isinstance(op, TableCall) else TableCall(op, f"group_by {in_words(keys)}, {op}")
+    parts = Parts.of(wanted, rows.schema)
     moved, spent = None, [name for name in keys if all(name not in each.columns for each in wanted.values())]
     if may_move and all(each.of_parts and not each.of_row_numbers for each in wanted.values()):
         moved = by_ranges(rows, op, keys, dropna, size >= rows.length)

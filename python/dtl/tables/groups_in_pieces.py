@@ -1,16 +1,80 @@
-"""The groups of one rank's rows where these are more than it may have in memory: of some rows after the others."""
+"""The groups of rows that are more than may be in memory: of some rows after the others, or of some keys."""
 
 from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .aggregates import Parts
+import numpy as np
+
+from ..runtime.agreement import local_step
+from .aggregates import Aggregate, Parts, of_values
+from .dividing import DividedRows, division_of
 from .folds import Groups
+from .group_values import GroupValues
 from .local_groups import LocalGroups
+from .moves import is_explained
 from .on_disk import collected, pieces, release, share_of_memory
 from .owners import Keys, beside, merged_keys
-from .rows import Rows, arrow
+from .rows import Rows, arrow, arrows_errors
+from .runs import is_larger
 from .splitters import cuts_of_runs
+
+#: Rows are divided before anything is made of them if a piece has more groups than this share of its rows.
+_MANY = 0.25
+
+
+def aggregated_by_ranges(
+    rows: Rows, op: str, keys: list[str], dropna: bool, wanted: dict[str, Aggregate]
+) -> Rows | None:
+    """Return the keys and aggregates of many groups: of a range of keys after the other. Collective.
+
+    One pass over the rows writes them by ranges of keys, and a second one reads these. Returns None if all rows are in
+    memory, or if they have few groups.
+    """
+    ctx = rows.context
+    if share_of_memory() is None or is_explained() or not is_larger(rows):
+        return None
+    division = division_of(rows, op, keys)
+    if division.share <= _MANY and all(each.of_parts for each in wanted.values()):
+        return None
+    with_numbers = any(each.of_row_numbers for each in wanted.values())
+    divided = DividedRows(rows, op, keys, dropna, division, with_numbers)
+    parts = Parts.of(wanted, rows.schema)
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        made = collected(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size))
+    return Rows.made(ctx, made)
+
+
+def _of_ranges(
+    divided: DividedRows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int
+) -> Iterator[Any]:
+    """Yield the keys and aggregates of the groups of one range after the other, once at least."""
+    first = True
+    for rows in divided:
+        if first or rows.length:
+            yield _of_range(rows, op, keys, parts, wanted, size)
+        first = False
+
+
+def _of_range(rows: Rows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int) -> Any:
+    """Return the keys and aggregates of groups whose rows are all given."""
+    values = list(dict.fromkeys(each.column for each in wanted.values() if not each.of_parts))
+    if not values and rows.length > size:  # of a key of many rows
+        distinct, folds = aggregated_in_pieces(rows, op, keys, False, parts, size)
+    else:
+        local = LocalGroups(rows, keys, dropna=False)
+        distinct, folds = local.keys, parts.made(local.groups, local.column, local.present)
+    merged = parts.merged(Groups(None, len(distinct.table)), folds, True)
+    columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
+    for column in values:
+        there = arrow().table([local.column(column)], names=[column])
+        if arrow().types.is_primitive(there.schema.types[0]):
+            there = there.combine_chunks()  # as loops need them
+        together = GroupValues(Groups(local.places(), local.count), there.column(0))
+        for name, each in wanted.items():
+            if each.column == column and not each.of_parts:
+                columns[name] = of_values(each, together)
+    return beside(distinct.plain(), arrow().table({name: columns[name] for name in wanted}))
 
 
 def aggregated_in_pieces(

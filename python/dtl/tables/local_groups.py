@@ -73,7 +73,7 @@ class LocalGroups:
 
     def column(self, name: str) -> Any:
         """Return the values of the rows that belong to a group."""
-        if name == ROW_NUMBERS:
+        if name == ROW_NUMBERS and name not in self._rows.names:
             return self._of_groups(arrow().chunked_array([np.arange(self._first, self._first + self._length)]))
         return self._of_groups(self._rows.column(name))
 

@@ -10,6 +10,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective
 from ..runtime.context import Context
 from .rows import HasRows, column_names, unknown_column
+from .selection import rows_at
 
 _BY_NUMBER = "rows by number are table[2:6]; a table has no index"
 
@@ -86,9 +87,18 @@ class PlaceLocator:
         return self._table.context  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the rows of a slice, or where a mask is true, and some columns of them. Collective.
+        """Return the rows of a slice, of a list of numbers, or where a mask is true, and some columns. Collective.
 
-        Not collective if all rows are taken.
+        Rows of a list are in its order, divided evenly; a negative number counts from the end. Not collective if all
+        rows are taken.
+
+        Examples
+        --------
+        >>> import dtl
+        >>> with dtl.Context() as ctx:
+        ...     table = dtl.Table(ctx, {"what": ["plum", "fig", "pear"], "price": [3, 2, 4]})
+        ...     print(table.iloc[[-1, 0], 0].to_list())
+        ['pear', 'plum']
         """
         return self._columns(key) if _takes_all_rows(key) else self._iloc(key)
 
@@ -103,8 +113,17 @@ class PlaceLocator:
             return chosen[which]
         if isinstance(which, (int, np.integer)) and not isinstance(which, bool):
             end = "" if which == -1 else int(which) + 1
-            raise InvalidTypeError(f"iloc takes slices of rows; the row {which} is table[{which}:{end}]")
+            raise InvalidTypeError(f"iloc takes slices and lists of rows; the row {which} is table[{which}:{end}]")
+        if _is_numbers(which):
+            return type(chosen).of(rows_at(chosen.rows, "iloc", which))
         return chosen[_mask(self._table, which)]
+
+
+def _is_numbers(which: Any) -> bool:
+    """Say whether rows are chosen by a list or array of numbers."""
+    if isinstance(which, np.ndarray):
+        return which.dtype.kind in "iu"
+    return isinstance(which, list) and not any(isinstance(each, (bool, np.bool_)) for each in which)
 
 
 def _takes_all_rows(key: Any) -> bool:

@@ -10,12 +10,14 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, Sequence
 
+import numpy as np
+
 from .._native import library
 from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.scratch import scratch_file, trim
+from ..runtime.scratch import resident, scratch_file, trim
 from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
@@ -23,6 +25,9 @@ _BATCH = 1 << 17
 
 #: A call has rows in memory of at most the limit divided by this: what it makes of them takes as much again, or more.
 _SHARE = 16
+
+#: Memory is given back from this part of the limit on.
+_ENOUGH = 0.7
 
 #: The mappings that there are, whose pages ``release`` gives back.
 _mappings: weakref.WeakSet[_Mapping] = weakref.WeakSet()
@@ -70,11 +75,8 @@ class Spool:
         MemoryError
             If there is no room on the disk.
         """
-        try:
+        with _room(self._op, self._folder, table):
             return self._written(table)
-        except OSError as error:
-            what = f"{self._op}: {table.nbytes} bytes of rows have no room in the scratch folder {self._folder!r}"
-            raise MemoryError(f"{what}: {error.strerror or error}") from None
 
     def _written(self, table: Any) -> Any:
         pa, unit = arrow(), mmap.ALLOCATIONGRANULARITY
@@ -90,6 +92,54 @@ class Spool:
             _mappings.add(mapped)
         release()
         return pa.ipc.open_stream(pa.foreign_buffer(mapped.at, mapped.size, mapped)).read_all()
+
+
+@contextlib.contextmanager
+def _room(op: str, folder: str, table: Any) -> Iterator[None]:
+    """Raise what a file says that has no room for a table as MemoryError."""
+    try:
+        yield
+    except OSError as error:
+        what = f"{op}: {table.nbytes} bytes of rows have no room in the scratch folder {folder!r}"
+        raise MemoryError(f"{what}: {error.strerror or error}") from None
+
+
+class PartFile:
+    """A file without a name, to which parts of tables are written, each of which is read by itself. Nothing is mapped.
+
+    What is in memory of many small parts is then as much as they have: of a mapping, it is what the system reads ahead.
+    """
+
+    def __init__(self, ctx: Context, op: str) -> None:
+        self._op, self._folder, self._end = op, ctx.scratch, 0
+        self._file = scratch_file(ctx)
+        weakref.finalize(self, os.close, self._file)
+
+    def add(self, table: Any) -> slice:
+        """Write some rows, and return where in the file they are.
+
+        Raises
+        ------
+        MemoryError
+            If there is no room on the disk.
+        """
+        start, sink = self._end, arrow().BufferOutputStream()
+        with arrow().ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        rest = memoryview(sink.getvalue())
+        with _room(self._op, self._folder, table):
+            while rest:
+                count = os.pwrite(self._file, rest, self._end)
+                self._end, rest = self._end + count, rest[count:]
+        return slice(start, self._end)
+
+    def read(self, part: slice) -> Any:
+        """Return rows that are in the file."""
+        found: Any = np.empty(part.stop - part.start, np.uint8)
+        at = 0
+        while at < len(found):
+            at += os.preadv(self._file, [found[at:]], part.start + at)
+        return arrow().ipc.open_stream(arrow().py_buffer(found)).read_all()
 
 
 def _close(file: Any) -> None:
@@ -108,7 +158,8 @@ class PendingRows(RowsByColumn):
     columns
         Those that have been read.
     read, groups
-        What returns columns of this rank's rows, given their names, and what yields them, some rows after the others.
+        What returns columns of this rank's rows, given their names, and what yields them, some rows after the others,
+        given at how many places at most.
     """
 
     __slots__ = ("_groups", "_read")
@@ -120,7 +171,7 @@ class PendingRows(RowsByColumn):
         counts: tuple[int, ...],
         columns: dict[str, Any],
         read: Callable[[Sequence[str]], Any],
-        groups: Callable[[Sequence[str]], Iterator[Any]],
+        groups: Callable[..., Iterator[Any]],
     ) -> None:
         super().__init__(context, schema, counts, columns)
         self._read, self._groups = read, groups
@@ -161,6 +212,10 @@ class PendingRows(RowsByColumn):
         rest = pa.concat_tables(waiting)
         if len(rest) or not first:
             yield first, rest
+
+    def sampled(self, places: int) -> list[Any]:
+        """Return some rows of so many places at most, from the first to the last, which are not kept."""
+        return list(self._groups(self.names, places))
 
     def _have(self, names: Sequence[str]) -> None:
         """Read those of some columns that have not been read, in one pass."""
@@ -261,9 +316,10 @@ def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
 def release() -> None:
     """Give back the pages of tables on disk that are in memory, and memory that Arrow and NumPy have done with.
 
-    The pages are read again where they are used.
+    The pages are read again where they are used. While there is room below a limit, nothing is given back.
     """
-    if not _mappings and share_of_memory() is None:
+    limit = library.memory_limit()
+    if (not _mappings and not limit) or resident() < limit * _ENOUGH:
         return
     arrow().default_memory_pool().release_unused()
     trim()

@@ -42,6 +42,9 @@ _UNEVEN = 1.2
 #: Of so few bytes a value, a column of texts is by numbers: a text has its length in as many.
 _CODED = 4
 
+#: So many rows are decoded at once where they are not kept, of pages that are read so many bytes at a time.
+_BATCH, _BUFFER = 1 << 17, 1 << 18
+
 _RELATIONS = {
     "==": operator.eq,
     "=": operator.eq,
@@ -191,13 +194,29 @@ class _Share(NamedTuple):
         tables = [self._table(names, group) for group in self.groups]
         return pa.table([self._alike(name, [table[name] for table in tables]) for name in names], names=names)
 
-    def by_group(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield columns of the rows, one group of rows of a file after the other."""
-        pa, schema = arrow(), self.schema(names)
-        for group in self._groups():
-            table = self._table(names, group)
-            alike = pa.table([self._alike(name, [table[name]]) for name in names], names=names)
-            yield _with_texts(alike, schema)
+    def by_group(self, names: Sequence[str], places: int | None = None) -> Iterator[Any]:
+        """Yield columns of the rows, one group of rows of a file after the other; of so many of these at most."""
+        pa, schema, groups = arrow(), self.schema(names), list(self._groups())
+        if places is not None and len(groups) > places:
+            groups = [groups[number] for number in np.linspace(0, len(groups) - 1, places).astype(int)]
+        for group in groups:
+            for table in self._tables(names, group):
+                alike = pa.table([self._alike(name, [table[name]]) for name in names], names=names)
+                yield _with_texts(alike, schema)
+
+    def _tables(self, names: Sequence[str], group: tuple[int, list[int], int, int]) -> Iterator[Any]:
+        """Yield columns of rows of one group of a file, some rows after the others where the file can be read so."""
+        number, (only,), skip, rows = group
+        if not self.files.is_streamed(number, names):
+            yield self._table(names, group)
+            return
+        tables = self.files.streamed(number, only, skip, rows, list(names))
+        while True:
+            with self.files.unchanged(number, self.states[number]):
+                table = next(tables, None)
+            if table is None:
+                return
+            yield table
 
     def _table(self, names: Sequence[str], group: tuple[int, list[int], int, int]) -> Any:
         """Return columns of rows of a file."""
@@ -318,6 +337,29 @@ class _Files:
         fields = [(field.name, normal(field.type)) for field in schema]
         groups = [(group.id, group.num_rows) for group in all_groups if group.id in kept]
         return fields, groups, self.state(number)
+
+    def is_streamed(self, number: int, names: Sequence[str]) -> bool:
+        """Say whether columns are read from a file of this machine, in which they are by themselves, as numbers."""
+        types, fragment = arrow().types, self._opened(number)[0]
+        kinds = {field.name: field.type for field in fragment.physical_schema}
+        return not is_remote(self._parts[number].path) and all(
+            name in kinds and types.is_primitive(kinds[name]) and "." not in name for name in names
+        )
+
+    def streamed(self, number: int, group: int, skip: int, rows: int, names: list[str]) -> Iterator[Any]:
+        """Yield columns of the rows of a group of a file, after some of its rows, as they are decoded."""
+        from pyarrow import parquet
+
+        fragment, path = self._opened(number)[0], self._parts[number].path
+        options = {"page_checksum_verification": True} if hasattr(self._scan, "page_checksum_verification") else {}
+        with as_file_error("read", path), parquet.ParquetFile(
+            path, metadata=fragment.metadata, buffer_size=_BUFFER, **options
+        ) as file:
+            for batch in file.iter_batches(_BATCH, row_groups=[group], columns=names, use_threads=False):
+                begin, end = max(0, skip), min(len(batch), skip + rows)
+                if begin < end:
+                    yield normalized(arrow().Table.from_batches([batch.slice(begin, end - begin)]).select(names))
+                skip -= len(batch)
 
     def read(
         self, number: int, ids: list[int], skip: int, rows: int, names: list[str], condition: Any, beside: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, Iterator
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..comm.objects import broadcast_object
 from ..containers.base import DistributedContainer
-from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from .exchange import balanced
+from .exchange import balanced, sent
+from .gather import taken
 from .making import fingerprint, of_container, whole_column
 from .on_disk import collected, piece_rows, pieces, release
 from .rows import Rows, arrow, block_counts, column_names, counted
@@ -93,6 +95,32 @@ def sliced(rows: Rows, op: str, which: slice) -> Rows:
     else:
         held = rows.held.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
     return rows.of_held(held, tuple(len(part) for part in parts))
+
+
+def rows_at(rows: Rows, op: str, places: Any) -> Rows:
+    """Return the rows of some numbers, in their order and in equal parts. Collective."""
+    ctx, total = rows.context, rows.total
+    with local_step(ctx, op):
+        for each in places:
+            if not -total <= integer("the number of a row", each) < total:
+                raise BoundsError(f"the row {each} is outside [{-total}, {total})")
+        chosen = np.array(places, np.int64)
+        chosen += total * (chosen < 0)
+        words = f"{len(chosen)} rows with fingerprint {zlib.crc32(chosen.tobytes()):08x}"
+    agree(ctx, op, words)
+    counts = block_counts(ctx, len(chosen))
+    with local_step(ctx, op):
+        owner = np.searchsorted(np.cumsum(rows.counts), chosen, "right")
+        of_ranks = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts)]
+        parts = []
+        for part in of_ranks:
+            parts.append(taken(rows.local, chosen[part][owner[part] == ctx.rank] - rows.first))
+    arrived = sent(ctx, op, parts, "rows in the order that is asked for")
+    with local_step(ctx, op):
+        order = np.argsort(owner[of_ranks[ctx.rank]], kind="stable")
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
+        return Rows(ctx, _with_categories(rows.local, taken(arrived, back)), counts)
 
 
 def batches(rows: Rows, op: str, size: Any) -> Iterator[Rows]:

@@ -95,7 +95,7 @@ def cuts(
     directions = [True] * table.num_columns if ascending is None else ascending
     with local_step(ctx, op):
         sample = _sampled(table, _SAMPLE * ctx.size)
-    chosen = _chosen(ctx, op, sample, directions, nulls_first)
+    chosen = _chosen(ctx, op, sample, directions, nulls_first, ctx.size)
     with local_step(ctx, op):
         return _bounds(_Keys(table, directions, nulls_first), chosen, directions, nulls_first, ctx.size)
 
@@ -118,8 +118,8 @@ def cuts_of_numbers(ctx: Context, op: str, names: list[str], numbers: Array, cod
     with local_step(ctx, op):
         most = min(len(numbers), _SAMPLE * ctx.size)
         some = numbers[np.random.default_rng(ctx.rank).integers(0, max(len(numbers), 1), most)]
-        sample = _weighed(arrow().table(codes.values(some), names=names), len(numbers))
-    chosen = _chosen(ctx, op, sample, up, False)
+        sample = weighed(arrow().table(codes.values(some), names=names), len(numbers))
+    chosen = _chosen(ctx, op, sample, up, False, ctx.size)
     with local_step(ctx, op):
         return _bounds(_NumberedKeys(codes, names), chosen, up, False, ctx.size)
 
@@ -138,11 +138,19 @@ class _NumberedKeys(Sequence[Any]):
         return _Keys(one, [True] * len(self._names), False)[0]
 
 
-def _chosen(ctx: Context, op: str, sample: Any, directions: Sequence[bool], nulls_first: bool) -> Any:
-    """Return the keys at which the ranges of ranks begin, given some of each, with their weights. Collective."""
+def starts_of_ranges(ctx: Context, op: str, sample: Any, ranges: int) -> Any:
+    """Return the keys at which so many ranges begin, but for the first, given some of each rank, weighed. Collective.
+
+    There may be fewer, or the same key several times.
+    """
+    return _chosen(ctx, op, sample, [True] * (sample.num_columns - 1), False, ranges)
+
+
+def _chosen(ctx: Context, op: str, sample: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> Any:
+    """Return the keys at which ranges begin, given some of each rank, with their weights. Collective."""
     gathered = gathered_to(ctx, op, sample, _ROOT)
     with local_step(ctx, op):
-        chosen = sample.slice(0, 0) if gathered is None else _splitters(gathered, directions, nulls_first, ctx.size)
+        chosen = sample.slice(0, 0) if gathered is None else _splitters(gathered, directions, nulls_first, ranges)
     chosen = gathered_everywhere(ctx, op, chosen)
     return chosen.select(range(len(directions)))
 
@@ -167,10 +175,10 @@ def _sampled(table: Any, most: int) -> Any:
     places = np.arange(len(table))
     if len(table) > most:
         places = ((np.arange(most) + 0.5) * (len(table) / most)).astype(np.int64)
-    return _weighed(table.take(arrow().array(places)), len(table))
+    return weighed(table.take(arrow().array(places)), len(table))
 
 
-def _weighed(sample: Any, rows: int) -> Any:
+def weighed(sample: Any, rows: int) -> Any:
     """Return a sample of so many rows, with one more column of how many each row stands for."""
     weight = np.full(len(sample), rows / max(len(sample), 1))
     return sample.append_column("", arrow().array(weight))
@@ -182,11 +190,11 @@ def _bounds(keys: Sequence[Any], chosen: Any, directions: Sequence[bool], nulls_
     return [0, *found, *[len(keys)] * (ranges - len(found))]
 
 
-def _splitters(sample: Any, directions: Sequence[bool], nulls_first: bool, ranks: int) -> Any:
-    """Return those rows of the samples of all ranks, with their weights, at which the ranges of the ranks begin."""
+def _splitters(sample: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> Any:
+    """Return those rows of samples, with their weights, at which ranges begin."""
     weights = sample.column(sample.num_columns - 1).to_numpy()
     known = _Keys(sample.select(range(sample.num_columns - 1)), directions, nulls_first)
     order = sorted(range(len(known)), key=lambda row: known[row])
     before = np.cumsum(weights[order])
-    shares = before[-1] * np.arange(1, ranks) / ranks if len(before) else np.zeros(0)
+    shares = before[-1] * np.arange(1, ranges) / ranges if len(before) else np.zeros(0)
     return sample.take(arrow().array(np.array(order, np.int64)[np.searchsorted(before, shares)]))

@@ -469,7 +469,8 @@ class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods
             if isinstance(each, Column):
                 rows = changes.beside(rows, each.rows)
         if rows is not self._rows:
-            by = [each.name if isinstance(each, Column) else each for each in given]
+            names = [each.name if isinstance(each, Column) else each for each in given]
+            by = names if isinstance(by, list) else names[0]
         return TableGroupBy(rows, by, dropna)
 
     def groupby(

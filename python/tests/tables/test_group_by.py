@@ -268,6 +268,13 @@ def test_methods_of_groups(ctx: dtl.Context, name: str) -> None:
     assert not ctx.is_root or made.column_names == ["k", f"x_{name}", "x_size"]
 
 
-def test_groups_are_not_iterated_over(ctx: dtl.Context) -> None:
-    with pytest.raises(TypeError, match="apply"):
-        list(dtl.Table(ctx, {"k": ["b", "a"]}).group_by("k"))
+@pytest.mark.parametrize("by", ["k", ["k"], ["l", "k"]])
+def test_groups_in_turn(ctx: dtl.Context, by: Any) -> None:
+    pandas = pytest.importorskip("pandas", reason="what it has is compared with")
+    frame = pandas.DataFrame({"k": ["b", "a", None, "b", "c", "a", "a"], "l": [2, 1, 1, 2, 1, 1, 3], "x": range(7)})
+    groups, wanted = dtl.Table(ctx, frame).group_by(by), frame.groupby(by)
+    found = [(key, dtl.broadcast_object(ctx, {n: rows[n].to_list() for n in rows.columns})) for key, rows in groups]
+    assert found == [(key, rows.to_dict("list")) for key, rows in wanted]
+    assert [(key, dtl.broadcast_object(ctx, x.to_list())) for key, x in groups["x"]] == [
+        (key, list(x)) for key, x in wanted["x"]
+    ]

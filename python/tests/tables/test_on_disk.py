@@ -163,6 +163,8 @@ def test_groups_of_more_rows_than_memory(
         limited.setattr(on_disk.library, "memory_limit", lambda: 8 << 10)
     table = dtl.from_arrow(ctx, random_rows(ctx.rank))
     names = ["sum", "mean", "min", "max", "count", "size", "var", "std", "skew", "kurt", "first", "last", "prod"]
+    if len(by) == 2:  # whose values come together
+        names += ["median", "quantile(0.3)", "nunique"]
     how = {"v": names, "w": ["sum", "any", "all", "mean", "idxmin", "idxmax"]}
     found = everywhere(table.group_by(by, dropna=dropna).agg(how))
     limited.undo()
