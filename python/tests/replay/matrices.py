@@ -85,7 +85,8 @@ def _recorded(path: Path) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]
 
 def _replay(path: Path) -> int:
     """Make the calls of a file with both, print how they differ, and return the exit code: the program of a rank."""
-    same, differences = 0, Counter[str]()
+    same = 0
+    differences: Counter[str] = Counter()
     with dtl.Context() as ctx:
         for number, (name, args, kwargs) in enumerate(_recorded(path)):
             difference = _difference(ctx, name, args, kwargs)
