@@ -77,6 +77,45 @@ def test_resident_memory_is_below_the_limit(tmp_path, count):
     assert list(scratch.iterdir()) == []
 
 
+#: Says whether groups of a table, nearly as many as a piece has rows, hold the limit.
+GROUPED = """
+import os, re, numpy as np, dtl, pyarrow as pa, pyarrow.parquet as pq
+
+def resident(name):
+    with open("/proc/self/status") as file:
+        return int(re.search(name + r":\\s+(\\d+)", file.read())[1]) << 10
+
+with dtl.Context() as ctx:
+    rows, path = 4_000_000 * ctx.size, os.path.join(os.environ["DTL_SCRATCH"], "rows.parquet")
+    if ctx.is_root:
+        with pq.ParquetWriter(path, pa.schema([("k", pa.int64()), ("v", pa.float64())])) as file:
+            for at in range(0, rows, 1 << 19):
+                number = np.arange(at, min(at + (1 << 19), rows))
+                file.write_table(pa.table({"k": number * 7919 % (rows // 4), "v": number / 2}))
+        pa.default_memory_pool().release_unused()
+    ctx.barrier()
+    limit = (int(dtl.allgather(ctx, resident("VmRSS")).max())) + (96 << 20)
+    dtl.set_memory_limit(limit)
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    made = dtl.read_parquet(ctx, path, placement="disk").group_by("k").agg(s=("v", "sum"), m=("v", "median"))
+    right = made.shape == (rows // 4, 3) and made["s"].sum() == (rows - 1) * rows / 4
+    held = resident("VmHWM")
+    ctx.barrier()
+    if ctx.is_root:
+        os.remove(path)
+    print("holds" if right and held <= limit else f"{right}: {held} of {limit} bytes")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_groups_of_tables_hold_the_limit(tmp_path, count):
+    pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+    scratch = {"DTL_SCRATCH": str(tmp_path)}
+    ended = alone(GROUPED, **scratch) if count == 1 else ranks(count, GROUPED, tmp_path, **scratch)
+    assert succeeded(ended).split("\n").count("holds") == count
+
+
 #: Says how much calls that need an order hold above the limit, and how often they read and write the data.
 ORDERED = """
 import os, re, numpy as np, dtl
