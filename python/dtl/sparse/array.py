@@ -210,7 +210,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
 
     @on_host
     @collective
-    def permute(self, order: Any) -> csr_array:
+    def permute(self, order: Any, *, partition: PartitionLike | str | None = None) -> csr_array:
         """Return the square matrix with its rows and columns in another order: ``matrix[order][:, order]``. Collective.
 
         Parameters
@@ -218,19 +218,27 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         order
             Which row, and column, comes first, and so on: a permutation of all, as a vector or an array that is the
             same on every rank.
+        partition
+            How rows and columns are divided then, as for the class; None for as many a rank as before. With ``order``
+            and ``sizes`` of :func:`dtl.sparse.csgraph.part_graph`, each rank has a part.
 
         Raises
         ------
         InvalidArgumentError
-            If it is no permutation, or the matrix is not square. On every rank.
+            If it is no permutation, the matrix is not square, or the partition does not fit. On every rank.
         """
         rows = self._rows
         if isinstance(order, DistributedContainer):
             order = gathered(rows.context, order.local_view())
         with local_step(rows.context, "permute"):
             wanted = selecting.permutation(order, rows.shape)
-        agree(rows.context, "permute", f"{rows.text()}, {fingerprint(wanted)}")
-        return csr_array.of(selecting.permuted(rows, wanted))
+            begins, column_begins = rows.begins, rows.column_begins
+            is_balanced = isinstance(partition, str) and partition == making.BALANCED
+            if partition is not None and not is_balanced:
+                begins = column_begins = division.starts_of("partition", rows.shape[0], rows.context.size, partition)
+        agree(rows.context, "permute", f"{rows.text()}, {fingerprint(wanted)}, partition {partition}")
+        found = csr_array.of(selecting.permuted(rows, wanted, begins, column_begins))
+        return found.balanced() if is_balanced else found
 
     @property
     def local_rows(self) -> range:

@@ -107,6 +107,15 @@ def joined(local: LocalRows, columns: int) -> Matrix:
     return canonical(scipy_sparse().coo_array((data, (rows, numbers)), shape=(own.shape[0], columns)))
 
 
+def renumbered(rows: Matrix, places: Array, width: int) -> Matrix:
+    """Return rows with other numbers of columns, of so many, without the elements of columns that have none: -1."""
+    numbers = places[rows.indices]
+    there = numbers >= 0
+    before = np.zeros(len(there) + 1, np.int64)
+    np.cumsum(there, out=before[1:])
+    return matrix(rows.data[there], numbers[there], before[rows.indptr], (rows.shape[0], width))
+
+
 def canonical(given: Matrix) -> Matrix:
     """Return a matrix of SciPy's by rows, with ascending columns in each, duplicates added up."""
     made = scipy_sparse().csr_array(given)

@@ -12,7 +12,8 @@ from ..comm.collectives import broadcast
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from . import division
-from .local_rows import Matrix, canonical, matrix
+from .local_rows import Matrix, canonical, matrix, renumbered
+from .making import moved
 from .row_exchange import exchanged_rows
 from .rows import Rows, rows_of
 
@@ -112,6 +113,21 @@ def selected(rows: Rows, row_key: Any, column_key: Any) -> Rows:
     return rows_of(ctx, taken(ctx, own, rows.begins, wanted, begins), begins, rows.column_begins if every else None)
 
 
+def among(rows: Rows, chosen: Array) -> Rows:
+    """Return the rows and columns of a square matrix that are numbered in ascending order. Collective.
+
+    The numbers are the same on every rank. Rows are divided anew, by blocks.
+    """
+    ctx = rows.context
+    place: Array = np.full(rows.shape[1], -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    cuts: Array = np.searchsorted(chosen, rows.begins)
+    own = rows.whole()[chosen[cuts[ctx.rank] : cuts[ctx.rank + 1]] - rows.first]
+    kept = renumbered(own, place, len(chosen))
+    begins = division.blocks(len(chosen), ctx.size)
+    return rows_of(ctx, moved(ctx, kept, cuts, begins), begins)
+
+
 def taken(ctx: Any, own: Matrix, begins: Array, wanted: Array, new_begins: Array) -> Matrix:
     """Return this rank's rows of a matrix that consists of numbered rows of another one. Collective.
 
@@ -142,11 +158,10 @@ def permutation(order: Any, shape: tuple[int, int]) -> Array:
     return given.astype(np.int64)
 
 
-def permuted(rows: Rows, order: Array) -> Rows:
-    """Return the matrix with rows and columns in another order, divided as this one. Collective."""
+def permuted(rows: Rows, order: Array, begins: Array, column_begins: Array) -> Rows:
+    """Return the matrix with rows and columns in another order, both divided anew. Collective."""
     ctx, own = rows.context, rows.whole()
     place: Array = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     named = matrix(own.data, place[own.indices], own.indptr, own.shape)
-    made = canonical(taken(ctx, named, rows.begins, order, rows.begins))
-    return rows_of(ctx, made, rows.begins, rows.column_begins)
+    return rows_of(ctx, canonical(taken(ctx, named, rows.begins, order, begins)), begins, column_begins)

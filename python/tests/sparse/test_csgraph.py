@@ -73,12 +73,51 @@ def test_paths(ctx: dtl.Context, name: str, parts: str) -> None:
         same(csgraph.dijkstra(made), whole.dijkstra(graph))
 
 
+def length(graph: Any, before: Any, begin: int, end: int) -> float:
+    """Return how long the path is that predecessors tell of."""
+    total = 0.0
+    while end != begin:
+        total += graph[before[end], end]
+        end = before[end]
+    return total
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_predecessors_lead_along_shortest_paths(ctx: dtl.Context, name: str, parts: str) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition=parts)
+    begins = sorted({0, graph.shape[0] // 2, graph.shape[0] - 1})
+    for find, theirs in ((csgraph.dijkstra, whole.dijkstra), (csgraph.bellman_ford, whole.bellman_ford)):
+        want, _ = theirs(graph, indices=begins, return_predecessors=True)
+        lengths, before = (gathered(each) for each in find(made, indices=begins, return_predecessors=True))
+        np.testing.assert_array_equal(lengths, want)
+        assert before.dtype == np.int32
+        for row, begin in enumerate(begins):
+            for end in range(graph.shape[0]):
+                if end == begin or np.isinf(want[row, end]):
+                    assert before[row, end] == -9999
+                else:
+                    assert length(graph, before[row], begin, end) == want[row, end]
+    want, _, _ = whole.dijkstra(graph, indices=begins, return_predecessors=True, min_only=True)
+    lengths, before, found = (
+        gathered(each) for each in csgraph.dijkstra(made, indices=begins, return_predecessors=True, min_only=True)
+    )
+    np.testing.assert_array_equal(lengths, want)
+    np.testing.assert_array_equal(found == -9999, np.isinf(want))
+    for end in np.flatnonzero(np.isfinite(want)).tolist():
+        assert length(graph, before, int(found[end]), end) == want[end]
+    same(csgraph.shortest_path(made, indices=begins), whole.dijkstra(graph, indices=begins))
+
+
 def test_paths_of_negative_lengths(ctx: dtl.Context) -> None:
     graph = chain(30)
     graph.data -= 10
     made = dtl.sparse.csr_array(ctx, graph)
     same(csgraph.bellman_ford(made, indices=[0, 7]), whole.bellman_ford(graph, indices=[0, 7]))
+    same(csgraph.shortest_path(made, indices=[0, 7]), whole.bellman_ford(graph, indices=[0, 7]))
     refused(lambda: csgraph.dijkstra(made, indices=0), ARGUMENT, None, "length -9.0", "bellman_ford")
+    refused(lambda: csgraph.shortest_path(made, "A"), ARGUMENT, None, "method 'A'")
     circle = sparse.coo_array(([-1.0] * 9, (np.arange(9), (np.arange(9) + 1) % 9)), shape=(9, 9)).tocsr()
     refused(
         lambda: csgraph.bellman_ford(dtl.sparse.csr_array(ctx, circle), indices=0), ARGUMENT, None, "negative length"

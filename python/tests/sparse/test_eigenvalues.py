@@ -34,6 +34,24 @@ def test_eigenvalues_are_those_of_the_whole_matrix(ctx: dtl.Context, name: str, 
     np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(5), atol=10 * tolerance)
 
 
+@pytest.mark.parametrize("name", MATRICES)
+def test_eigenvalues_near_a_number(ctx: dtl.Context, name: str) -> None:
+    a = MATRICES[name]
+    whole = a.astype(np.result_type(a.dtype, np.float64))
+    matrix, every = dtl.sparse.csr_array(ctx, a, partition="nnz"), np.linalg.eigvalsh(whole.toarray())
+    sigma = float(np.mean(every)) + 0.01
+    want = np.sort(every[np.argsort(abs(every - sigma))[:4]])
+    inverse = np.linalg.inv(whole.toarray() - sigma * np.eye(a.shape[0]))
+    for options in ({}, {"OPinv": dtl.sparse.csr_array(ctx, inverse)}):
+        w, v = linalg.eigsh(matrix, 4, sigma=sigma, **options)
+        np.testing.assert_allclose(w, want, atol=1e-3 if name == "float32" else 1e-9)
+        np.testing.assert_allclose(a @ gathered(v), gathered(v) * w, atol=1e-2 if name == "float32" else 1e-7)
+    refused(lambda: linalg.eigsh(matrix, 2, OPinv=matrix), ARGUMENT, None, "OPinv", "sigma = None")
+    refused(lambda: linalg.eigsh(matrix, 2, sigma="x"), TYPE, None, "sigma must be a real number")
+    operator = linalg.aslinearoperator(matrix)
+    refused(lambda: linalg.eigsh(operator, 2, sigma=sigma), TYPE, None, "csr_array")
+
+
 def test_eigenvalues_that_coincide_and_small_matrices(ctx: dtl.Context) -> None:
     same = dtl.sparse.csr_array(ctx, np.diag([3.0] * 4 + [1.0] * 26))
     np.testing.assert_allclose(linalg.eigsh(same, 6, return_eigenvectors=False), [1, 1, 3, 3, 3, 3])

@@ -2,6 +2,9 @@ from .components import connected_components as connected_components
 from .laplacians import laplacian as laplacian
 from .orders import breadth_first_order as breadth_first_order
 from .orders import reverse_cuthill_mckee as reverse_cuthill_mckee
+from .partitions import GraphPartition as GraphPartition
+from .partitions import part_graph as part_graph
 from .paths import bellman_ford as bellman_ford
 from .paths import dijkstra as dijkstra
+from .paths import shortest_path as shortest_path
 from .trees import minimum_spanning_tree as minimum_spanning_tree

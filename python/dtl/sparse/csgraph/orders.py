@@ -15,11 +15,9 @@ from ..local_rows import scipy_sparse
 from ..rows import Rows, rows_of
 from ..transposing import transposed
 from . import graphs
+from .paths import NOBODY
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: What stands for no predecessor, as in SciPy.
-_NOBODY = -9999
 
 
 @collective
@@ -76,7 +74,7 @@ def _levels(ways: list[Rows], begin: int) -> tuple[Array, Array]:
     """
     rows, none = ways[0], np.iinfo(np.int64).max
     count = rows.end - rows.first
-    predecessors = np.full(count, _NOBODY, np.int64)
+    predecessors = np.full(count, NOBODY, np.int64)
     is_reached = np.zeros(count, bool)
     level = np.array([begin], np.int64)
     order = [level]

@@ -2,6 +2,7 @@ from .blocks import additive_schwarz as additive_schwarz
 from .blocks import block_jacobi as block_jacobi
 from .conjugate import cg as cg
 from .direct import spsolve as spsolve
+from .exponentials import expm_multiply as expm_multiply
 from .lanczos import eigsh as eigsh
 from .lanczos import svds as svds
 from .leastsquares import LSMRResult as LSMRResult
@@ -11,6 +12,7 @@ from .leastsquares import lsqr as lsqr
 from .locally_optimal import lobpcg as lobpcg
 from .multigrid import smoothed_aggregation as smoothed_aggregation
 from .norms import norm as norm
+from .onenorm import onenormest as onenormest
 from .operators import LinearOperator as LinearOperator
 from .operators import aslinearoperator as aslinearoperator
 from .polynomials import chebyshev as chebyshev

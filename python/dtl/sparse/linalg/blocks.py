@@ -16,7 +16,7 @@ from ...runtime.agreement import agree, collective, local_step
 from ...runtime.context import Context
 from .. import division
 from ..ghosts import Ghosts
-from ..local_rows import Matrix, matrix
+from ..local_rows import Matrix, renumbered
 from ..row_exchange import exchanged_rows
 from .operators import LinearOperator
 from .preconditioners import checked_matrix, inverse_of
@@ -186,19 +186,10 @@ def _extended(ctx: Context, own: Matrix, begins: Array, layers: int) -> tuple[Ma
     places[first:end] = np.arange(end - first)
     added = added[order]
     places[added] = end - first + np.arange(len(added))
-    blocks = [_renumbered(each, places, end - first + len(added)) for each in (own, others[order])]
+    blocks = [renumbered(each, places, end - first + len(added)) for each in (own, others[order])]
     from scipy.sparse import vstack
 
     return vstack(blocks, format="csr"), added
-
-
-def _renumbered(rows: Matrix, places: Array, width: int) -> Matrix:
-    """Return rows with other numbers of columns, without those that have none."""
-    numbers = places[rows.indices]
-    there = numbers >= 0
-    before = np.zeros(len(there) + 1, np.int64)
-    np.cumsum(there, out=before[1:])
-    return matrix(rows.data[there], numbers[there], before[rows.indptr], (rows.shape[0], width))
 
 
 def _fetched(ctx: Context, own: Matrix, begins: Array, wanted: Array) -> Matrix:

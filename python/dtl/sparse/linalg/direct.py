@@ -8,12 +8,13 @@ import numpy as np
 
 from ..._native import slow_paths
 from ...comm.collectives import broadcast
-from ...comm.vector_collectives import gatherv
+from ...comm.vector_collectives import gatherv, scatterv
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective, local_step
 from ..array import csc_array, csr_array
 from ..placing import on_host
+from .operators import LinearOperator
 from .vectors import Parts, checked, floating, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -78,3 +79,31 @@ def spsolve(A: Any, b: Any) -> DistributedVector:  # noqa: N803 - SciPy's name
     if started:
         slow_paths.tell(slow_paths.GATHERED, "spsolve", rows.nnz * rows.dtype.itemsize, started)
     return made
+
+
+def shifted_inverse(op: str, A: csr_array | csc_array, sigma: float) -> LinearOperator:  # noqa: N803 - SciPy's name
+    """Return the inverse of ``A - sigma * I``, by a factorization on rank 0. Collective, and in the ledger.
+
+    Each product gathers a vector on rank 0, and scatters the solution.
+    """
+    ctx, rows = A.context, A.rows
+    started = slow_paths.clock() if slow_paths.listeners and ctx.size > 1 else 0
+    dtype = floating(A.dtype)
+    parts = Parts(ctx, rows.column_begins if isinstance(A, csc_array) else rows.begins)
+    whole, solve = csr_array.of(rows).gather_to(0), None
+    with local_step(ctx, op):
+        if ctx.is_root:
+            from scipy.sparse import csc_matrix, identity, linalg
+
+            given = csc_matrix(whole.T if isinstance(A, csc_array) else whole, dtype=dtype)
+            solve = linalg.splu(csc_matrix(given - dtype.type(sigma) * identity(parts.length, dtype))).solve
+    if started:
+        slow_paths.tell(slow_paths.GATHERED, op, rows.nnz * rows.dtype.itemsize, started)
+    counts = np.diff(parts.begins)
+
+    def forward(part: Array, out: Array) -> None:
+        right = gatherv(ctx, part, root=0)
+        found = None if solve is None else np.ascontiguousarray(solve(right), dtype)
+        out[...] = found if ctx.size == 1 else scatterv(ctx, found, counts if ctx.is_root else None)
+
+    return LinearOperator.of(parts, parts, dtype, forward, forward)

@@ -12,12 +12,14 @@ from ...containers.making import created
 from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...linalg.errors import LinAlgError
-from ...runtime.agreement import collective, local_step
+from ...runtime.agreement import agree, collective, local_step
 from .. import division
+from ..array import csc_array, csr_array
 from ..placing import on_host
+from .direct import shifted_inverse
 from .krylov import orthogonalized
 from .operators import LinearOperator, Step, operator_of
-from .systems import tolerance
+from .systems import fitted, real_number, tolerance
 from .vectors import Parts, checked, floating, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -31,12 +33,14 @@ def eigsh(
     A: Any,  # noqa: N803 - SciPy's name
     k: int = 6,
     *,
+    sigma: float | None = None,
     which: str = "LM",
     v0: Any = None,
     ncv: int | None = None,
     maxiter: int | None = None,
     tol: float = 0.0,
     return_eigenvectors: bool = True,
+    OPinv: Any = None,  # noqa: N803
 ) -> Any:
     """Return some eigenvalues of a symmetric, or Hermitian, matrix, and their vectors. Collective.
 
@@ -46,10 +50,13 @@ def eigsh(
         A ``csr_array``, a ``csc_array``, a container of two dimensions, or a :class:`LinearOperator`.
     k
         How many: at least 1, and fewer than rows.
+    sigma
+        A number near which eigenvalues are sought, by the inverse of ``A - sigma * I``: w counts as ``1 / (w - sigma)``
+        for which, so that "LM" finds those nearest to sigma. None for none.
     which
         "LM" and "SM": those of the largest and the smallest magnitude. "LA" and "SA": the largest and the smallest.
-        "BE": half of them from each end. Those inside the spectrum take many iterations; :func:`lobpcg` with a
-        preconditioner finds the smallest ones.
+        "BE": half of them from each end. Those inside the spectrum take many iterations without sigma;
+        :func:`lobpcg` with a preconditioner finds the smallest ones.
     v0
         The vector to begin with; None for one that is the same on any number of ranks.
     ncv
@@ -57,9 +64,14 @@ def eigsh(
     maxiter
         The most restarts; None for ten times the rows.
     tol
-        How exact the eigenvalues are, relative to themselves; 0 for as exact as the type of the elements is.
+        How exact the eigenvalues are, relative to themselves; 0 for as exact as the type of the elements is. With
+        sigma, relative to how far they are from it.
     return_eigenvectors
         Whether to return the vectors, too.
+    OPinv
+        What multiplies by the inverse of ``A - sigma * I``: a matrix, or a :class:`LinearOperator`, such as of a
+        solver, which must be exact enough. None for a factorization of a sparse matrix on rank 0, which gets the
+        whole: the ledger of slow paths says so, and each product gathers a vector.
 
     Returns
     -------
@@ -71,14 +83,18 @@ def eigsh(
     Raises
     ------
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
-        As of :func:`cg`; or if k or ncv is out of range, or there is no such which.
+        As of :func:`cg`; or if k or ncv is out of range, there is no such which, OPinv is given without sigma, or sigma
+        with an operator that is no sparse matrix and without OPinv.
     LinAlgError
         If not all have been found within maxiter restarts. On every rank.
+    RuntimeError
+        If sigma is an eigenvalue. The other ranks raise a DTLError.
 
     Notes
     -----
     Wu and Simon, "Thick-restart Lanczos method", 2000. Vectors are made orthogonal to all kept ones, which takes one
-    meeting of ranks a product, or two.
+    meeting of ranks a product, or two. What is found is confirmed from another vector, since one vector leads to one of
+    those of an eigenvalue that is there several times; of more than twice as many, some may be missed.
 
     Examples
     --------
@@ -90,15 +106,35 @@ def eigsh(
     [ 98.  99. 100.] (100, 3)
     """
     operator, asked = operator_of("A", A), bool(flag("return_eigenvectors", return_eigenvectors))
-    own = operator.forward, operator.rows
-    search = _Search("eigsh", operator, *own, k, which, v0, ncv, maxiter, tol, f", {asked}")
+    parts = operator.rows
     if operator.shape[0] != operator.shape[1]:
         raise InvalidArgumentError(f"expected a square matrix, but got shape {operator.shape}")
+    near = None if sigma is None else real_number("sigma", sigma)
+    times = fitted("eigsh", operator if near is None and OPinv is None else _inverse(A, operator, near, OPinv), parts)
+    words = f", {asked}, sigma {near}, OPinv {OPinv is not None}"
+    if near is not None and isinstance(tol, (int, float)) and tol == 0:
+        tol = float(np.finfo(floating(operator.dtype)).eps) ** 0.75  # products with an inverse are less exact
+    search = _Search("eigsh", operator, times, parts, k, which, v0, ncv, maxiter, tol, words)
     with np.errstate(all="ignore"):
         values, basis = search.run()
+        values = values if near is None else near + 1 / values
     order = np.argsort(values, kind="stable")
     values = values[order]
     return (values, columns_of(search.parts, basis[order], "eigsh vectors")) if asked else values
+
+
+def _inverse(A: Any, operator: LinearOperator, near: float | None, given: Any) -> LinearOperator:  # noqa: N803
+    """Return what multiplies by the inverse of a matrix less a multiple of the identity. Collective."""
+    with local_step(operator.context, "eigsh"):
+        if near is None:
+            raise InvalidArgumentError("OPinv should not be specified with sigma = None")
+        found = None if given is None else operator_of("OPinv", given)
+        if found is not None and found.shape != operator.shape:
+            raise InvalidArgumentError(f"shapes of A {operator.shape} and OPinv {found.shape} are different")
+        if found is None and not isinstance(A, (csr_array, csc_array)):
+            raise InvalidTypeError(f"A must be a csr_array or a csc_array with sigma and without OPinv, not {A!r:.80}")
+    agree(operator.context, "eigsh", f"of {operator.shape}, sigma {near}, OPinv {given is not None}")
+    return shifted_inverse("eigsh", A, near) if found is None else found
 
 
 @on_host
@@ -210,7 +246,7 @@ def columns_of(parts: Parts, rows: Array, words: str) -> DistributedTensor:
     return made
 
 
-def _start(parts: Parts, number: int, dtype: Any) -> Array:
+def start_vector(parts: Parts, number: int, dtype: Any) -> Array:
     """Return a vector without structure that is the same on any number of ranks."""
     places = np.arange(parts.begins[parts.context.rank], parts.begins[parts.context.rank + 1], dtype=np.float64)
     values = np.sin((number + 1) * 12.9898 + places * 78.233) * 43758.5453
@@ -220,7 +256,7 @@ def _start(parts: Parts, number: int, dtype: Any) -> Array:
 def _fill(parts: Parts, basis: Array, number: int) -> None:
     """Continue an orthonormal basis by a vector that nothing has led to. Collective."""
     for attempt in range(3):
-        basis[number] = _start(parts, number + 1 + 1000 * attempt, basis.dtype)
+        basis[number] = start_vector(parts, number + 1 + 1000 * attempt, basis.dtype)
         _, length, before = orthogonalized(parts, basis[:number], basis[number])
         if length > 1e-6 * before:
             basis[number] *= 1 / length
@@ -269,7 +305,7 @@ class _Search:
         )
         parts.new(self.dtype, words)  # what the ranks agree on
         self.basis = np.zeros((self.kept + 1, parts.size), self.dtype)
-        self.basis[0] = _start(parts, 0, self.dtype) if first is None else parts.part(op, first, self.dtype)
+        self.basis[0] = start_vector(parts, 0, self.dtype) if first is None else parts.part(op, first, self.dtype)
         norm = float(parts.norm(self.basis[0]))
         if not 0 < norm < np.inf:
             raise InvalidArgumentError(f"v0 has the norm {norm}; it must be a number that is not 0")
@@ -279,6 +315,7 @@ class _Search:
         """Return the eigenvalues and their vectors, one a row. Collective."""
         small = np.zeros((self.kept, self.kept), self.dtype)
         begin = found = 0
+        before: Array | None = None  # the eigenvalues that have been found
         for _ in range(max(self.restarts, 1)):
             last = self._expand(small, begin)
             if not np.isfinite(small).all():
@@ -288,13 +325,19 @@ class _Search:
             left = abs(last * vectors[-1, order[: self.wanted]])
             least = self.eps * abs(values).max()  # no residual is below the rounding of products
             found = int((left <= np.maximum(self.bound * abs(values[order[: self.wanted]]), least)).sum())
-            if found == self.wanted or last == 0:
-                chosen = order[: self.wanted]
-                return values[chosen].real, vectors[:, chosen].T @ self.basis[:-1]
-            begin = min(self.wanted + min(found, (self.kept - self.wanted) // 2), self.kept - 1)
+            are_there = found == self.wanted or last == 0
+            begin = self.wanted
+            if not are_there:
+                begin = min(begin + min(found, (self.kept - begin) // 2), self.kept - 1)
             chosen = order[:begin]
             self.basis[:begin] = vectors[:, chosen].T @ self.basis[:-1]
-            self.basis[begin] = self.basis[-1]
+            if not are_there:
+                self.basis[begin] = self.basis[-1]
+            elif last == 0 or self._are_equal(values[chosen], before):
+                return values[chosen].real, self.basis[:begin].copy()
+            else:  # one vector leads to one vector of each eigenvalue: look once more, from another one
+                before = values[chosen]
+                _fill(self.parts, self.basis, begin)
             small = np.zeros_like(small)
             small[np.arange(begin), np.arange(begin)] = values[chosen]
         raise LinAlgError(f"{self.op}: {found} of {self.wanted} values have been found in {self.restarts} restarts")
@@ -314,6 +357,13 @@ class _Search:
             else:
                 return 0.0
         return float(length)
+
+    def _are_equal(self, values: Array, before: Array | None) -> bool:
+        """Say whether the eigenvalues are those that had been found already."""
+        if before is None:
+            return False
+        far = abs(np.sort(values) - np.sort(before)).max()
+        return bool(far <= 100 * max(self.bound, self.eps) * abs(values).max())
 
     def _order(self, values: Array) -> Array:
         """Return the numbers of eigenvalues in ascending order, those that are wanted most first."""

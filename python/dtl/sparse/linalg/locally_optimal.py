@@ -14,7 +14,7 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective, local_step
 from ..placing import on_host, placed
 from .lanczos import columns_of
-from .operators import operator_of
+from .operators import applied, operator_of
 from .systems import fitted, tolerance
 from .vectors import Parts, floating
 
@@ -31,6 +31,7 @@ def lobpcg(
     X: Any,  # noqa: N803
     *,
     M: Any = None,  # noqa: N803
+    Y: Any = None,  # noqa: N803
     tol: float | None = None,
     maxiter: int | None = None,
     largest: bool = True,
@@ -46,6 +47,8 @@ def lobpcg(
         rank. As many eigenvalues are sought; fewer than a fifth of the rows.
     M
         What approximates the inverse of A, as of :func:`cg`; None for none.
+    Y
+        Vectors that those sought are orthogonal to, one a column, as X; None for none.
     tol
         The iteration ends when the norm of ``A @ v - w * v`` is at most this for all; None for the root of the least
         difference from 1, times the rows, as SciPy's.
@@ -64,7 +67,7 @@ def lobpcg(
     Raises
     ------
     InvalidArgumentError, InvalidTypeError, CollectiveMismatchError
-        As of :func:`cg`; or if X is of another shape, or its columns depend on each other.
+        As of :func:`cg`; or if X or Y is of another shape, or its columns depend on each other.
 
     Notes
     -----
@@ -86,37 +89,74 @@ def lobpcg(
     operator, inverse = operator_of("A", A), None if M is None else operator_of("M", M)
     parts, ctx = operator.rows, operator.context
     with local_step(ctx, "lobpcg"):
-        given = X if isinstance(X, DistributedContainer) else np.asarray(X)
         if operator.shape[0] != operator.shape[1]:
             raise InvalidArgumentError(f"expected a square matrix, but got shape {operator.shape}")
         if inverse is not None and inverse.shape != operator.shape:
             raise InvalidArgumentError(f"shapes of A {operator.shape} and M {inverse.shape} are different")
-        if given.ndim != 2 or given.shape[0] != parts.length or not 0 < 5 * given.shape[1] < given.shape[0]:
-            raise InvalidArgumentError(f"X of shape {given.shape} must have {parts.length} rows, and few columns")
-        if given.dtype.kind not in "biufc":
-            raise InvalidTypeError(f"X of dtype {given.dtype} is no matrix of numbers")
+        given = _columns("X", X, parts.length)
+        bound_to = None if Y is None else _columns("Y", Y, parts.length)
+        count = given.shape[1] + (0 if bound_to is None else bound_to.shape[1])
+        if not 0 < 5 * given.shape[1] < parts.length or count > parts.length:
+            raise InvalidArgumentError(f"X of shape {given.shape} must have few columns, and {count} with those of Y")
         limit = 20 if maxiter is None else integer("maxiter", maxiter)
-        dtype = floating(operator.dtype, given.dtype)
+        dtype = floating(operator.dtype, *(each.dtype for each in (given, bound_to) if each is not None))
         bound = np.sqrt(1e-15) * parts.length if tol is None else tolerance("tol", tol)
-    what = fingerprint(given) if isinstance(given, np.ndarray) else f"{given.shape} {given.dtype}"
-    parts.new(
-        dtype,
-        f"lobpcg of {operator.shape} {operator.dtype} from {what}, M {M is not None}, {limit} {bound} {is_largest}",
-    )
-    if isinstance(given, np.ndarray):
-        block = given[int(parts.begins[ctx.rank]) : int(parts.begins[ctx.rank + 1])]
-    else:
-        block = placed("lobpcg", given, parts.begins).local_view()
+    words = f"lobpcg of {operator.shape} {operator.dtype} from {_said(given)}, Y {_said(bound_to)}"
+    parts.new(dtype, f"{words}, M {M is not None}, {limit} {bound} {is_largest}")
     step = None if inverse is None else fitted("lobpcg", inverse, parts)
-    found = _iterate(parts, operator.forward, step, np.array(block.T, dtype), limit, bound, is_largest)
+    block, none = _rows_of(parts, given, dtype), np.zeros((0, parts.size), dtype)
+    fixed = none if bound_to is None else _orthonormal(parts, _rows_of(parts, bound_to, dtype))
+    found = _iterate(parts, fitted("lobpcg", operator, parts), step, block, fixed, limit, bound, is_largest)
     return found[0], columns_of(parts, found[1], "lobpcg vectors")
 
 
+def _columns(name: str, given: Any, length: int) -> Any:
+    """Return vectors that are columns of a container, or of an array."""
+    found = given if isinstance(given, DistributedContainer) else np.asarray(given)
+    if found.ndim != 2 or found.shape[0] != length:
+        raise InvalidArgumentError(f"{name} of shape {found.shape} must have {length} rows, and few columns")
+    if found.dtype.kind not in "biufc":
+        raise InvalidTypeError(f"{name} of dtype {found.dtype} is no matrix of numbers")
+    return found
+
+
+def _said(given: Any) -> str:
+    """Return what the ranks compare of vectors."""
+    if given is None or isinstance(given, np.ndarray):
+        return "None" if given is None else fingerprint(given)
+    return f"{given.shape} {given.dtype}"
+
+
+def _rows_of(parts: Parts, given: Any, dtype: Any) -> Array:
+    """Return this rank's elements of vectors, one a row. Collective if they move."""
+    if isinstance(given, np.ndarray):
+        block = given[int(parts.begins[parts.context.rank]) : int(parts.begins[parts.context.rank + 1])]
+    else:
+        block = placed("lobpcg", given, parts.begins).local_view()
+    return np.array(block.T, dtype)
+
+
+def _orthonormal(parts: Parts, vectors: Array) -> Array:
+    """Return an orthonormal basis of what vectors span, one a row. Collective."""
+    lengths = np.sqrt(parts.total(np.einsum("ij,ij->i", vectors.conj(), vectors).real))
+    if not ((lengths > 0) & np.isfinite(lengths)).all():
+        raise InvalidArgumentError(f"the columns of Y have the norms {lengths}; they must be numbers that are not 0")
+    scaled = vectors / lengths[:, None].astype(vectors.dtype)
+    amounts, directions = np.linalg.eigh(parts.total(scaled.conj() @ scaled.T))
+    there = int((amounts > _DEPENDENT * len(vectors)).sum())
+    if there < len(vectors):
+        raise InvalidArgumentError(f"the columns of Y depend on each other: {there} of {len(vectors)} do not")
+    found: Array = (directions / np.sqrt(amounts)).T @ scaled
+    return found
+
+
 def _iterate(
-    parts: Parts, times: Any, step: Any, vectors: Array, limit: int, bound: float, largest: bool
+    parts: Parts, times: Any, step: Any, vectors: Array, fixed: Array, limit: int, bound: float, largest: bool
 ) -> tuple[Array, Array]:
     count, sign = len(vectors), -1 if largest else 1
-    images = _applied(times, vectors)
+    if len(fixed):
+        vectors -= parts.total(fixed.conj() @ vectors.T).T @ fixed
+    images = applied(times, vectors)
     change, values = _ritz(parts, vectors, images, count, sign)
     if change.shape[1] < count:
         raise InvalidArgumentError(f"the columns of X depend on each other: {change.shape[1]} of {count} do not")
@@ -127,11 +167,12 @@ def _iterate(
         norms = np.sqrt(parts.total(np.einsum("ij,ij->i", left.conj(), left).real))
         if (norms <= bound).all():
             break
-        added = left if step is None else _applied(step, left)
-        added -= parts.total(vectors.conj() @ added.T).T @ vectors
+        added = left if step is None else applied(step, left)
+        known = np.concatenate([vectors, fixed])
+        added -= parts.total(known.conj() @ added.T).T @ known
         space, products = (
             np.concatenate([vectors, added, space[count:]]),
-            np.concatenate([images, _applied(times, added), products[count:]]),
+            np.concatenate([images, applied(times, added), products[count:]]),
         )
         change, values = _ritz(parts, space, products, count, sign)
         further = change[count:].T
@@ -139,14 +180,6 @@ def _iterate(
         directions, moved = further @ space[count:], further @ products[count:]
         space, products = np.concatenate([vectors, directions]), np.concatenate([images, moved])
     return values, vectors
-
-
-def _applied(step: Any, vectors: Array) -> Array:
-    """Return the products with vectors, one a row. Collective."""
-    made = np.zeros_like(vectors)
-    for vector, out in zip(vectors, made):
-        step(vector, out)
-    return made
 
 
 def _ritz(parts: Parts, space: Array, products: Array, count: int, sign: int) -> tuple[Array, Array]:

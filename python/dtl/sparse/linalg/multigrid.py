@@ -23,8 +23,11 @@ from .vectors import Parts, floating
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
-#: A level of so few rows is solved on every rank.
+#: A level of so few rows is solved.
 _COARSEST = 400
+
+#: A rank that has rows of a coarse level has so many at least, on average: those of several ranks move to one.
+_FEWEST = 2000
 
 #: So many levels reduce any number of rows to few, if aggregates have at least two.
 _LEVELS = 30
@@ -61,8 +64,8 @@ def smoothed_aggregation(A: Any, *, theta: float = 0.0, degree: int = 3) -> Line
 
     Notes
     -----
-    Aggregates have rows of one rank. All levels are divided among the ranks, but the last one, of a few hundred rows,
-    which each rank solves for itself, so that it needs one exchange. After Vaněk, Mandel and Brezina, 1996.
+    Aggregates have rows of one rank. A coarse level of few rows is divided among fewer ranks, and the last one, of a
+    few hundred rows, is solved on one. After Vaněk, Mandel and Brezina, 1996.
 
     Examples
     --------
@@ -119,6 +122,7 @@ class _Level:
         if begins[-1] > 0.8 * rows.shape[0]:
             return None
         numbers = tentative.indices + begins[ctx.rank]
+        begins = _on_fewer(begins)
         first = matrix(tentative.data, numbers, tentative.indptr, (tentative.shape[0], int(begins[-1])))
         there = rows_of(ctx, first, rows.begins, begins)
         smoothed = transposing.product(rows, there, "smoothed_aggregation").whole()
@@ -144,8 +148,18 @@ class _Level:
         product(self.prolongation.local, self.prolongation.ghosts(), coarse, out)
 
 
+def _on_fewer(begins: Array) -> Array:
+    """Return where the rows of each rank begin once those of neighbouring ranks that have few are on the first."""
+    ranks = len(begins) - 1
+    used = int(min(max(begins[-1] // _FEWEST, 1), ranks))
+    group = np.arange(ranks) * used // ranks
+    sizes = np.zeros(ranks, np.int64)
+    sizes[np.searchsorted(group, np.arange(used))] = np.bincount(group, np.diff(begins))
+    return division.starts(sizes)
+
+
 class _Last:
-    """The matrix of the last level, which every rank has the inverse of. Making it is collective."""
+    """The matrix of the last level, whose ranks have the inverse. Making it is collective."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -154,11 +168,17 @@ class _Last:
             allgatherv(rows.context, each) for each in (np.diff(own.indptr), own.indices, own.data)
         )
         whole = scipy_sparse().csr_array((data, columns, division.starts(lengths)), shape=rows.shape)
-        self.inverse = np.linalg.pinv(whole.toarray(), hermitian=True)[rows.first : rows.end]
+        self.is_on_one = bool((np.diff(rows.begins) == rows.shape[0]).any())
+        with local_step(rows.context, "smoothed_aggregation"):
+            self.inverse = whole.toarray()[rows.first : rows.end]
+            if rows.end > rows.first:
+                self.inverse = np.linalg.pinv(whole.toarray(), hermitian=True)[rows.first : rows.end]
 
     def solve(self, part: Array, out: Array) -> None:
-        """Write the solution. Collective."""
-        out[...] = self.inverse @ allgatherv(self.rows.context, part)
+        """Write the solution. Collective, unless one rank has all rows."""
+        whole = part if self.is_on_one else allgatherv(self.rows.context, part)
+        if len(out):
+            out[...] = self.inverse @ whole
 
 
 def _cycle(levels: list[_Level], last: _Last, number: int, part: Array, out: Array) -> None:

@@ -222,6 +222,14 @@ def called(name: str, function: Callable[..., Any], inner: Parts, outer: Parts) 
     return step
 
 
+def applied(step: Step, vectors: Array, size: int | None = None) -> Array:
+    """Return the products with vectors, one a row, of so many elements here; None for as many. Collective."""
+    made = np.zeros((len(vectors), vectors.shape[1] if size is None else size), vectors.dtype)
+    for vector, out in zip(vectors, made):
+        step(vector, out)
+    return made
+
+
 def of_matrix(matrix: csr_array | csc_array) -> LinearOperator:
     """Return a matrix, or a transposed one, as an operator. Not collective."""
     rows = matrix.rows

@@ -11,7 +11,7 @@ from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective
 from ..placing import on_host
-from .systems import System
+from .systems import System, real_number
 from .vectors import add
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -70,7 +70,7 @@ def minres(
     ...     print(x.get(np.arange(2)).round(4), info)
     [4. 1.] 0
     """
-    moved = _real("shift", shift)
+    moved = real_number("shift", shift)
     if maxiter is None and len(getattr(A, "shape", ())) == 2:
         maxiter = 5 * int(A.shape[0])
     system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, f", shift {moved}")
@@ -78,13 +78,6 @@ def minres(
         raise InvalidTypeError(f"minres solves real systems, not one of {system.dtype}")
     with np.errstate(all="ignore"):
         return _iterate(system, moved)
-
-
-def _real(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidTypeError(f"{name} must be a real number, not {value!r}") from None
 
 
 def _iterate(system: System, shift: float) -> tuple[DistributedVector, int]:

@@ -128,6 +128,14 @@ def tolerance(name: str, value: Any) -> float:
     return found
 
 
+def real_number(name: str, value: Any) -> float:
+    """Return a real number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"{name} must be a real number, not {value!r}") from None
+
+
 def _checked(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x0: Any) -> tuple[Any, Any]:
     """Return the right side and the first solution, which fit the operator."""
     shape = operator.shape
