@@ -57,7 +57,7 @@ _PASSES = {
     "root": (1, 0.5),
     "sort": (3, 3),
     "transpose": (2, 2),
-    "groups": (4, 4),
+    "groups": (2, 2),
     "join": (2, 2),
 }
 
@@ -227,7 +227,7 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
     every = [*_TASKS, _FITS]
     parser.add_argument("--only", nargs="+", choices=every, default=every)
     parser.add_argument("--without", nargs="+", choices=_CONTENDERS, default=[])
-    parser.add_argument("--longest", type=float, default=120, help="seconds after which a peer is given up")
+    parser.add_argument("--longest", type=float, default=120.0, help="seconds after which a peer is given up")
     parser.add_argument("--also", type=Path, help="write the rows here after each task, too")
     parser.add_argument("--folder", default=os.environ.get("DTL_SCRATCH", "/var/tmp"))
     return parser.parse_known_args()
