@@ -60,7 +60,18 @@ ORDERS = ("permutation", "shuffle", "spawn")
 
 def names() -> set[str]:
     """Return the names of what has a row."""
-    rest = ("LinearOperator", "eigsh", "lobpcg", "lsmr", "lsqr", "norm", "spsolve", "svds")
+    rest = (
+        "LinearOperator",
+        "eigsh",
+        "expm_multiply",
+        "lobpcg",
+        "lsmr",
+        "lsqr",
+        "norm",
+        "onenormest",
+        "spsolve",
+        "svds",
+    )
     solvers = {f"sparse.linalg.{name}" for name in (*SOLVERS, *INVERSES, *rest)}
     others = {f"linalg.{name}" for name in (*OPTIONS, *OTHERS)} | {f"random.{name}" for name in ORDERS}
     return others | solvers | {"np.polyfit"}
@@ -110,6 +121,10 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
     )
     for name, more in INVERSES.items():
         made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), more)
+    times = {"B": column, "start": 0.0, "stop": 1.0, "num": 2, "endpoint": True, "traceA": 1.0}
+    made["sparse.linalg.expm_multiply"] = (functools.partial(of.expm_multiply, matrix), times)
+    estimate = {"t": 2, "itmax": 3, "compute_v": False, "compute_w": False}
+    made["sparse.linalg.onenormest"] = (functools.partial(of.onenormest, matrix), estimate)
     made["sparse.linalg.spsolve"] = (functools.partial(of.spsolve, matrix), {"b": column})
     least = {"b": column, "damp": 0.0, "atol": 1e-6, "btol": 1e-6, "conlim": 1e8, "x0": None}
     made["sparse.linalg.lsmr"] = (functools.partial(of.lsmr, matrix), {**least, "maxiter": 3})

@@ -32,19 +32,21 @@ METHODS: dict[str, dict[str, Any]] = {
     "gather_to": {"root": 0},
     "mean": {"axis": 0},
     "multiply": {"other": np.ones(9)},
-    "permute": {"order": np.arange(9)},
+    "permute": {"order": np.arange(9), "partition": "block"},
     "sum": {"axis": 0},
 }
 
 #: Functions of a graph, and their other arguments.
 GRAPHS: dict[str, dict[str, Any]] = {
-    "bellman_ford": {"directed": True, "indices": 0, "unweighted": False},
+    "bellman_ford": {"directed": True, "indices": 0, "return_predecessors": True, "unweighted": False},
     "breadth_first_order": {"i_start": 0, "directed": True, "return_predecessors": True},
     "connected_components": {"directed": True, "connection": "weak", "return_labels": True},
-    "dijkstra": {"directed": True, "indices": 0, "unweighted": False, "limit": 9.0},
+    "dijkstra": {"directed": True, "indices": 0, "return_predecessors": True, "limit": 9.0, "min_only": True},
     "laplacian": {"normed": False, "return_diag": False, "use_out_degree": False},
     "minimum_spanning_tree": {},
+    "part_graph": {"nparts": 2, "balance": "nnz", "method": "spectral"},
     "reverse_cuthill_mckee": {"symmetric_mode": False},
+    "shortest_path": {"method": "auto", "directed": True, "unweighted": False, "indices": 0},
 }
 
 #: Functions of files.
