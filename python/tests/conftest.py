@@ -8,8 +8,9 @@ and ``mpi(min_size=...)`` of pytest-mpi those that need partners. Other runs lea
 that has failed is ended by pytest-timeout, and the launcher ends the others.
 
 One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
-takes for each value of each parameter to be in one, and other cases on another number of ranks. With
-``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all. Tests and cases with the mark ``matrix`` run only
+takes for each value of each parameter to be in one, and other cases on another number of ranks. Of four such cases and
+more, two ranks run one half, and three the other. With ``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run
+all. Tests and cases with the mark ``matrix`` run only
 then: what they test, others test on another number of ranks or in another way.
 """
 
@@ -56,6 +57,9 @@ RANKS = int(os.environ.get("DTL_TEST_RANKS") or _LAUNCHED)
 LOCAL = "DTL_LOCAL_SIZE" in os.environ or os.environ.get("DTL_BACKEND") == "local"
 MATRIX = os.environ.get("DTL_TEST_TABLES") == "whole"
 WHOLE = RANKS == 1 or MATRIX
+
+#: Of so many cases of a test, and of more, two ranks run one half and three the other.
+_DIVIDED = 4
 
 # Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
 hypothesis.settings.register_profile(
@@ -140,19 +144,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     cases: list[Any] = getattr(metafunc, "_calls", [])
     if WHOLE or not cases:
         return
+    are_divided = RANKS in (2, 3) and not LOCAL and _is_on_two_and_three(metafunc.definition)
+    ranks = "2 or 3" if are_divided else RANKS
     made: set[tuple[int, str]] = set()
-    kept = set()
+    kept = []
 
     def drawn(case: Any) -> int:
         name = f"{metafunc.definition.nodeid}[{case.id}]"
-        return zlib.crc32(f"{RANKS} ranks: {re.sub('0x[0-9a-f]+', '', name)}".encode())  # no rank's addresses
+        return zlib.crc32(f"{ranks} ranks: {re.sub('0x[0-9a-f]+', '', name)}".encode())  # no rank's addresses
 
     for case in sorted(cases, key=drawn):
         choices = set(enumerate(getattr(case, "_idlist", [case.id])))  # its row of each of the test's tables
         if not choices <= made:
             made |= choices
-            kept.add(id(case))
+            kept.append(id(case))
+    if are_divided and len(kept) >= _DIVIDED:
+        kept = kept[RANKS % 2 :: 2]
     cases[:] = [case for case in cases if id(case) in kept]
+
+
+def _is_on_two_and_three(definition: Any) -> bool:
+    """Say whether a test runs on two ranks and on three."""
+    return not any(
+        mark.name in ("few", "alone", "jobs") or (mark.name == "mpi" and mark.kwargs.get("min_size", 1) > 2)
+        for mark in definition.iter_markers()
+    )
 
 
 def _runs_elsewhere(item: pytest.Item) -> bool:
