@@ -20,6 +20,7 @@ from ..runtime.agreement import agree, check_context, collective, local_step, ro
 from ..runtime.context import Context
 from . import division, making, selecting, semirings
 from .assembly import Assembly, Structure
+from .elementwise import is_number
 from .local_rows import Matrix, scipy_sparse
 from .operators import Operators
 from .placing import on_host, placed
@@ -382,6 +383,58 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         """The matrix that this is the transposed one of. Not collective."""
         return csr_array.of(self._rows)
 
+    def transpose(self) -> csr_array:
+        """Return the matrix that this is the transposed one of. Not collective."""
+        return self.T
+
+    def sum(self, axis: int | None = None) -> Any:
+        """Return the sum of all elements, or of those of each column or row, as :meth:`csr_array.sum`. Collective."""
+        return self.T.sum(_other(axis))
+
+    def mean(self, axis: int | None = None) -> Any:
+        """Return the mean of all elements, or of those of each column or row, as :meth:`csr_array.mean`. Collective."""
+        return self.T.mean(_other(axis))
+
+    def diagonal(self, k: int = 0) -> DistributedVector:
+        """Return a diagonal as a vector, of which each rank has the elements of its columns. Collective."""
+        return self.T.diagonal(-k if isinstance(k, (int, np.integer)) else k)
+
+    def trace(self) -> Any:
+        """Return the sum of the diagonal. Collective."""
+        return self.T.trace()
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> csc_array:
+        """Return the matrix with elements of another type, as :meth:`csr_array.astype`. Collective."""
+        return self.T.astype(dtype, copy=copy).T
+
+    def conj(self) -> csc_array:
+        """Return the matrix with conjugated elements. Collective."""
+        return self.T.conj().T
+
+    def copy(self) -> csc_array:
+        """Return a matrix of its own that stores the same. Collective."""
+        return self.T.copy().T
+
+    def __neg__(self) -> csc_array:
+        return (-self.T).T
+
+    def __abs__(self) -> csc_array:
+        return abs(self.T).T
+
+    def __mul__(self, other: Any) -> Any:
+        return (self.T * other).T if is_number(other) else self.tocsr() * other
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return (self.T / other).T if is_number(other) else self.tocsr() / other
+
+    def __add__(self, other: Any) -> Any:
+        return self.tocsr() + other
+
+    def __sub__(self, other: Any) -> Any:
+        return self.tocsr() - other
+
     @collective
     def tocsr(self) -> csr_array:
         """Return the matrix by rows, divided as the columns of the other one were: elements move. Collective."""
@@ -395,6 +448,11 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
 
     def __repr__(self) -> str:
         return f"{self.T!r}.T"
+
+
+def _other(axis: Any) -> Any:
+    """Return what an axis is of the transposed matrix; what is no axis as it is, for whoever refuses it."""
+    return -1 - axis if isinstance(axis, (int, np.integer)) and -2 <= axis < 2 else axis
 
 
 @collective

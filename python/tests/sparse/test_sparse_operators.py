@@ -216,3 +216,25 @@ def test_long_sums_of_single_precision(ctx: dtl.Context, dtype: str) -> None:
     for found, want in ((made.sum(axis=0), 10_000), (made.mean(axis=0), 0.1)):
         assert found.dtype == dtype
         np.testing.assert_allclose(gathered(found), [want], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_transposed_matrices_compute_as_scipys(ctx: dtl.Context, dtype: str) -> None:
+    whole = drawn((9, 14), dtype)
+    made, square = dtl.sparse.csr_array(ctx, whole).T, dtl.sparse.csr_array(ctx, drawn((9, 9), dtype)).T
+    calls: dict[str, Callable[[Any], Any]] = {
+        name: call
+        for name, call in ONE.items()
+        if name in ("-a", "abs", "a * 2.5", "3 * a", "a / 4", "astype", "conj", "copy")
+    }
+    calls.update(transpose=lambda a: a.transpose(), trace=lambda a: a.trace())
+    calls.update({f"sum({axis})": lambda a, axis=axis: a.sum(axis=axis) for axis in (None, 0, 1, -1, -2)})
+    calls.update({f"diagonal({k})": lambda a, k=k: a.diagonal(k) for k in (0, 2, -3)})
+    for call in calls.values():
+        same(call(made), call(whole.T))
+        same(call(square), call(drawn((9, 9), dtype).T))
+    for axis in (0, 1):
+        np.testing.assert_allclose(gathered(made.mean(axis=axis)), whole.T.mean(axis=axis), rtol=1e-6)
+    same(square + square.T, drawn((9, 9), dtype).T + drawn((9, 9), dtype))
+    same(square - square, drawn((9, 9), dtype) * 0)
+    refused(lambda: made.sum(2), ARGUMENT, None, "axis 2 outside [-2, 2)")
