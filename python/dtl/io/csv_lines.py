@@ -7,10 +7,12 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple
+from functools import partial
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
+from .._native.threads import get_num_threads
 from ..comm import collectives
 from ..comm.reductions import allreduce
 from ..containers.layout import Division
@@ -18,6 +20,7 @@ from ..exceptions import FileError, InvalidTypeError
 from ..ops import MAX
 from ..runtime.agreement import agree
 from ..runtime.context import Context
+from ..runtime.threaded import each
 from .arrow import Column, Strings, Table, check_strings, completed, given_back, pyarrow
 from .blocks import evenly, of_root
 from .csv_rows import NO_EFFECT, Effect, count_rows, effect, first_row, next_row
@@ -34,6 +37,9 @@ from .tables import Written, other_columns, wanted
 
 #: The bytes that types are told from at first, and those that are looked at or parsed at a time.
 _SAMPLE, _BLOCK = 1 << 18, 1 << 20
+
+#: The bytes that one of several threads parses at a time.
+_PART = 4 << 20
 
 #: How many files are kept open.
 _KEPT = 100
@@ -283,17 +289,41 @@ def _fill_streaming(
     """Add this rank's rows to columns, and return their types; None where pyarrow cannot read them in one go."""
     try:
         for number, start, end in pieces:
-            if not files[number].can_stream(start, end, _BLOCK):
-                return None
-            for arrays in parser.batches(Range(files[number].data, start, end), levels, _BLOCK):
+            for arrays in _batches(files[number], parser, levels, start, end):
                 if read[0].rows + len(arrays[0]) > len(read[0].out):
                     return None
-                for each, array in zip(read, arrays):
-                    each.add(array)
+                for column, array in zip(read, arrays):
+                    column.add(array)
                 advance(_BLOCK)
     except NotOfTypeError:
         return None
     return levels
+
+
+def _batches(file: CsvFile, parser: Parser, levels: Array, start: int, end: int) -> Iterator[Any]:
+    """Yield the columns of some rows after the others, which threads of this rank parse side by side."""
+
+    def parsed(first: int, last: int) -> Iterator[Any]:
+        if not file.can_stream(first, last, _BLOCK):
+            raise NotOfTypeError
+        return parser.batches(Range(file.data, first, last), levels, _BLOCK)
+
+    threads = get_num_threads()
+    if threads == 1 or end - start < 2 * _PART:
+        yield from parsed(start, end)
+        return
+    while start < end:
+        tasks: list[Callable[[], list[Any]]] = []
+        while start < end and len(tasks) < threads:
+            stop = file.block(start, end, _PART)
+            tasks.append(partial(_listed, parsed, start, stop))
+            start = stop
+        for batches in each(tasks, threads):
+            yield from batches
+
+
+def _listed(parsed: Callable[[int, int], Iterator[Any]], first: int, last: int) -> list[Any]:
+    return list(parsed(first, last))
 
 
 def _fill_in_blocks(
@@ -313,9 +343,9 @@ def _fill_in_blocks(
                     if np.array_equal(higher, found):
                         raise FileError(f"{file.path!r} has a value that is of no type")
                     found = higher
-            for each, array in zip(read, arrays or ()) if found is levels else ():
+            for column, array in zip(read, arrays or ()) if found is levels else ():
                 for chunk in array.chunks:
-                    each.add(chunk)
+                    column.add(chunk)
             advance(stop - start)
             start = stop
     return found

@@ -26,6 +26,8 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few bytes at a time, so that there are many times."""
     monkeypatch.setattr(csv_lines, "_SAMPLE", 40)
     monkeypatch.setattr(csv_lines, "_BLOCK", 64)
+    monkeypatch.setattr(csv_lines, "_PART", 100)
+    monkeypatch.setattr(csv_lines, "get_num_threads", lambda: 2)
     monkeypatch.setattr(csv_rows, "_BLOCK", 16)
     monkeypatch.setattr(csv_rows, "_STEP", 16)
     monkeypatch.setattr(csv_types, "_STEP", 20)
@@ -48,6 +50,7 @@ def test_drawn_files(ctx: dtl.Context, folder: str, seed: int, monkeypatch: pyte
     rng = random.Random(seed)
     for number in range(12):
         monkeypatch.setattr(csv_lines, "_BLOCK", rng.choice([16, 64, 300]))
+        monkeypatch.setattr(csv_lines, "get_num_threads", lambda threads=1 + number % 3: threads)
         drawn = csv_model.drawn(rng, rng.choice([2, 10, 60]))
         rows = [[text for text, _ in row] for row in csv_model.rows_of(drawn.text, drawn.delimiter)]
         assert rows == csv_model.python_rows(drawn.text, drawn.delimiter)

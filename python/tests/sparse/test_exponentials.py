@@ -101,6 +101,8 @@ def test_what_does_not_fit_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: expm_multiply(matrix, ones, start=0, stop=np.inf, num=2), ARGUMENT, None, "finite")
     refused(lambda: expm_multiply(matrix, ones, start=0, stop=1j, num=2), TYPE, None, "real")
     refused(lambda: expm_multiply(matrix, np.array(["x"] * 16)), TYPE, None, "numbers")
+    refused(lambda: expm_multiply(matrix, ones, start=0, stop=2**50, num=2), ARGUMENT, None, "steps, above 100000")
+    refused(lambda: expm_multiply(matrix, ones, start=1e308, stop=-1e308, num=3), ARGUMENT, None, "1-norm of A")
     refused(lambda: expm_multiply(nan, np.ones(2)), ARGUMENT, None, "finite")
     refused(lambda: onenormest(tall), ARGUMENT, None, "square")
     refused(lambda: onenormest(matrix, 0), ARGUMENT, None, "t 0")

@@ -51,6 +51,9 @@ _THETA = {
     **{35: 4.7, 40: 6.0, 45: 7.2, 50: 8.5, 55: 9.9},
 }
 
+#: The most steps, of several products each, that the series is divided into.
+_STEPS = 100_000
+
 #: The highest degree, the highest power whose norm is estimated, and how many vectors an estimate takes.
 _HIGHEST, _POWERS, _COLUMNS = 55, 8, 2
 
@@ -150,25 +153,22 @@ class _Times(NamedTuple):
 
 
 def _times(start: Any, stop: Any, num: Any, endpoint: Any) -> _Times:
-    options: dict[str, Any] = {} if num is None else {"num": integer("num", num)}
-    if endpoint is not None:
-        options["endpoint"] = bool(endpoint)
     first, last = (_number(name, value) for name, value in (("start", start), ("stop", stop)))
     if isinstance(first, complex) or isinstance(last, complex):
         raise InvalidTypeError(f"start {start!r} and stop {stop!r} must be real numbers")
     if not np.isfinite([first, last]).all():
         raise InvalidArgumentError(f"start {start!r} and stop {stop!r} must be finite")
-    if options.get("num", 2) < 2:
+    count = 50 if num is None else integer("num", num)
+    if count < 2:
         raise InvalidArgumentError(f"num {num} must be at least 2: at least two time points are required")
-    samples, step = np.linspace(first, last, retstep=True, **options)
-    return _Times(float(samples[0]), float(step), len(samples))
+    return _Times(first, (last - first) / (count - (endpoint is None or bool(endpoint))), count)
 
 
 def _number(name: str, value: Any) -> Any:
     """Return a real or complex number."""
     try:
         found = complex(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidTypeError(f"{name} must be a number, not {value!r}") from None
     return found if np.iscomplexobj(value) else found.real
 
@@ -273,6 +273,8 @@ class _Series:
         if scale * self.norm == 0:
             return 0, 1
         bound = 2 * _COLUMNS * _POWERS * (_POWERS + 3) * _THETA[_HIGHEST] / (max(self.columns, 1) * _HIGHEST)
+        if not scale * self.norm < np.inf:
+            raise InvalidArgumentError(f"the 1-norm of A, {self.norm:g}, times {scale:g} is {scale * self.norm}")
         if scale * self.norm <= bound:
             choices = [(degree, int(np.ceil(scale * self.norm / theta))) for degree, theta in _THETA.items()]
         else:
@@ -282,7 +284,12 @@ class _Series:
                 for degree, theta in _THETA.items()
                 if degree >= power * (power - 1) - 1
             ]
-        return min(choices, key=lambda each: each[0] * each[1])
+        degree, steps = min(choices, key=lambda each: each[0] * each[1])
+        if steps > _STEPS:
+            raise InvalidArgumentError(
+                f"the 1-norm of A, {self.norm:g}, times {scale:g} takes {steps} steps, above {_STEPS}"
+            )
+        return degree, steps
 
     def _alpha(self, power: int) -> float:
         return float(max(self._power(power) ** (1 / power), self._power(power + 1) ** (1 / (power + 1))))
