@@ -19,9 +19,9 @@ ROWS = 1 << 18
 _TASK = 1 << 21
 
 
-def over(rows: int, do: Callable[[int, int], Made]) -> list[Made]:
+def over(rows: int, do: Callable[[int, int], Made], piece: int = ROWS) -> list[Made]:
     """Return what a task returns for each of the parts of some rows, given the first row of a part and its end."""
-    return each([partial(do, begin, min(begin + ROWS, rows)) for begin in range(0, rows, ROWS)])
+    return each([partial(do, begin, min(begin + piece, rows)) for begin in range(0, rows, piece)])
 
 
 def slices(do: Callable[[int, int], Made], rows: int, nbytes: int, threads: int) -> list[Made]:

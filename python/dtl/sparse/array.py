@@ -515,7 +515,7 @@ def _operands(
     what = f"a container of {given.dtype}" if given is other else f"an array, elements {fingerprint(given)}"
     words = f"{op} {rows.text()}{'.T' * is_transposed} with {what}"
     shape = (int(outer[-1]), *given.shape[1:])
-    made = created(kind, ctx, shape, dtype, division.division_of(outer), words=words)
+    made = created(kind, ctx, shape, dtype, division.division_of(outer), blank=True, words=words)
     part = np.ascontiguousarray(_part(given, inner, ctx), dtype)
     return made, part, made.local_view()
 

@@ -45,6 +45,8 @@ class LocalRows(NamedTuple):
     ghosts: Array
     #: The first column whose element of a vector this rank has.
     first: int
+    #: The rows that have elements in columns of others, in ascending order; None if half of them have, or more.
+    crossing: Array | None
 
     @property
     def nnz(self) -> int:
@@ -71,7 +73,7 @@ def split(rows: Matrix, first: int, end: int) -> LocalRows:
     """
     if first == 0 and end == rows.shape[1]:
         empty = matrix(rows.data[:0], rows.indices[:0], np.zeros(rows.shape[0] + 1, np.int32), (rows.shape[0], 0))
-        return LocalRows(rows, empty, np.zeros(0, np.int64), 0)
+        return LocalRows(rows, empty, np.zeros(0, np.int64), 0, None)
     is_own = (rows.indices >= first) & (rows.indices < end)
     before = np.zeros(len(is_own) + 1, rows.indptr.dtype)
     np.cumsum(is_own, out=before[1:])
@@ -81,7 +83,9 @@ def split(rows: Matrix, first: int, end: int) -> LocalRows:
     where = np.flatnonzero(~is_own)
     ghosts, numbers = _distinct(rows.indices.take(where), rows.shape[1])
     other = matrix(rows.data.take(where), numbers, rows.indptr - ends, (rows.shape[0], len(ghosts)))
-    return LocalRows(own, other, ghosts.astype(np.int64), first)
+    crossing = np.flatnonzero(np.diff(other.indptr))
+    is_most = 2 * len(crossing) >= rows.shape[0]
+    return LocalRows(own, other, ghosts.astype(np.int64), first, None if is_most else crossing)
 
 
 def _distinct(columns: Array, extent: int) -> tuple[Array, Array]:

@@ -12,10 +12,18 @@ from .local_rows import LocalRows, Matrix, scipy_sparse
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: So many rows are one task: what they make of a vector stays in a cache from when it is cleared until it is there.
+_PIECE = 1 << 18
 
-def add_product(rows: Matrix, part: Array, out: Array) -> None:
-    """Add rows times a vector, or times the columns of a matrix, to out. The result does not depend on the threads."""
+
+def _add(rows: Matrix, pointers: Array, part: Array, out: Array, is_new: bool) -> None:
+    """Add rows, which begin and end where pointers say, times a vector or the columns of a matrix to out.
+
+    If it is new, it is written instead. The result does not depend on the threads.
+    """
     if not rows.nnz:
+        if is_new:
+            out[...] = 0
         return
     scipy_sparse()
     from scipy.sparse import _sparsetools  # its functions add to memory that is there
@@ -23,18 +31,30 @@ def add_product(rows: Matrix, part: Array, out: Array) -> None:
     columns, data = rows.shape[1], rows.data.astype(out.dtype, copy=False)
 
     def add(begin: int, end: int) -> None:
-        pointers = rows.indptr[begin : end + 1]
+        where, sums = pointers[begin : end + 1], out[begin:end]
+        if is_new:
+            sums[...] = 0
         if part.ndim == 1:
-            _sparsetools.csr_matvec(end - begin, columns, pointers, rows.indices, data, part, out[begin:end])
+            _sparsetools.csr_matvec(end - begin, columns, where, rows.indices, data, part, sums)
         else:
-            vectors, sums = part.shape[1], out[begin:end]
-            arrays = (rows.indices, data, part.reshape(-1), sums.reshape(-1))
-            _sparsetools.csr_matvecs(end - begin, columns, vectors, pointers, *arrays)
+            arrays = (where, rows.indices, data, part.reshape(-1), sums.reshape(-1))
+            _sparsetools.csr_matvecs(end - begin, columns, part.shape[1], *arrays)
 
-    over(rows.shape[0], add)
+    over(len(out), add, _PIECE)
 
 
-def add_transposed(rows: Matrix, part: Array, out: Array) -> None:
+def _add_crossing(local: LocalRows, there: Array, out: Array) -> None:
+    """Add what elements in columns of others make of a vector's elements there to out."""
+    rows, where = local.other, local.crossing
+    if where is None:
+        _add(rows, rows.indptr, there, out, False)
+    else:
+        sums = out[where]
+        _add(rows, np.append(rows.indptr[where], rows.indptr[-1:]), there, sums, False)
+        out[where] = sums
+
+
+def _add_transposed(rows: Matrix, part: Array, out: Array) -> None:
     """Add the transposed rows times a vector, or times the columns of a matrix, to out."""
     if not rows.nnz:
         return
@@ -50,23 +70,25 @@ def add_transposed(rows: Matrix, part: Array, out: Array) -> None:
         _sparsetools.csc_matvecs(width, height, part.shape[1], *arrays)
 
 
-def product(local: LocalRows, ghosts: Ghosts | None, part: Array, out: Array) -> None:
-    """Add this rank's rows times a vector to out. Collective if there are ghosts."""
+def product(local: LocalRows, ghosts: Ghosts | None, part: Array, out: Array, *, add: bool = False) -> None:
+    """Write this rank's rows times a vector to out, or add it. Collective if there are ghosts."""
     there = None if ghosts is None else ghosts.start(part)
-    add_product(local.own, part, out)
+    _add(local.own, local.own.indptr, part, out, not add)
     if ghosts is not None:
         ghosts.end()
-        add_product(local.other, there, out)
+        _add_crossing(local, there, out)
 
 
-def transposed_product(local: LocalRows, ghosts: Ghosts | None, part: Array, out: Array) -> None:
-    """Add the transposed matrix times a vector to this rank's part of it. Collective if there are ghosts."""
+def transposed_product(local: LocalRows, ghosts: Ghosts | None, part: Array, out: Array, *, add: bool = False) -> None:
+    """Write the transposed matrix times a vector to this rank's part, or add it. Collective if there are ghosts."""
     near: Any = None
     if ghosts is not None:
         sums = np.zeros((ghosts.size, *out.shape[1:]), out.dtype)
-        add_transposed(local.other, part, sums)
+        _add_transposed(local.other, part, sums)
         near = ghosts.start_back(sums)
-    add_transposed(local.own, part, out)
+    if not add:
+        out[...] = 0
+    _add_transposed(local.own, part, out)
     if ghosts is not None:
         ghosts.end()
         ghosts.combine(out, near, np.add)

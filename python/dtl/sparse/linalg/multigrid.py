@@ -145,7 +145,7 @@ class _Level:
 
     def add_fine(self, coarse: Array, out: Array) -> None:
         """Add what this level has of a vector of the next one. Collective."""
-        product(self.prolongation.local, self.prolongation.ghosts(), coarse, out)
+        product(self.prolongation.local, self.prolongation.ghosts(), coarse, out, add=True)
 
 
 def _on_fewer(begins: Array) -> Array:

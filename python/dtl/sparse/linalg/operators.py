@@ -250,7 +250,6 @@ def _products(rows: Rows) -> tuple[Step, Step]:
         if local is None:
             own, other = (each.astype(out.dtype) for each in (rows.local.own, rows.local.other))
             local = converted[out.dtype] = rows.local._replace(own=own, other=other)
-        out[...] = 0
         multiply(local, rows.ghosts(), np.ascontiguousarray(part, out.dtype), out)
 
     return (
