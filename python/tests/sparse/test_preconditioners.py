@@ -11,6 +11,7 @@ from refusals import ARGUMENT, TYPE, refused
 from systems import Counter, convection, divided, hermitian, laplacian, right_side
 
 import dtl
+from dtl.sparse.linalg import multigrid
 
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is an extra; make test installs it")
 linalg = dtl.sparse.linalg
@@ -124,6 +125,14 @@ def test_multigrid_of_other_matrices(ctx: dtl.Context) -> None:
         x, info = linalg.cg(matrix, b, rtol=rtol, M=linalg.smoothed_aggregation(matrix), maxiter=60)
         assert info == 0
         assert np.linalg.norm(a @ gathered(x) - b) <= 2 * rtol * np.linalg.norm(b)
+
+
+def test_coarse_levels_lie_on_fewer_ranks(ctx: dtl.Context) -> None:
+    pytest.importorskip("pyamg", reason="PyAMG is an extra; make test installs it")
+    begins = multigrid._on_fewer(np.linspace(0, 4500, ctx.size + 1).astype(int))
+    assert begins[-1] == 4500
+    assert np.count_nonzero(np.diff(begins)) == min(ctx.size, 2)
+    assert np.count_nonzero(np.diff(multigrid._on_fewer(np.arange(ctx.size + 1) * 100))) == 1
 
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.linalg.MatrixRankWarning")

@@ -110,7 +110,7 @@ def expm_multiply(
     >>> with dtl.Context() as ctx:
     ...     matrix = dtl.sparse.csr_array(ctx, np.diag([0.0, 1.0]))
     ...     found = dtl.sparse.linalg.expm_multiply(matrix, np.ones(2), start=0, stop=1, num=2)
-    ...     print(found.get([[0, 1, 1], [1, 0, 1]]).round(4))
+    ...     print(found.get(([0, 1, 1], [1, 0, 1])).round(4))
     [1.     1.     2.7183]
     """
     operator = operator_of("A", A)
