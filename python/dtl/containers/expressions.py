@@ -14,6 +14,7 @@ meanwhile: no view of them is out, no span or halo was made, no asynchronous cal
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import warnings
@@ -31,12 +32,12 @@ from .._native.hidden_ufuncs import CLIP
 from .._native.kinds import kind_of
 from .._native.library import bridge, state
 from .._native.objects import owner_of, raw_handle_of
-from ..exceptions import BackendError, InvalidHandleError
-from ..policies import Execution, Partition
+from ..exceptions import BackendError, InvalidHandleError, MemoryError
+from ..policies import Execution, Partition, Placement
 from . import fused_loops
 from .fused_loops import Pieces, Spread
 from .interior import copy_rows, is_plain
-from .making import of_handle
+from .making import of_handle, tell_full_disk
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -83,9 +84,11 @@ class Queued:
         Whether the value is in the part: one truth value, which bridge.compute sets.
     stale
         Whether an expression that is queued behind it writes what it reads.
+    ranks
+        The context of a container on disk; else None.
     """
 
-    __slots__ = ("done", "dtype", "handle", "inputs", "part", "reads", "stale", "steps", "users")
+    __slots__ = ("done", "dtype", "handle", "inputs", "part", "ranks", "reads", "stale", "steps", "users")
 
     def __init__(self, dtype: np.dtype[Any], inputs: tuple[Any, ...]) -> None:
         self.dtype = dtype
@@ -102,6 +105,7 @@ class Queued:
         self.part: Array = None
         self.done = [False]
         self.stale = False
+        self.ranks: Any = None
 
     @property
     def stored(self) -> Any:
@@ -122,6 +126,12 @@ class Queued:
     def release(self) -> None:
         """Refer no more to what it was computed from."""
         self.inputs, self.reads = (), []
+
+    def allocate(self) -> None:
+        """Have memory for the value."""
+        if self.part is None:
+            library.container_allocate(self.handle)
+            self.part = _part(owner_of(self.handle))
 
 
 class Call(Queued):
@@ -160,8 +170,7 @@ class Call(Queued):
 
     def compute(self) -> list[tuple[Call, str]]:
         """Write the value to the container's part, and return what there is to warn of."""
-        if self.part is None:
-            self.part = _allocated(self.handle)
+        self.allocate()
         return fused_loops.compute(self, self.part, self.threads)
 
 
@@ -194,8 +203,7 @@ class Copy(Queued):
 
     def compute(self) -> list[tuple[Call, str]]:
         """Write the value to the container's part."""
-        if self.part is None:
-            self.part = _allocated(self.handle)
+        self.allocate()
         copy_rows(self.part[self.first : self.last], self.own)
         self.done[0] = True
         return []
@@ -345,12 +353,6 @@ def _part(of: Any) -> Array:
     return np.asarray(bridge.view(of))
 
 
-def _allocated(handle: int) -> Array:
-    """Return the part of a container that gets its memory now."""
-    library.container_allocate(handle)
-    return _part(owner_of(handle))
-
-
 def _overwrites(out: Any, given: tuple[Any, ...]) -> bool:
     """Say whether a queued expression reads what a call is to write. Those that the call uses go stale instead."""
     own = [] if out is None else _parts(out)
@@ -376,6 +378,7 @@ def _give(result: Any, expression: Queued, written: bool) -> None:
     elif written:
         expression.part = _part(result) if known.part is None else known.part
     expression.handle = raw_handle_of(result)
+    expression.ranks = result.context if result.placement_policy is Placement.DISK else None
     _queue.append(expression)
     _know(result, _Known(None, expression))
     if before is not None:
@@ -498,7 +501,8 @@ def leave(c: Any) -> None:
         if expression is not None:
             _forget(expression)
         if not _computing.locked() and any([one.handle and _reads(one, own) for one in _queue]):
-            compute_all()
+            with contextlib.suppress(MemoryError):  # whoever uses the results raises it; here may be a destructor
+                compute_all(leaving=True)
         _know(c, _NOTHING)
 
 
@@ -521,8 +525,11 @@ def _reads(one: Queued, parts: list[Array]) -> bool:
     return any([part is own for own in parts for part in one.reads])
 
 
-def compute_all() -> None:
-    """Compute all queued expressions whose values are wanted, in the order of the calls. Then give their warnings."""
+def compute_all(leaving: bool = False) -> None:
+    """Compute all queued expressions whose values are wanted, in the order of the calls. Then give their warnings.
+
+    Other ranks learn that a disk is full, but not from who leaves a container, which is no call of the program's.
+    """
     told: list[tuple[Call, str]] = []
     with _lock:
         if _computing.locked():
@@ -535,6 +542,10 @@ def compute_all() -> None:
                         told += one.compute()
                     except InvalidHandleError:  # a signal's handler ended the destructor before it said so
                         one.handle = 0
+                    except MemoryError as error:
+                        if one.ranks is not None and not leaving:
+                            tell_full_disk(one.ranks, error)
+                        raise
             over = set(map(id, queued))
             _queue[:] = [one for one in _queue if id(one) not in over]
             for one in queued:

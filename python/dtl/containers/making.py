@@ -13,7 +13,9 @@ from .._native.arguments import stored_number
 from .._native.kinds import computed_number
 from .._native.library import bridge
 from .._native.objects import raw_handle_of
+from ..exceptions import KNOWN_TO_RANKS, MemoryError, is_marked
 from ..policies import Execution, Placement
+from ..runtime.agreement import cause_of, tell_ranks
 from ..runtime.context import Context
 from .interior import owning_class_of
 from .layout import Division
@@ -89,7 +91,22 @@ def new_like(c: Any, dtype: Any, blank: bool = False) -> Any:
     Blank elements, which those of managed memory cannot be, are anything: for a caller that writes all of them.
     """
     is_blank = blank and c.placement_policy is not Placement.UNIFIED
-    return of_handle(c, library.container_alike(raw_handle_of(c), stored_number(dtype), is_blank), dtype)
+    try:
+        handle = library.container_alike(raw_handle_of(c), stored_number(dtype), is_blank)
+    except MemoryError as error:
+        if c.placement_policy is _DISK:
+            tell_full_disk(c.context, error)
+        raise
+    return of_handle(c, handle, dtype)
+
+
+def tell_full_disk(ctx: Any, error: MemoryError) -> None:
+    """Have the other ranks raise, too, in their next collective call, what this one has no room on a disk for.
+
+    That is for calls that are not collective, in which the ranks agree on nothing.
+    """
+    if not is_marked(error, KNOWN_TO_RANKS):
+        tell_ranks(ctx, error.op, error, text=cause_of(error) or str(error))
 
 
 def of_handle(c: Any, handle: int, dtype: Any) -> Any:

@@ -92,11 +92,16 @@ def tell(error: Exception, op: str, arguments: Iterable[Any], refuse: Callable[.
         raise _reported_memory_error(error, op) from None
 
 
+def cause_of(error: DTLError) -> str:
+    """Return the text of an error of the core's without the call that it names; "" of another one."""
+    return error._cause
+
+
 def name_call(error: Exception, op: str) -> None:
     """Let the error of a collective call that is a part of another one name that one, which the program has made."""
     if not isinstance(error, DTLError) or not is_marked(error, KNOWN_TO_RANKS):
         return
-    cause = error._cause
+    cause = cause_of(error)
     if cause and error.op not in ("", op, "collective call"):
         error.args, error.op = (f"{op}: {cause}",), op
 

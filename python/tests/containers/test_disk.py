@@ -1,5 +1,6 @@
 """Containers of PLACEMENT_DISK: files without a name, mapped into memory."""
 
+import contextlib
 import errno
 import math
 import os
@@ -159,6 +160,67 @@ def test_a_file_too_large_is_a_memory_error_on_every_rank(scratch):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert (x + 1).sum() == 2 * SIZE
+
+
+@contextlib.contextmanager
+def full_for_one(ctx):
+    """Let the last rank alone write no more than 64 KiB to a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if ctx.rank == ctx.size - 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+#: Calls that make a container on disk, of which the first ones are not collective: the other ranks hear of it later.
+GROWING = [
+    lambda x: x.copy(),
+    lambda x: x.astype(np.complex128),
+    lambda x: (x + 1).local_view(),
+    lambda x: np.divmod(x, 3.0),
+    np.zeros_like,
+    lambda x: x[3:],
+    lambda x: x[x > 0],
+    lambda x: np.append(x, x),
+    np.sort,
+    np.cumsum,
+    lambda x: dtl.lexsort((x, x)),
+    dtl.fft.rfft,
+    lambda x: x.reshape(1024, -1).T,
+    lambda x: np.roll(x, 3),
+]
+
+
+@pytest.mark.parametrize("call", GROWING)
+def test_a_disk_that_is_full_for_one_rank_is_told_to_all(scratch, call):
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=2)
+    words = "cannot be allocated in the scratch folder"
+
+    def called():
+        call(x)
+        scratch.barrier()
+
+    with full_for_one(scratch), pytest.raises(dtl.MemoryError, match=words):
+        called()
+    assert x.sum() == 2 * SIZE
+
+
+def test_an_operand_may_go_while_the_disk_is_full(scratch):
+    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=2)
+    with full_for_one(scratch):
+        y = x + 1
+        del x
+        scratch.barrier()
+
+        def called():
+            y.sum()
+            y[5]
+
+        with pytest.raises(dtl.MemoryError, match="cannot be allocated in the scratch folder"):
+            called()
+    assert y.sum() == 3 * SIZE
 
 
 def test_a_limit_that_cannot_be_held_is_refused():
