@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -184,16 +186,21 @@ def stencil_grid(ctx: Context, stencil: Any, grid: Any, dtype: Any = None, *, pe
             raise InvalidArgumentError(f"stencil_grid: a stencil of shape {given.shape} has no middle")
         if min(extents) < 1 or (periodic and any(a > b for a, b in zip(given.shape, extents))):
             raise InvalidArgumentError(f"stencil_grid: a stencil of shape {given.shape} for a grid of {extents}")
-        points = making.checked_shape((int(np.prod(extents, dtype=object)),) * 2)
+        points = making.checked_shape((_points(extents),) * 2)
     agree(ctx, "stencil_grid", f"grid {extents}, periodic {bool(periodic)}, {found}, {fingerprint(given)}")
     begins = division.blocks(points[0], ctx.size)
     own = _stencil_rows(given.astype(found), extents, int(begins[ctx.rank]), int(begins[ctx.rank + 1]), periodic)
     return csr_array.of(rows_of(ctx, own, begins))
 
 
+def _points(grid: tuple[int, ...]) -> int:
+    """Return how many points a grid has, in numbers of any size."""
+    return functools.reduce(operator.mul, map(int, grid))
+
+
 def _stencil_rows(stencil: Array, grid: tuple[int, ...], first: int, end: int, periodic: bool) -> Matrix:
     """Return some rows of the matrix of a stencil, by ascending neighbours: whole columns of numbers at a time."""
-    index = index_type(int(np.prod(grid, dtype=object)))
+    index = index_type(_points(grid))
     numbers: Array = np.arange(first, end, dtype=index)
     places = np.unravel_index(numbers, grid)
     shifts = np.argwhere(stencil) - np.array(stencil.shape) // 2

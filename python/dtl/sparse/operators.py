@@ -23,6 +23,9 @@ Made = TypeVar("Made", bound="Operators")
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Operator = Callable[[Any, Any], Any]
 
+#: What numbers are divided by that are less exact than float64: of their own type.
+_FLOATS: dict[np.dtype[Any], Any] = {np.dtype(kind): kind for kind in (np.float32, np.complex64)}
+
 #: In what the elements of columns are added up that are less exact.
 _DOUBLE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
 
@@ -240,7 +243,8 @@ class Operators(HasRows):
         Parameters, result and errors are those of :meth:`sum`.
         """
         height, width = self._rows.shape
-        return self.sum(axis) / {None: height * width, 0: height, 1: width}[_axis(axis)]
+        found, count = self.sum(axis), {None: height * width, 0: height, 1: width}[_axis(axis)]
+        return found / _FLOATS.get(found.dtype, float)(count)  # NumPy before 2 lets a number widen one element
 
     def trace(self) -> Any:
         """Return the sum of the diagonal. Collective."""
