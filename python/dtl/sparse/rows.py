@@ -136,6 +136,13 @@ def rows_of(ctx: Context, rows: Matrix, begins: Array, column_begins: Array | No
     return Rows(Pattern(ctx, begins, column_begins, local), local)
 
 
+def divided_alike(rows: Rows) -> Rows:
+    """Return a square matrix with its columns divided as its rows are: itself, or a copy. Collective if it is a copy."""
+    if np.array_equal(rows.begins, rows.column_begins):
+        return rows
+    return rows_of(rows.context, rows.whole(), rows.begins, rows.begins)
+
+
 def rows_by(name: str, value: Any) -> Rows:
     """Return what a matrix by rows consists of that a caller passes."""
     if not isinstance(value, HasRows):

@@ -176,6 +176,26 @@ def test_laplacians(ctx: dtl.Context, name: str, parts: str) -> None:
             np.testing.assert_allclose(gathered(own), degrees, rtol=1e-12)
 
 
+def test_columns_that_are_divided_in_another_way(ctx: dtl.Context) -> None:
+    graph = random(24, 0.1)
+    first, last = ([0] * (ctx.size - 1), [24]), ([24], [0] * (ctx.size - 1))
+    one, other = (dtl.sparse.csr_array(ctx, np.eye(24), partition=[*a, *b]) for a, b in (first, last))
+    made = one @ dtl.sparse.csr_array(ctx, graph) @ other  # its rows are on the last rank, and its columns on rank 0
+    same(made, graph)
+    same(csgraph.connected_components(made)[1], whole.connected_components(graph)[1])
+    for directed in (True, False):
+        same(csgraph.dijkstra(made, directed, indices=[0, 3]), whole.dijkstra(graph, directed, indices=[0, 3]))
+        order, before = whole.breadth_first_order(graph, 0, directed)
+        found = csgraph.breadth_first_order(made, 0, directed)
+        same(found[0], order.astype(np.int32))
+        same(found[1], before.astype(np.int32))
+    same(csgraph.minimum_spanning_tree(made), whole.minimum_spanning_tree(graph))
+    same(csgraph.reverse_cuthill_mckee(made), whole.reverse_cuthill_mckee(graph).astype(np.int32))
+    for normed in (True, False):
+        np.testing.assert_allclose(gathered(csgraph.laplacian(made, normed)), whole.laplacian(graph, normed).toarray())
+    assert sum(csgraph.part_graph(made, 3, method="spectral").sizes) == 24
+
+
 def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
     wide, square = dtl.sparse.csr_array(ctx, (2, 3)), dtl.sparse.csr_array(ctx, np.eye(3))
     for f in (

@@ -52,6 +52,16 @@ def test_blocks_are_inverted(ctx: dtl.Context, kind: str, partition: Any) -> Non
         np.testing.assert_allclose(applied(M), blocks(a, begins, layers), atol=1e-12)
 
 
+def test_columns_that_are_divided_in_another_way(ctx: dtl.Context) -> None:
+    a, b = laplacian(5), right_side(25)
+    one = dtl.sparse.csr_array(ctx, np.eye(25), partition=[*[0] * (ctx.size - 1), 25])
+    matrix = dtl.sparse.csr_array(ctx, a) @ one  # its columns are on the last rank
+    for make in (linalg.jacobi, *MAKERS.values()):
+        x, info = linalg.gmres(matrix, b, M=make(matrix), rtol=1e-10)
+        assert info == 0
+        np.testing.assert_allclose(gathered(x), np.linalg.solve(a.toarray(), b), rtol=1e-6)
+
+
 def test_restricted_blocks_keep_their_own_rows(ctx: dtl.Context) -> None:
     a = convection(5)
     matrix = dtl.sparse.csr_array(ctx, a)

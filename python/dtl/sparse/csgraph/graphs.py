@@ -14,13 +14,16 @@ from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, local_step
 from ..array import csr_array
 from ..local_rows import Matrix
-from ..rows import Rows, rows_by
+from ..rows import Rows, divided_alike, rows_by
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 def graph_of(op: str, csgraph: Any, words: str = "") -> Rows:
-    """Return the rows of a graph. Collective: the ranks compare it, and the other arguments in words."""
+    """Return the rows of a graph, whose columns are divided as they are.
+
+    Collective: the ranks compare the graph, and the other arguments in words.
+    """
     rows = rows_by("the graph", csgraph)
     with local_step(rows.context, op):
         if rows.shape[0] != rows.shape[1]:
@@ -28,7 +31,7 @@ def graph_of(op: str, csgraph: Any, words: str = "") -> Rows:
         if np.issubdtype(rows.dtype, np.complexfloating):
             raise InvalidTypeError(f"{op}: weights of {rows.dtype} have no order")
     agree(rows.context, op, f"{rows.text()}, {words}")
-    return rows
+    return divided_alike(rows)
 
 
 def vertex(op: str, index: int, rows: Rows) -> int:

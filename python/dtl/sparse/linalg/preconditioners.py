@@ -9,6 +9,7 @@ import numpy as np
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, collective, local_step
 from ..array import csr_array
+from ..rows import divided_alike
 from .operators import LinearOperator, Step
 from .vectors import Parts, floating
 
@@ -16,14 +17,13 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 def checked_matrix(A: Any) -> csr_array:  # noqa: N803 - SciPy's name
-    """Return a square matrix whose rows and columns are divided alike."""
+    """Return a square matrix with its columns divided as its rows are. Collective if it is a copy."""
     if not isinstance(A, csr_array):
         raise InvalidTypeError(f"A must be a csr_array, not {A!r:.80}")
     if A.shape[0] != A.shape[1]:
         raise InvalidArgumentError(f"expected a square matrix, but got shape {A.shape}")
-    if not np.array_equal(A.rows.begins, A.rows.column_begins):
-        raise InvalidArgumentError("the columns of A must be divided as its rows are")
-    return A
+    rows = divided_alike(A.rows)
+    return A if rows is A.rows else csr_array.of(rows)
 
 
 def inverse_of(A: csr_array, forward: Step, adjoint: Step | None = None) -> LinearOperator:  # noqa: N803
