@@ -137,7 +137,7 @@ def rows_of(ctx: Context, rows: Matrix, begins: Array, column_begins: Array | No
 
 
 def divided_alike(rows: Rows) -> Rows:
-    """Return a square matrix with its columns divided as its rows are: itself, or a copy. Collective if it is a copy."""
+    """Return a square matrix with its columns divided as its rows are. Collective if it is a copy."""
     if np.array_equal(rows.begins, rows.column_begins):
         return rows
     return rows_of(rows.context, rows.whole(), rows.begins, rows.begins)
