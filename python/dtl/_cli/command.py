@@ -231,11 +231,9 @@ def parameter_files(launcher: str, environ: Mapping[str, str]) -> list[str]:
         return [path for path in named.replace(",", ":").split(":") if path]
     home = environ.get("HOME", os.path.expanduser("~"))
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(launcher)))
-    return [
-        os.path.join(home, ".openmpi", "mca-params.conf"),
-        os.path.join(prefix, "etc", "openmpi-mca-params.conf"),
-        "/etc/openmpi/openmpi-mca-params.conf",
-    ]
+    # That of the system's own Open MPI, which another installation does not read.
+    etc = "/etc/openmpi" if prefix == "/usr" or prefix.startswith("/usr/lib") else os.path.join(prefix, "etc")
+    return [os.path.join(home, ".openmpi", "mca-params.conf"), os.path.join(etc, "openmpi-mca-params.conf")]
 
 
 def _names_parameter(path: str, name: str) -> bool:

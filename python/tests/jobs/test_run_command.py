@@ -120,6 +120,15 @@ def test_named_parameter_files_replace_the_others(tmp_path: Path) -> None:
     assert command.parameter_files("/nowhere/bin/mpiexec", environ) == ["/a.conf", "/b.conf"]
 
 
+def test_parameter_files_are_those_of_the_installation(home: dict[str, str]) -> None:
+    files = {path: command.parameter_files(f"{path}/bin/mpiexec", home)[1] for path in ("/usr", "/usr/local", "/opt/a")}
+    assert files == {
+        "/usr": "/etc/openmpi/openmpi-mca-params.conf",
+        "/usr/local": "/usr/local/etc/openmpi-mca-params.conf",
+        "/opt/a": "/opt/a/etc/openmpi-mca-params.conf",
+    }
+
+
 @OPEN
 @pytest.mark.parametrize(
     "placed",
