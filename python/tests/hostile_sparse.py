@@ -42,7 +42,10 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "breadth_first_order": {"i_start": 0, "directed": True, "return_predecessors": True},
     "connected_components": {"directed": True, "connection": "weak", "return_labels": True},
     "dijkstra": {"directed": True, "indices": 0, "return_predecessors": True, "limit": 9.0, "min_only": True},
-    "laplacian": {"normed": False, "return_diag": False, "use_out_degree": False},
+    "laplacian": {
+        **{"normed": False, "return_diag": False, "use_out_degree": False, "copy": True, "form": "lo"},
+        **{"dtype": np.float32, "symmetrized": True},
+    },
     "minimum_spanning_tree": {},
     "part_graph": {"nparts": 2, "balance": "nnz", "method": "spectral"},
     "reverse_cuthill_mckee": {"symmetric_mode": False},

@@ -303,7 +303,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         return made
 
     def __matmul__(self, other: Any) -> Any:
-        return _times(self, other)
+        return NotImplemented if _multiplies(other) else _times(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return _from_left(self, other)
@@ -441,7 +441,7 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         return csr_array.of(transposed(self._rows, "tocsr"))
 
     def __matmul__(self, other: Any) -> Any:
-        return _times(self, other)
+        return NotImplemented if _multiplies(other) else _times(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return _from_left(self, other)
@@ -453,6 +453,11 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
 def _other(axis: Any) -> Any:
     """Return what an axis is of the transposed matrix; what is no axis as it is, for whoever refuses it."""
     return -1 - axis if isinstance(axis, (int, np.integer)) and -2 <= axis < 2 else axis
+
+
+def _multiplies(other: Any) -> bool:
+    """Say whether a thing has operators of its own for what it is multiplied with: an operator of dtl.sparse.linalg."""
+    return getattr(type(other), "__array_ufunc__", True) is None and not isinstance(other, HasRows)
 
 
 @collective

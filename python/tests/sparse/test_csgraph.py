@@ -176,6 +176,31 @@ def test_laplacians(ctx: dtl.Context, name: str, parts: str) -> None:
             np.testing.assert_allclose(gathered(own), degrees, rtol=1e-12)
 
 
+@pytest.mark.parametrize("normed", [False, True])
+@pytest.mark.parametrize("symmetrized", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex64", "complex128"])
+def test_forms_of_laplacians(ctx: dtl.Context, dtype: str, symmetrized: bool, normed: bool) -> None:
+    graph = drawn((11, 11), dtype)
+    graph.data[...] = np.abs(graph.data.real) + (1j * graph.data.imag if graph.dtype.kind == "c" else 0)
+    made, unit = dtl.sparse.csr_array(ctx, graph), np.eye(11)
+    options = {"normed": normed, "symmetrized": symmetrized, "return_diag": True}
+    near = {"rtol": 1e-5, "atol": 1e-5}
+    for asked in (None, np.complex128, *((np.float32,) if np.dtype(dtype).kind != "c" else ())):
+        for out in (False, True):
+            want, degrees = whole.laplacian(graph, use_out_degree=out, dtype=asked, **options)
+            for form in ("array", "lo", "function"):
+                found, own = csgraph.laplacian(made, use_out_degree=out, dtype=asked, form=form, **options)
+                np.testing.assert_allclose(gathered(own), degrees, **near)
+                assert own.dtype == degrees.dtype
+                dense = gathered(found if form == "array" else found(unit))
+                np.testing.assert_allclose(dense, want.toarray(), **near)
+                if form == "lo":
+                    np.testing.assert_allclose(gathered(found.H @ unit), want.toarray().conj().T, **near)
+                if form != "function":
+                    assert found.dtype == want.dtype
+    same(made, graph)
+
+
 def test_columns_that_are_divided_in_another_way(ctx: dtl.Context) -> None:
     graph = random(24, 0.1)
     first, last = ([0] * (ctx.size - 1), [24]), ([24], [0] * (ctx.size - 1))
@@ -210,5 +235,7 @@ def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: csgraph.connected_components(square, connection="loose"), ARGUMENT, None, "'loose'")
     refused(lambda: csgraph.dijkstra(square, limit=-1), ARGUMENT, None, "limit -1")
     refused(lambda: csgraph.laplacian(np.eye(3)), TYPE, None, "ndarray")
+    refused(lambda: csgraph.laplacian(square, form="dense"), ARGUMENT, None, "'dense'", "'lo'")
+    refused(lambda: csgraph.laplacian(square, dtype=object), TYPE, None, "object")
     refused(lambda: square.permute([0, 1, 1]), ARGUMENT, None, "no permutation")
     refused(lambda: wide.permute([0, 1]), ARGUMENT, None, "not square")

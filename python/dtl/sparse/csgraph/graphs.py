@@ -19,16 +19,17 @@ from ..rows import Rows, divided_alike, rows_by
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-def graph_of(op: str, csgraph: Any, words: str = "") -> Rows:
+def graph_of(op: str, csgraph: Any, words: str = "", *, ordered: bool = True) -> Rows:
     """Return the rows of a graph, whose columns are divided as they are.
 
-    Collective: the ranks compare the graph, and the other arguments in words.
+    Collective: the ranks compare the graph, and the other arguments in words. Weights are complex only if they need not
+    be ordered.
     """
     rows = rows_by("the graph", csgraph)
     with local_step(rows.context, op):
         if rows.shape[0] != rows.shape[1]:
             raise InvalidArgumentError(f"{op}: a graph is a square matrix, not one of {rows.shape}")
-        if np.issubdtype(rows.dtype, np.complexfloating):
+        if ordered and np.issubdtype(rows.dtype, np.complexfloating):
             raise InvalidTypeError(f"{op}: weights of {rows.dtype} have no order")
     agree(rows.context, op, f"{rows.text()}, {words}")
     return divided_alike(rows)

@@ -26,8 +26,7 @@ from ..rows import rows_of
 from .lanczos import start_vector
 from .norms import norm
 from .onenorm import estimated
-from .operators import LinearOperator, Step, of_matrix, operator_of
-from .systems import fitted
+from .operators import LinearOperator, Step, fitted, of_matrix, operator_of
 from .vectors import Parts, floating
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

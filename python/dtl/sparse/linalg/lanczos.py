@@ -18,8 +18,8 @@ from ..array import csc_array, csr_array
 from ..placing import on_host
 from .direct import shifted_inverse
 from .krylov import orthogonalized
-from .operators import LinearOperator, Step, operator_of
-from .systems import fitted, real_number, tolerance
+from .operators import LinearOperator, Step, fitted, operator_of
+from .systems import real_number, tolerance
 from .vectors import Parts, checked, floating, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -8,15 +8,14 @@ import numpy as np
 
 from ..._native.arguments import flag, integer
 from ..._native.kinds import fingerprint
-from ...containers.base import DistributedContainer
 from ...containers.tensor import DistributedTensor
-from ...exceptions import InvalidArgumentError, InvalidTypeError
+from ...exceptions import InvalidArgumentError
 from ...runtime.agreement import collective, local_step
-from ..placing import on_host, placed
+from ..placing import on_host
 from .lanczos import columns_of
-from .operators import applied, operator_of
-from .systems import fitted, tolerance
-from .vectors import Parts, floating
+from .operators import applied, fitted, operator_of
+from .systems import tolerance
+from .vectors import Parts, columns_given, floating, rows_of_columns
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -93,8 +92,8 @@ def lobpcg(
             raise InvalidArgumentError(f"expected a square matrix, but got shape {operator.shape}")
         if inverse is not None and inverse.shape != operator.shape:
             raise InvalidArgumentError(f"shapes of A {operator.shape} and M {inverse.shape} are different")
-        given = _columns("X", X, parts.length)
-        bound_to = None if Y is None else _columns("Y", Y, parts.length)
+        given = columns_given("X", X, parts.length)
+        bound_to = None if Y is None else columns_given("Y", Y, parts.length)
         count = given.shape[1] + (0 if bound_to is None else bound_to.shape[1])
         if not 0 < 5 * given.shape[1] < parts.length or count > parts.length:
             raise InvalidArgumentError(f"X of shape {given.shape} must have few columns, and {count} with those of Y")
@@ -104,20 +103,10 @@ def lobpcg(
     words = f"lobpcg of {operator.shape} {operator.dtype} from {_said(given)}, Y {_said(bound_to)}"
     parts.new(dtype, f"{words}, M {M is not None}, {limit} {bound} {is_largest}")
     step = None if inverse is None else fitted("lobpcg", inverse, parts)
-    block, none = _rows_of(parts, given, dtype), np.zeros((0, parts.size), dtype)
-    fixed = none if bound_to is None else _orthonormal(parts, _rows_of(parts, bound_to, dtype))
+    block, none = rows_of_columns("lobpcg", parts, given, dtype), np.zeros((0, parts.size), dtype)
+    fixed = none if bound_to is None else _orthonormal(parts, rows_of_columns("lobpcg", parts, bound_to, dtype))
     found = _iterate(parts, fitted("lobpcg", operator, parts), step, block, fixed, limit, bound, is_largest)
     return found[0], columns_of(parts, found[1], "lobpcg vectors")
-
-
-def _columns(name: str, given: Any, length: int) -> Any:
-    """Return vectors that are columns of a container, or of an array."""
-    found = given if isinstance(given, DistributedContainer) else np.asarray(given)
-    if found.ndim != 2 or found.shape[0] != length:
-        raise InvalidArgumentError(f"{name} of shape {found.shape} must have {length} rows, and few columns")
-    if found.dtype.kind not in "biufc":
-        raise InvalidTypeError(f"{name} of dtype {found.dtype} is no matrix of numbers")
-    return found
 
 
 def _said(given: Any) -> str:
@@ -125,15 +114,6 @@ def _said(given: Any) -> str:
     if given is None or isinstance(given, np.ndarray):
         return "None" if given is None else fingerprint(given)
     return f"{given.shape} {given.dtype}"
-
-
-def _rows_of(parts: Parts, given: Any, dtype: Any) -> Array:
-    """Return this rank's elements of vectors, one a row. Collective if they move."""
-    if isinstance(given, np.ndarray):
-        block = given[int(parts.begins[parts.context.rank]) : int(parts.begins[parts.context.rank + 1])]
-    else:
-        block = placed("lobpcg", given, parts.begins).local_view()
-    return np.array(block.T, dtype)
 
 
 def _orthonormal(parts: Parts, vectors: Array) -> Array:

@@ -6,18 +6,22 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..._native.arguments import integer
 from ...containers.base import DistributedContainer
+from ...containers.making import created
 from ...containers.sequences import DistributedVector
+from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...policies import Partition, PartitionLike
 from ...runtime.agreement import agree, check_context, collective, local_step
 from ...runtime.context import Context
 from .. import division, making
 from ..array import csc_array, csr_array
+from ..elementwise import is_number
 from ..placing import on_host, placed
 from ..products import product, transposed_product
 from ..rows import Rows
-from .vectors import Parts, checked, said
+from .vectors import Parts, checked, columns_given, rows_of_columns, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -145,6 +149,11 @@ class LinearOperator(_Held):
         return self._forward
 
     @property
+    def adjoint_step(self) -> Step | None:
+        """What multiplies a part by the conjugated and transposed operator, if it is known: for this package."""
+        return self._adjoint
+
+    @property
     def H(self) -> LinearOperator:  # noqa: N802 - NumPy's name
         """The conjugated and transposed operator. Not collective.
 
@@ -156,6 +165,25 @@ class LinearOperator(_Held):
         if self._adjoint is None:
             raise InvalidArgumentError("the operator was made without rmatvec, so that its transposed one is not known")
         return LinearOperator.of(self._columns, self._rows, self._dtype, self._adjoint, self._forward)
+
+    @property
+    def T(self) -> LinearOperator:  # noqa: N802 - NumPy's name
+        """The transposed operator. Not collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the operator was made without ``rmatvec``.
+        """
+        other = self.H
+        return LinearOperator.of(
+            other.rows, other.columns, self._dtype, _conjugated(other.forward), _conjugated(self._forward)
+        )
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions: 2."""
+        return 2
 
     def matvec(self, x: Any) -> DistributedVector:
         """Return the product with a vector: a container, or an array that is the same on every rank. Collective.
@@ -177,8 +205,85 @@ class LinearOperator(_Held):
         """
         return _times(self.H, x)
 
-    def __matmul__(self, x: Any) -> DistributedVector:
-        return _times(self, x)
+    def matmat(self, X: Any) -> DistributedTensor:  # noqa: N803 - SciPy's name
+        """Return the products with vectors that are columns of a container, or of an array. Collective.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the vectors do not fit. On every rank.
+        """
+        return _times_columns(self, X)
+
+    def rmatmat(self, X: Any) -> DistributedTensor:  # noqa: N803 - SciPy's name
+        """Return the products of the conjugated and transposed operator with columns. Collective, as :meth:`matmat`."""
+        return _times_columns(self.H, X)
+
+    def dot(self, x: Any) -> Any:
+        """Return the product with a vector, with columns, with another operator or a matrix, or with a number.
+
+        The product with another operator, a matrix or a number is an operator.
+        """
+        if is_number(x):
+            return _scaled(self, x)
+        if isinstance(x, (LinearOperator, csr_array, csc_array)):
+            return _composed(self, operator_of("x", x))
+        return _times_columns(self, x) if np.ndim(x) == 2 else _times(self, x)
+
+    def adjoint(self) -> LinearOperator:
+        """Return the conjugated and transposed operator: ``H``. Not collective."""
+        return self.H
+
+    def transpose(self) -> LinearOperator:
+        """Return the transposed operator: ``T``. Not collective."""
+        return self.T
+
+    def __call__(self, x: Any) -> Any:
+        """Return the product, as :meth:`dot`."""
+        return self.dot(x)
+
+    def __mul__(self, x: Any) -> Any:
+        return self.dot(x)
+
+    def __rmul__(self, x: Any) -> LinearOperator:
+        if is_number(x):
+            return _scaled(self, x)
+        return NotImplemented
+
+    def __matmul__(self, x: Any) -> Any:
+        return NotImplemented if is_number(x) else self.dot(x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        if isinstance(x, (csr_array, csc_array)):
+            return _composed(operator_of("x", x), self)
+        if is_number(x):
+            return NotImplemented
+        if np.ndim(x) == 1:
+            return _times(self.T, x)
+        return _times_columns(self.T, (x if hasattr(x, "T") else np.asarray(x)).T).T
+
+    def __add__(self, other: Any) -> LinearOperator:
+        return _summed(self, operator_of("other", other))
+
+    def __sub__(self, other: Any) -> LinearOperator:
+        return _summed(self, _scaled(operator_of("other", other), -1))
+
+    def __neg__(self) -> LinearOperator:
+        return _scaled(self, -1)
+
+    def __truediv__(self, number: Any) -> LinearOperator:
+        if is_number(number):
+            return _scaled(self, 1 / number)
+        return NotImplemented
+
+    def __pow__(self, power: Any) -> LinearOperator:
+        number = integer("power", power)
+        if number < 0 or self.shape[0] != self.shape[1]:
+            raise InvalidArgumentError(f"an operator of {self.shape} has no power {number}")
+        made = LinearOperator.of(self._columns, self._columns, self._dtype, _copy, _copy)
+        for _ in range(number):
+            made = _composed(self, made)
+        return made
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -194,6 +299,117 @@ def _times(operator: LinearOperator, x: Any) -> DistributedVector:
     made = operator.rows.new(dtype, f"matvec operator {operator.shape} with {said(given)}")
     operator.forward(operator.columns.part("matvec", given, dtype), made.local_view())
     return made
+
+
+@on_host
+@collective
+def _times_columns(operator: LinearOperator, x: Any) -> DistributedTensor:
+    columns, ctx = operator.columns, operator.context
+    with local_step(ctx, "matmat"):
+        given = columns_given("X", x, operator.shape[1])
+    dtype = np.result_type(operator.dtype, given.dtype)
+    divided = division.division_of(operator.rows.begins)
+    shape = (operator.shape[0], given.shape[1])
+    words = f"matmat operator {operator.shape} with {said(given)}"
+    made = created(DistributedTensor, ctx, shape, dtype, divided, blank=True, words=words)
+    vectors = rows_of_columns("matmat", columns, given, dtype)
+    made.local_view()[...] = applied(operator.forward, vectors, operator.rows.size).T
+    return made
+
+
+def _scaled(operator: LinearOperator, number: Any) -> LinearOperator:
+    """Return a multiple of an operator. Not collective."""
+
+    def scaled(step: Step, factor: Any) -> Step:
+        def times(part: Array, out: Array) -> None:
+            step(part, out)
+            np.multiply(out, factor, out=out, casting="unsafe")
+
+        return times
+
+    adjoint = operator.adjoint_step
+    dtype = np.result_type(operator.dtype, number)
+    steps = scaled(operator.forward, number), None if adjoint is None else scaled(adjoint, np.conj(number))
+    return LinearOperator.of(operator.rows, operator.columns, dtype, *steps)
+
+
+@collective
+def _summed(first: LinearOperator, second: LinearOperator) -> LinearOperator:
+    """Return the sum of two operators of one shape. Collective."""
+    _together("add", first, second, first.shape == second.shape)
+    rows, columns = first.rows, first.columns
+
+    def summed(one: Step, other: Step) -> Step:
+        def times(part: Array, out: Array) -> None:
+            more = np.zeros_like(out)
+            other(part, more)
+            one(part, out)
+            out += more
+
+        return times
+
+    adjoint, theirs = first.adjoint_step, second.adjoint_step
+    back = None
+    if adjoint is not None and theirs is not None:
+        back = summed(adjoint, fitted("add", second.H, rows, columns))
+    dtype = np.result_type(first.dtype, second.dtype)
+    return LinearOperator.of(rows, columns, dtype, summed(first.forward, fitted("add", second, columns, rows)), back)
+
+
+@collective
+def _composed(first: LinearOperator, second: LinearOperator) -> LinearOperator:
+    """Return the product of two operators. Collective."""
+    _together("matmul", first, second, first.shape[1] == second.shape[0])
+    inner = first.columns
+
+    def composed(one: Step, other: Step, size: int) -> Step:
+        def times(part: Array, out: Array) -> None:
+            between = np.zeros(size, out.dtype)
+            one(part, between)
+            other(between, out)
+
+        return times
+
+    back = None
+    if first.adjoint_step is not None and second.adjoint_step is not None:
+        back = composed(first.adjoint_step, fitted("matmul", second.H, inner, second.columns), inner.size)
+    forward = composed(fitted("matmul", second, second.columns, inner), first.forward, inner.size)
+    dtype = np.result_type(first.dtype, second.dtype)
+    return LinearOperator.of(first.rows, second.columns, dtype, forward, back)
+
+
+def _together(op: str, first: LinearOperator, second: LinearOperator, fits: bool) -> None:
+    """Refuse operators that do not fit each other. Collective."""
+    with local_step(first.context, op):
+        if second.context is not first.context:
+            raise InvalidArgumentError(f"{op}: the operators are on two contexts")
+        if not fits:
+            raise InvalidArgumentError(f"{op}: operators of {first.shape} and {second.shape} do not fit")
+    agree(first.context, op, f"{first!r} and {second!r}")
+
+
+def _copy(part: Array, out: Array) -> None:
+    out[...] = part
+
+
+def fitted(op: str, operator: LinearOperator, parts: Parts, outer: Parts | None = None) -> Step:
+    """Return the product with an operator for vectors that may be divided in another way, and are moved then.
+
+    Parts are those of the vectors that it is multiplied by; outer are those of the products, None for the same.
+    """
+    forward, rows, columns = operator.forward, operator.rows, operator.columns
+    end = parts if outer is None else outer
+    if rows.is_like(end) and columns.is_like(parts):
+        return forward
+
+    def step(part: Array, out: Array) -> None:
+        given = parts.new(part.dtype, f"{op} operator {operator.shape} {part.dtype}")
+        given.local_view()[...] = part
+        made = rows.new(out.dtype, f"{op} product {operator.shape} {out.dtype}")
+        forward(np.ascontiguousarray(placed(op, given, columns.begins).local_view()), made.local_view())
+        out[...] = placed(op, made, end.begins).local_view()
+
+    return step
 
 
 def called(name: str, function: Callable[..., Any], inner: Parts, outer: Parts) -> Step:

@@ -10,8 +10,7 @@ from ..._native.arguments import integer
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, local_step
-from ..placing import placed
-from .operators import LinearOperator, Step, operator_of
+from .operators import LinearOperator, Step, fitted, operator_of
 from .vectors import Parts, checked, floating, inner, said
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -160,22 +159,6 @@ def _checked(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x
 
 def _said(inverse: LinearOperator | None) -> str:
     return "None" if inverse is None else f"{inverse.shape} {inverse.dtype}"
-
-
-def fitted(op: str, operator: LinearOperator, parts: Parts) -> Step:
-    """Return the product with an operator for vectors that may be divided in another way, and are moved then."""
-    forward, rows, columns = operator.forward, operator.rows, operator.columns
-    if rows.is_like(parts) and columns.is_like(parts):
-        return forward
-
-    def step(part: Array, out: Array) -> None:
-        given = parts.new(part.dtype, f"{op} operator {operator.shape} {part.dtype}")
-        given.local_view()[...] = part
-        made = rows.new(out.dtype, f"{op} product {operator.shape} {out.dtype}")
-        forward(np.ascontiguousarray(placed(op, given, columns.begins).local_view()), made.local_view())
-        out[...] = placed(op, made, parts.begins).local_view()
-
-    return step
 
 
 def _preconditioner(op: str, inverse: LinearOperator | None, parts: Parts) -> Step:

@@ -94,6 +94,25 @@ def checked(name: str, given: Any, length: int, of: str) -> Any:
     return given
 
 
+def columns_given(name: str, given: Any, length: int) -> Any:
+    """Return vectors that are columns of a container, or of an array."""
+    found = given if isinstance(given, DistributedContainer) else np.asarray(given)
+    if found.ndim != 2 or found.shape[0] != length:
+        raise InvalidArgumentError(f"{name} of shape {found.shape} must have {length} rows, and few columns")
+    if found.dtype.newbyteorder("=") not in TYPES:
+        raise InvalidTypeError(f"{name} of dtype {found.dtype} is no matrix of numbers that is computed with")
+    return found
+
+
+def rows_of_columns(op: str, parts: Parts, given: Any, dtype: Any) -> Array:
+    """Return this rank's elements of columns that ``columns_given`` returns, one a row. Collective if they move."""
+    if isinstance(given, np.ndarray):
+        block = given[int(parts.begins[parts.context.rank]) : int(parts.begins[parts.context.rank + 1])]
+    else:
+        block = placed(op, given, parts.begins).local_view()
+    return np.array(block.T, dtype)
+
+
 def said(given: Any) -> str:
     """Return what the ranks compare of a vector that ``checked`` has returned."""
     return f"array {fingerprint(given)}" if isinstance(given, np.ndarray) else f"container {given.shape} {given.dtype}"
