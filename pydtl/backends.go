@@ -43,20 +43,20 @@ func DeviceDriver() (driver string, err error) {
 	return runtime.DeviceDriver()
 }
 
-// DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nothing if they can.
-func DeviceLending() (why string, err error) {
+// DeviceIPC returns why processes of a machine cannot reach each other's memory of GPUs; nothing if they can.
+func DeviceIPC() (why string, err error) {
 	defer guard(&err)
-	if refused := runtime.DeviceLending(); refused != nil {
+	if refused := runtime.DeviceIPC(); refused != nil {
 		why = refused.Error()
 	}
 	return why, nil
 }
 
-// ContextReaches returns why messages of a context's ranks may not be from and to memory of its GPU; nothing if they may. Local.
-func ContextReaches(ctx int64) (why string, err error) {
+// ContextIsAware returns why messages of a context's ranks may not be from and to memory of its GPU; nothing if they may. Local.
+func ContextIsAware(ctx int64) (why string, err error) {
 	defer guard(&err)
 	return on(ctx, func(c *runtime.Context) (string, error) {
-		if refused := c.Reaches(); refused != nil {
+		if refused := c.IsAware(); refused != nil {
 			why = refused.Error()
 		}
 		return why, nil

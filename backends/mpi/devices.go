@@ -33,10 +33,10 @@ var queries = map[string][]string{
 // numbers has the number that MPIX_GPU_query_support takes for each backend. Some libraries made of MPICH have no other way to ask.
 var numbers = map[string]C.int{"cuda": 0, "hip": 2}
 
-var _ backend.DeviceReacher = (*Comm)(nil)
+var _ backend.DeviceAware = (*Comm)(nil)
 
-// Reaches returns nil if the library takes addresses of memory of a device.
-func (c *Comm) Reaches(device backend.Device) error {
+// IsAware returns nil if the library takes addresses of memory of a device.
+func (c *Comm) IsAware(device backend.Device) error {
 	err := mpi.knows(device.Backend())
 	if err == nil {
 		by := device.Current()

@@ -17,8 +17,8 @@ type DeviceProvider interface {
 	DriverVersion() (string, error)
 	// DeviceName returns what the vendor calls a device, which is not used for it.
 	DeviceName(n int) (string, error)
-	// Lends returns nil if processes of a machine can reach each other's memory of devices, or says why they cannot.
-	Lends() error
+	// HasIPC returns nil if processes of a machine can reach each other's memory of devices, or says why they cannot.
+	HasIPC() error
 	// Device returns the device of a number in [0, DeviceCount()). The first call begins to use it. The error is
 	// status.BackendUnavailable.
 	Device(n int) (Device, error)
@@ -31,12 +31,12 @@ type Trimmer interface {
 	Trim() (int64, error)
 }
 
-// DeviceReacher is a Communicator whose messages may be from and to memory of devices.
-type DeviceReacher interface {
+// DeviceAware is a Communicator whose messages may be from and to memory of devices.
+type DeviceAware interface {
 	Communicator
-	// Reaches returns nil if its messages may be from and to memory of a device, or says why they may not. From then on, its calls have
+	// IsAware returns nil if its messages may be from and to memory of a device, or says why they may not. From then on, its calls have
 	// the device current for their thread.
-	Reaches(device Device) error
+	IsAware(device Device) error
 }
 
 // Current has a device, and the addresses of C functions: int enter(device, int *outer) makes it current for the calling thread, and

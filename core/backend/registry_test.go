@@ -24,8 +24,8 @@ func (f fake) DriverVersion() (string, error) { return "fake 1.0", f.missing }
 
 func (f fake) DeviceName(int) (string, error) { return "fake", f.missing }
 
-// Lends says that it can.
-func (f fake) Lends() error { return f.missing }
+// HasIPC says that it can.
+func (f fake) HasIPC() error { return f.missing }
 
 func (f fake) Device(int) (backend.Device, error) { return nil, f.missing }
 

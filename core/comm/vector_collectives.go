@@ -55,8 +55,8 @@ const (
 	sharedChecksum        // whether that is how many do: see countChecksum
 )
 
-// In scatterv, where only root knows the type of the rows, the third is the type of the output, and the fourth how long the
-// header is that describes root's.
+// In scatterv, where only root knows the type of the rows, the third is the type of the output, and the fourth the length of the
+// header that describes root's rows.
 const (
 	sharedType   = sharedKnow
 	sharedHeader = sharedChecksum

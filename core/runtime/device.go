@@ -97,13 +97,13 @@ func DeviceDriver() (string, error) {
 	return p.DriverVersion()
 }
 
-// DeviceLending returns why processes of a machine cannot reach each other's memory of GPUs; nil if they can. Local.
-func DeviceLending() error {
+// DeviceIPC returns why processes of a machine cannot reach each other's memory of GPUs; nil if they can. Local.
+func DeviceIPC() error {
 	p, err := gpus()
 	if err != nil {
 		return err
 	}
-	return p.Lends()
+	return p.HasIPC()
 }
 
 // useDevice begins to use a device, or the one that UsualDevice stands for.
@@ -132,9 +132,9 @@ type work struct {
 	mu    sync.Mutex
 	queue backend.Queue // nil before the first need, and once the context is closed
 
-	asked    bool           // for the first need of these
-	lending  *comm.Lending  // nil where ranks lend each other nothing
-	reaching *comm.Reaching // nil where the ranks' messages are none of devices
+	asked bool                 // for the first need of these
+	ipc   *comm.IPCExchanger   // nil where ranks lend each other nothing
+	aware *comm.AwareExchanger // nil where the ranks' messages are none of devices
 }
 
 // Queue returns the queue of the context's containers on its device. The first call begins to use the device. Local.
@@ -155,21 +155,21 @@ func (c *Context) Queue() (backend.Queue, error) {
 	return c.work.queue, err
 }
 
-// Reaches returns why messages of the context's ranks may not be from and to memory of its device; nil if they may. Local.
-func (c *Context) Reaches() error {
+// IsAware returns why messages of the context's ranks may not be from and to memory of its device; nil if they may. Local.
+func (c *Context) IsAware() error {
 	q, err := c.Queue()
 	if err != nil {
 		return err
 	}
-	return c.comm.Reaches(q.Device())
+	return c.comm.IsAware(q.Device())
 }
 
 // end lets others have the queue. Containers that stay go on with it.
 func (w *work) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lending != nil {
-		w.lending.Close()
+	if w.ipc != nil {
+		w.ipc.Close()
 	}
 	if w.queue != nil {
 		w.queue.Close()

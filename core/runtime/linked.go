@@ -66,13 +66,13 @@ func (c *Context) Exchanger() comm.Exchanger {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.asked {
-		w.asked, w.lending, w.reaching = true, comm.NewLending(c.comm, c.Queue), comm.NewReaching(c.comm, c.Queue)
+		w.asked, w.ipc, w.aware = true, comm.NewIPCExchanger(c.comm, c.Queue), comm.NewAwareExchanger(c.comm, c.Queue)
 	}
 	switch {
-	case w.lending != nil:
-		return w.lending
-	case w.reaching != nil:
-		return w.reaching
+	case w.ipc != nil:
+		return w.ipc
+	case w.aware != nil:
+		return w.aware
 	}
 	return nil
 }

@@ -129,10 +129,10 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "ContextSplit": closing(lambda: _dtl.pydtl_ContextSplit(c, 0, 0), _dtl.pydtl_ContextClose),
         "ContextSplitByNode": closing(lambda: _dtl.pydtl_ContextSplitByNode(c), _dtl.pydtl_ContextClose),
         "ContextWorld": closing(lambda: _dtl.pydtl_ContextWorld(-1), _dtl.pydtl_ContextClose),
-        "ContextReaches": lambda: _dtl.pydtl_ContextReaches(c),
+        "ContextIsAware": lambda: _dtl.pydtl_ContextIsAware(c),
         "ContextGpu": quietly(lambda: _dtl.pydtl_ContextGpu(c)),
         "DeviceDriver": quietly(_dtl.pydtl_DeviceDriver),
-        "DeviceLending": _dtl.pydtl_DeviceLending,
+        "DeviceIPC": _dtl.pydtl_DeviceIPC,
         "DeviceNames": quietly(_dtl.pydtl_DeviceNames),  # there may be no driver
         "DtypeName": lambda: _dtl.pydtl_DtypeName(1),
         "DtypeNamed": lambda: _dtl.pydtl_DtypeNamed("datetime64[D]", 8),

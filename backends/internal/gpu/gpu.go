@@ -103,8 +103,8 @@ func (b *Backend) DeviceName(n int) (string, error) {
 	return s.table.nameOf(n)
 }
 
-// Lends returns nil if the driver lets processes of a machine reach each other's memory of devices.
-func (b *Backend) Lends() error {
+// HasIPC returns nil if the driver lets processes of a machine reach each other's memory of devices.
+func (b *Backend) HasIPC() error {
 	s, err := b.usable(0)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ def _lines() -> Iterator[tuple[str, str]]:
         yield "GPU driver", library.device_driver()
         names = library.device_names().splitlines()
         yield "GPUs", ", ".join(f"{number}: {name}" for number, name in enumerate(names))
-        why_not = library.device_lending()
+        why_not = library.device_ipc()
         lending = f"through the host: {why_not}" if why_not else "from GPU to GPU, if they share memory"
         yield "GPU to GPU", f"what processes of one machine move goes {lending}"
         why_not = _why_not_by_mpi()
@@ -80,7 +80,7 @@ def _threads() -> str:
 
 
 #: Prints why MPI reaches no memory of GPUs, if it does not.
-_REACHING = "import dtl; from dtl._native import library; print(library.context_reaches(dtl.Context()._handle))"
+_AWARE = "import dtl; from dtl._native import library; print(library.context_is_aware(dtl.Context()._handle))"
 
 
 def _why_not_by_mpi() -> str:
@@ -88,8 +88,8 @@ def _why_not_by_mpi() -> str:
     if library.backend_why_not("mpi"):
         return "there is no MPI"
     if library.mpi_active():
-        return library.context_reaches(handle_of(Context()))
-    command, variables = [sys.executable, "-c", _REACHING], {**os.environ, choice.VARIABLE: "mpi"}
+        return library.context_is_aware(handle_of(Context()))
+    command, variables = [sys.executable, "-c", _AWARE], {**os.environ, choice.VARIABLE: "mpi"}
     try:
         asked = subprocess.run(command, check=False, env=variables, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:

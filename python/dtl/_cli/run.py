@@ -86,8 +86,8 @@ def main(arguments: Sequence[str]) -> int:
     timeout = None if options.timeout is None else _positive_seconds(options.timeout)
     job = command.Job(
         ranks=ranks or 0,
-        program=[sys.executable, *_checked(program)],
-        others=[(ranks, [sys.executable, *_checked(program)]) for ranks, program in map(_counted, others)],
+        program=[sys.executable, *_existing_program(program)],
+        others=[(ranks, [sys.executable, *_existing_program(program)]) for ranks, program in map(_counted, others)],
         prefix_output=options.prefix_output,
         launcher_arguments=launcher_arguments,
         mpi=options.mpi,
@@ -142,7 +142,7 @@ def _counted(words: list[str]) -> tuple[int, list[str]]:
     return _positive_integer(words[1]), words[2:]
 
 
-def _checked(program: list[str]) -> list[str]:
+def _existing_program(program: list[str]) -> list[str]:
     """Return the program as the interpreter takes it, if it is there."""
     if not program:
         raise ArgumentsError("there is no program to run; name a script, or a module after -m")

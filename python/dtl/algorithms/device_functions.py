@@ -82,7 +82,7 @@ class DeviceFunction:
             finally:
                 for array, there in zip(arrays, views):
                     library.end(array, there)
-            return self._checked(values, shape, device)
+            return self._on_this_gpu(values, shape, device)
 
     def made(self, sources: tuple[DistributedContainer, ...]) -> Any:
         """Return a container of what the function makes of this rank's parts; None of no elements. Not collective."""
@@ -95,7 +95,7 @@ class DeviceFunction:
         self.write(made, values)
         return made
 
-    def _checked(self, values: Any, shape: tuple[int, ...], device: int) -> DeviceArray:
+    def _on_this_gpu(self, values: Any, shape: tuple[int, ...], device: int) -> DeviceArray:
         library: Any = self._library
         if not is_on_device(values):
             kind = f"{type(values).__module__}.{type(values).__qualname__}".replace("builtins.", "")

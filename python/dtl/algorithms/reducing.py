@@ -188,7 +188,7 @@ def _of(a: Any, call: Call) -> Any:
         dtype_number(dtype)
         dtype = np.dtype(dtype)
         call = call.changed(dtype=dtype)
-    dims, by = _checked(a, call)
+    dims, by = _dimensions_and_reduction(a, call)
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _of_all(a, call)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
@@ -202,13 +202,13 @@ def _of(a: Any, call: Call) -> Any:
     elif name in ("var", "std") and count <= ddof:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        made = _along(a, dims, by, bool(call.keepdims))
+        made = _reduced_along(a, dims, by, bool(call.keepdims))
         if kind_of(a.dtype).is_span:
             agree(a.context, name)  # a sum that does not fit is an error on every rank
         return made
 
 
-def _checked(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
+def _dimensions_and_reduction(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
     """Return the dimensions and the reduction, if it has a result."""
     name, axis, dtype, row = call.name, call.axis, call.dtype, REDUCTIONS[call.name]
     if not has(name, a.dtype):
@@ -297,7 +297,7 @@ def _cut_off(sums: Any, count: int) -> Any:
 # ---- Along dimensions ----
 
 
-def _along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
+def _reduced_along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
     """Reduce each rank's part, and bring the parts together. Collective."""
     part = _PARTS[place_of(a)](a, dims, by)
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
@@ -591,10 +591,10 @@ def _filled(a: Any, where: Any, fill: Array) -> Any:
 
 
 def _filled_there(a: Any, where: Any, fill: Array) -> Any:
-    return np.where(_beside(a, where), a, fill[()])
+    return np.where(_mask_on_gpu(a, where), a, fill[()])
 
 
-def _beside(a: Any, where: Any) -> Any:
+def _mask_on_gpu(a: Any, where: Any) -> Any:
     """Return a mask for elements on a GPU, laid out as they are. Collective."""
     if isinstance(where, DistributedContainer):
         return laid_out_as(where, a)

@@ -105,7 +105,7 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
 
     The indices are an array of int64 of one dimension; negative ones count from the end. Out is an array for as many.
     """
-    whole = _whole(c) if wanted.size >= _MANY else None
+    whole = _elements_of_only_rank(c) if wanted.size >= _MANY else None
     if whole is None or not _are_within(wanted, whole.size):  # which the core refuses
         found = as_elements(c, bridge.get(c, wanted))
         if out is not None:
@@ -125,7 +125,7 @@ def _are_within(wanted: np.ndarray[Any, Any], size: int) -> bool:
     return all([-size <= int(wanted[some].min()) and int(wanted[some].max()) < size for some in in_blocks(wanted)])
 
 
-def _whole(c: Any) -> Any:
+def _elements_of_only_rank(c: Any) -> Any:
     """Return all elements in C order if this rank is the only one, which then meets nobody."""
     if c.context.size > 1 or c.placement_policy is _DEVICE:
         return None

@@ -62,7 +62,7 @@ def are_narrow(elements: int, rows: int) -> bool:
     return _MANY_NARROW <= elements <= _NARROW * rows
 
 
-def _whole(c: Any) -> Any:
+def _small_float64(c: Any) -> Any:
     """Return the array of a container's elements."""
     part = bridge.quick_whole(c)
     if part is None or part.dtype != _FLOAT64 or c.partition_policy is not _BLOCK:
@@ -121,7 +121,7 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
     fold = _FOLDS.get(name)
     part = None
     if fold is not None and axis.__class__ is int:
-        part = _whole(a)
+        part = _small_float64(a)
         part = _large(a, name, axis) if part is None else part
     if fold is None or part is None or part.ndim < 2 or not -part.ndim <= axis < part.ndim:
         return None
@@ -142,7 +142,7 @@ def folded(name: str, a: Any, axis: Any, vector: Any) -> Any:
 def dot(a: Any, b: Any) -> Any:
     """Return the inner product of two vectors."""
     for c in (a, b):
-        if _whole(c) is None and not (_is_plain(c) and c.dtype == _FLOAT64):
+        if _small_float64(c) is None and not (_is_plain(c) and c.dtype == _FLOAT64):
             return None
     if a.ndim != 1 or a.shape != b.shape or a.context is not b.context:
         return None
@@ -151,7 +151,7 @@ def dot(a: Any, b: Any) -> Any:
 
 def matmul(a: Any, b: Any) -> Any:
     """Return the product of two matrices."""
-    one, other = _whole(a), _whole(b)
+    one, other = _small_float64(a), _small_float64(b)
     if one is None or other is None or not one.ndim == other.ndim == 2:
         return None
     if one.shape[1] != other.shape[0] or len(one) * other.shape[1] > bridge.MOST_WHOLE or a.context is not b.context:

@@ -87,7 +87,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     ...     print(np.round(dtl.fft.fft(v)[...].gather_to().real + 0.0, 3))
     [0. 2. 0. 2.]
     """
-    return _along(a, "fft", n, axis, norm)
+    return _transformed_along(a, "fft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -97,7 +97,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
     Parameters and errors are those of :func:`fft`.
     """
-    return _along(a, "ifft", n, axis, norm)
+    return _transformed_along(a, "ifft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -108,7 +108,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     Parameters and errors are those of :func:`fft`. The result has
     ``n // 2 + 1`` elements along the dimension.
     """
-    return _along(a, "rfft", n, axis, norm)
+    return _transformed_along(a, "rfft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -119,7 +119,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     Parameters and errors are those of :func:`fft`. n is how many there are, which the half
     does not say: None for the even number.
     """
-    return _along(a, "irfft", n, axis, norm)
+    return _transformed_along(a, "irfft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -129,7 +129,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
     Parameters and errors are those of :func:`fft`. n is as of :func:`irfft`.
     """
-    return _along(a, "hfft", n, axis, norm)
+    return _transformed_along(a, "hfft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -139,7 +139,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
 
     Parameters and errors are those of :func:`fft`. The result is as of :func:`rfft`.
     """
-    return _along(a, "ihfft", n, axis, norm)
+    return _transformed_along(a, "ihfft", n, axis, norm)
 
 
 @as_many_dimensions
@@ -166,7 +166,7 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> An
     InvalidTypeError, BoundsError, InvalidArgumentError, MemoryError
         As of :func:`fft`.
     """
-    return _along_several(a, "fftn", s, axes, norm)
+    return _transformed_along_several(a, "fftn", s, axes, norm)
 
 
 @as_many_dimensions
@@ -176,7 +176,7 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
 
     Parameters, result and errors are those of :func:`fftn`.
     """
-    return _along_several(a, "ifftn", s, axes, norm)
+    return _transformed_along_several(a, "ifftn", s, axes, norm)
 
 
 @as_many_dimensions
@@ -186,7 +186,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> A
 
     Parameters and errors are those of :func:`fftn`. The last of the axes is halved, as by :func:`rfft`.
     """
-    return _along_several(a, "rfftn", s, axes, norm)
+    return _transformed_along_several(a, "rfftn", s, axes, norm)
 
 
 @as_many_dimensions
@@ -197,7 +197,7 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> 
     Parameters and errors are those of :func:`fftn`. The last of the axes was halved: how many elements there are along
     it is as of :func:`irfft`.
     """
-    return _along_several(a, "irfftn", s, axes, norm)
+    return _transformed_along_several(a, "irfftn", s, axes, norm)
 
 
 @as_many_dimensions
@@ -207,7 +207,7 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -
 
     Parameters, result and errors are those of :func:`fftn`.
     """
-    return _along_several(a, "fft2", s, axes, norm)
+    return _transformed_along_several(a, "fft2", s, axes, norm)
 
 
 @as_many_dimensions
@@ -217,7 +217,7 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
 
     Parameters, result and errors are those of :func:`fftn`.
     """
-    return _along_several(a, "ifft2", s, axes, norm)
+    return _transformed_along_several(a, "ifft2", s, axes, norm)
 
 
 @as_many_dimensions
@@ -227,7 +227,7 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) 
 
     Parameters, result and errors are those of :func:`rfftn`.
     """
-    return _along_several(a, "rfft2", s, axes, norm)
+    return _transformed_along_several(a, "rfft2", s, axes, norm)
 
 
 @as_many_dimensions
@@ -237,14 +237,14 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None)
 
     Parameters, result and errors are those of :func:`irfftn`.
     """
-    return _along_several(a, "irfft2", s, axes, norm)
+    return _transformed_along_several(a, "irfft2", s, axes, norm)
 
 
 #: NumPy's transforms, each with the one of the last dimension, and of the others.
 _SEVERAL = {"fft": ("fft", "fft"), "ifft": ("ifft", "ifft"), "rfft": ("rfft", "fft"), "irfft": ("irfft", "ifft")}
 
 
-def _checked(a: Any, norm: Any, real: bool) -> None:
+def _check_transform(a: Any, norm: Any, real: bool) -> None:
     check_container("a", a)
     refuse_closed(a)
     if norm not in _NORMS:
@@ -262,16 +262,16 @@ def _step(name: str, axis: int, extent: int, n: Any) -> _Step:
     return _Step(name, axis, number, number // 2 + 1 if name in ("rfft", "ihfft") else number)
 
 
-def _along(a: Any, name: str, n: Any, axis: Any, norm: Any) -> Any:
-    _checked(a, norm, name in ("rfft", "ihfft"))
+def _transformed_along(a: Any, name: str, n: Any, axis: Any, norm: Any) -> Any:
+    _check_transform(a, norm, name in ("rfft", "ihfft"))
     (d,) = dimensions(integer("axis", axis), a.ndim)
     step = _step(name, d, a.shape[d], n)
     share(a, name, f"n {step.n}, axis {d}, norm {norm}")
     return _transformed(a, [step], norm)
 
 
-def _along_several(a: Any, name: str, s: Any, axes: Any, norm: Any) -> Any:
-    _checked(a, norm, name.startswith("r"))
+def _transformed_along_several(a: Any, name: str, s: Any, axes: Any, norm: Any) -> Any:
+    _check_transform(a, norm, name.startswith("r"))
     if axes is None:
         chosen = list(range(a.ndim)) if s is None else list(range(a.ndim - len(integers("s", s)), a.ndim))
     else:

@@ -559,7 +559,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
 
 def _tall_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
     n = a.shape[1]
-    with by_rows(a) as lines, _beside(lines, b) as right:
+    with by_rows(a) as lines, _with_rows_of(lines, b) as right:
         part = lines.local_view()
         other = right.local_view().reshape(part.shape[0], math.prod(b.shape[1:]))
         own: Any = None
@@ -581,7 +581,7 @@ def _tall_lstsq(a: Any, b: Any, dtype: Any, limit: float) -> tuple[Any, ...]:
     return tall.whole_triangle(a.context, "lstsq", own, finish)
 
 
-def _beside(lines: DistributedContainer, b: Any) -> Any:
+def _with_rows_of(lines: DistributedContainer, b: Any) -> Any:
     """Lend b, or a copy, of which each rank has the rows that it has of lines. Collective."""
     from contextlib import nullcontext
 

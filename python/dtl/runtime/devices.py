@@ -40,7 +40,7 @@ class DeviceRanks(bridge.Ranks):
     _device: int = -1
     _backend: str = "no backend"
     _nccl: int = -1
-    _reaching: bool | None = None  # not asked
+    _mpi_is_aware: bool | None = None  # not asked
     _topology: ContextTopology | None = None
 
     @classmethod
@@ -117,9 +117,9 @@ class DeviceRanks(bridge.Ranks):
 
     def _reaches_gpus(self) -> bool:
         """Whether the ranks' messages may be from and to memory of GPUs. It is asked once; not collective."""
-        if self._reaching is None:
-            self._reaching = not library.context_reaches(self._handle)
-        return self._reaching
+        if self._mpi_is_aware is None:
+            self._mpi_is_aware = not library.context_is_aware(self._handle)
+        return self._mpi_is_aware
 
     @collective
     def with_cuda(self: Own, device_id: int) -> Own:

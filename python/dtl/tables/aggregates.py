@@ -11,6 +11,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
 from ..runtime import threaded
 from . import folds, group_extremes, group_pairs, shapes
+from .gather import one_array
 from .group_values import INTERPOLATIONS, GroupValues, collected, distinct_values
 from .local_groups import ROW_NUMBERS
 from .nested_types import is_nested
@@ -235,7 +236,7 @@ class Parts:
             names = [name for name in parts.column_names if name.startswith(f"\0{number}.")]
             columns = [parts.column(name) for name in names]
             if alone:
-                found[needed] = [_whole(each) for each in columns]
+                found[needed] = [one_array(each) for each in columns]
             elif state == "moments":
                 found[needed] = folds.merged_moments(groups, columns)
             elif state == "shapes":
@@ -345,15 +346,6 @@ def _mean(states: dict[str, list[Any]], counts: Array, kind: Any) -> Any:
     if "halves" in states:
         return folds.mean_of_halves(states["halves"], counts, kind)
     return arrow().array(np.asarray(states["total"][0]) / np.maximum(counts, 1), mask=counts == 0)
-
-
-def _whole(column: Any) -> Any:
-    pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
 
 def of_values(wanted: Aggregate, values: GroupValues) -> Any:

@@ -15,7 +15,7 @@ from .._native.values import distinct_sorted
 from ..exceptions import InvalidTypeError
 from ..runtime.threaded import ROWS, each, over
 from . import loops
-from .gather import texts_of
+from .gather import one_array, texts_of
 from .nested_types import is_nested
 from .rows import arrow
 
@@ -278,7 +278,7 @@ def _of_unique(numbers: Array, kind: Any, missing: Array) -> Codes:
 
 def _of_categories(name: str, column: Any, missing: Array) -> Codes:
     pa = arrow()
-    whole = _one_array(column.unify_dictionaries())
+    whole = one_array(column)
     texts, indices = whole.dictionary, whole.indices
     if is_nested(texts.type) or (pa.types.is_floating(texts.type) and not column.type.ordered):
         made = _of_column(name, pa.chunked_array([texts.take(indices)]))
@@ -316,7 +316,7 @@ def _of_hashes(column: Any, missing: Array) -> Codes:
     types = arrow().types
     if types.is_string(column.type) or types.is_binary(column.type):
         return _of_texts(column, missing)
-    return _of_dictionary(_one_array(column.dictionary_encode()), missing)
+    return _of_dictionary(one_array(column.dictionary_encode()), missing)
 
 
 def _of_texts(column: Any, missing: Array) -> Codes:
@@ -342,17 +342,6 @@ def in_rows(column: Any, rows: Array) -> Any:
         found.append(chunk.take(pa.array(rows[lo:hi] - first)))
         first += len(chunk)
     return pa.concat_arrays(found) if found else pa.array([], column.type)
-
-
-def _one_array(column: Any) -> Any:
-    """Return categories, of one dictionary, as one array."""
-    pa = arrow()
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if column.num_chunks:
-        return column.combine_chunks()
-    none = pa.array([], column.type.value_type)
-    return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), none, ordered=column.type.ordered)
 
 
 def _of_dictionary(coded: Any, missing: Array) -> Codes:

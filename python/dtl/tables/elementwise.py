@@ -15,6 +15,7 @@ import numpy as np
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
+from .gather import combined
 from .making import is_scalar, scalar, whole_column
 from .nested_types import is_nested
 from .on_disk import collected, rows_at_a_time, starts
@@ -39,14 +40,6 @@ class Operand(NamedTuple):
     kind: Any
     given: Any
     is_column: bool
-
-
-def combined(column: Any) -> Any:
-    """Return a column as one array of Arrow's."""
-    pa = arrow()
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return column
 
 
 def as_chunked(values: Any) -> Any:
@@ -493,7 +486,7 @@ def by_truth(truths: Any, left: Any, right: Any) -> Any:
     pa = arrow()
     given = (truths, left, right)
     if pa.types.is_boolean(left.type):  # of which pyarrow 14 takes others where chunks begin within a byte
-        given = tuple(combined(each) if isinstance(each, pa.ChunkedArray) else each for each in given)
+        given = tuple(combined(each) for each in given)
     return as_chunked(pa.compute.if_else(*given))
 
 

@@ -10,8 +10,9 @@ from .._native.arguments import integer
 from ..exceptions import BoundsError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import is_number
-from .elementwise import as_chunked, combined, decoded
+from .elementwise import as_chunked, decoded
 from .exchange import gathered_everywhere
+from .gather import one_array
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -48,7 +49,7 @@ def filled_from(rows: Rows, op: str, forward: bool, limit: Any) -> Rows:
         near = np.flatnonzero(rows_of_edges < rows.first)[-1:] if forward else np.flatnonzero(rows_of_edges >= end)[:1]
         at = int(rows_of_edges[near[0]]) - rows.first if len(near) else (-_FAR if forward else _FAR)
         index = _nearest(len(column), places, forward, at, most)
-        values = pa.concat_arrays([_whole(column), _whole(edges.column("value").take(pa.array(near)))])
+        values = pa.concat_arrays([one_array(column), one_array(edges.column("value").take(pa.array(near)))])
         made = values.take(pa.array(np.maximum(index, 0), mask=index < 0))
         kind = rows.schema.types[0]
         if pa.types.is_dictionary(kind):
@@ -73,12 +74,6 @@ def interpolated(rows: Rows, op: str) -> Rows:
         line = np.where(found[1].is_valid().to_numpy(), slope * (numbers - first) + low, low)
         made = np.where(there, values.fill_null(0).to_numpy(), line)
         return rows.like(pa.table({name: pa.array(made, mask=found[0].is_null().to_numpy())}))
-
-
-def _whole(column: Any) -> Any:
-    """Return a column as one array."""
-    made = combined(column)
-    return made if isinstance(made, arrow().Array) else arrow().concat_arrays(made.chunks)
 
 
 def _nearest(count: int, places: Array, forward: bool, at: int, most: int) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from ..exceptions import OverflowError
 from . import loops
 from .codes import integers_of, numbered, plain, typed
+from .gather import one_array
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -159,7 +160,7 @@ def _extreme(groups: Groups, column: Any, fold: int) -> Any:
     made = loops.folded(fold, groups.of_row, groups.width, of_value, np.int64)
     if none is not None:
         made[none] = 0
-    found = _one_array(pa.chunked_array(plain(codes.values(made)[0], kind)))
+    found = one_array(pa.chunked_array(plain(codes.values(made)[0], kind)))
     return found if none is None else pa.compute.if_else(pa.array(none), pa.scalar(None, found.type), found)
 
 
@@ -195,16 +196,7 @@ def _at(groups: Groups, column: Any, of_row: Array, rows: Array) -> Any:
     place = np.full(groups.width, -1, np.int64)
     place[of_row] = rows
     made = column.take(pa.array(place, mask=place < 0))
-    return made if not isinstance(made, pa.ChunkedArray) else _one_array(made)
-
-
-def _one_array(column: Any) -> Any:
-    pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.nulls(0, column.type) if not column.num_chunks else column.combine_chunks()
+    return one_array(made)
 
 
 _FOLDS: dict[str, Callable[[Groups, Any], Any]] = {

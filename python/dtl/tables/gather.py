@@ -84,15 +84,27 @@ def table_of(schema: Any, parts: list[list[list[Any]]]) -> Any:
 
 def takers_of(table: Any) -> list[Callable[[Chosen], list[Any]]]:
     """Return what takes rows of each column of a table, as arrays of its type."""
-    return [taker(array) for array in each([partial(whole, column) for column in table.columns])]
+    return [taker(array) for array in each([partial(combined, column) for column in table.columns])]
 
 
-def whole(column: Any) -> Any:
-    """Return a column as one array if there is one of its values."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    made = column.combine_chunks()
-    return made.chunk(0) if isinstance(made, arrow().ChunkedArray) and made.num_chunks == 1 else made
+def combined(column: Any) -> Any:
+    """Return a column, in chunks or not, as one array if one can hold it, which 2 GiB of text cannot."""
+    chunked = arrow().ChunkedArray
+    if isinstance(column, chunked) and column.num_chunks != 1:
+        column = column.combine_chunks()
+    return column.chunk(0) if isinstance(column, chunked) and column.num_chunks == 1 else column
+
+
+def one_array(column: Any) -> Any:
+    """Return a column, in chunks or not, as one array, whose categories are of one dictionary."""
+    pa, kind = arrow(), column.type
+    if pa.types.is_dictionary(kind) and isinstance(column, pa.ChunkedArray):
+        if not column.num_chunks:
+            none = pa.array([], kind.index_type), pa.array([], kind.value_type)
+            return pa.DictionaryArray.from_arrays(*none, ordered=kind.ordered)
+        column = column.unify_dictionaries()
+    made = combined(column)
+    return pa.concat_arrays(made.chunks) if isinstance(made, pa.ChunkedArray) else made
 
 
 def texts_of(coded: Any) -> list[Any]:

@@ -331,7 +331,7 @@ class GroupRowMethods:
 
         See :meth:`shift` and the operator ``-``.
         """
-        return self._beside("diff", periods, lambda value, before: value - before)
+        return self._with_earlier("diff", periods, lambda value, before: value - before)
 
     @collective
     def pct_change(self, periods: int = 1) -> Any:
@@ -345,9 +345,9 @@ class GroupRowMethods:
         ...     print(table.group_by("shop")["price"].pct_change().to_arrow().to_pylist())
         [None, None, 0.25]
         """
-        return self._beside("pct_change", periods, lambda value, before: value / before - 1)
+        return self._with_earlier("pct_change", periods, lambda value, before: value / before - 1)
 
-    def _beside(self, op: str, periods: Any, made: Callable[[Any, Any], Any]) -> Any:
+    def _with_earlier(self, op: str, periods: Any, made: Callable[[Any, Any], Any]) -> Any:
         """Return what is made of each value and that which is some rows before it."""
         by = integer("periods", periods)
         words = f"by {by}"

@@ -10,6 +10,7 @@ from ..exceptions import InvalidTypeError
 from . import loops
 from .codes import distinct, in_order, integers_of, numbered, typed
 from .folds import Groups, valid
+from .gather import one_array
 from .nested_types import is_nested
 from .rows import arrow
 
@@ -101,11 +102,7 @@ def collected(groups: Groups, column: Any) -> Any:
     """Return the list of each group's values, null among them, in their order."""
     pa = arrow()
     order = in_order(groups.of_row, groups.width)
-    values = column.take(pa.array(order))
-    if isinstance(values, pa.ChunkedArray):
-        if pa.types.is_dictionary(column.type):
-            values = values.unify_dictionaries()
-        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    values = one_array(column.take(pa.array(order)))
     ends = np.cumsum(groups.sizes())
     if len(values) > np.iinfo(np.int32).max:
         raise InvalidTypeError(f"lists of {len(values)} values on one rank; there is room for 2**31 - 1")

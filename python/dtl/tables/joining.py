@@ -18,7 +18,7 @@ from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
 from .coded_rows import alike, rows_of
 from .exchange import gathered_everywhere, sent
-from .gather import Chosen, batch_taken, batches, kept, table_of, taken, taker, whole
+from .gather import Chosen, batch_taken, batches, combined, kept, table_of, taken, taker
 from .grouping import aggregated
 from .key_types import key_type, keys_in, plain_schema
 from .matching import Matches
@@ -193,7 +193,7 @@ class _Join:
         met = np.zeros(len(found.keys), np.bool_)
         size = piece_rows(self._first)
         if size >= self._first.length:
-            local = self._whole(op, keys, found, met)
+            local = self._column_by_column(op, keys, found, met)
         else:
             columns = [found.column(f"v{number}") for number in range(len(self._of_second))]
             with local_step(ctx, op), arrows_errors(op):
@@ -228,7 +228,7 @@ class _Join:
             kinds.update((name, held.field(name).type) for name in self._keys.shared)
         return arrow().schema([(name, kinds[name]) for name in held.names])
 
-    def _whole(self, op: str, keys: Any, found: Partners, met: Array) -> Any:
+    def _column_by_column(self, op: str, keys: Any, found: Partners, met: Array) -> Any:
         """Return this rank's rows of the result, of which one column of the second table comes after the other.
 
         Collective. met becomes true where a row of the second table has a partner, if the join is an outer one.
@@ -289,7 +289,7 @@ class _Join:
 
     def _taken(self, column: Any, rows: list[Array]) -> Any:
         """Return rows of a column of the second table, given in parts."""
-        take, missing = taker(whole(column)), self._how != "inner"
+        take, missing = taker(combined(column)), self._how != "inner"
 
         def part(number: int) -> list[Any]:
             return take(Chosen(rows[number].astype(np.int64, copy=False), missing))

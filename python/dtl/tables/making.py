@@ -118,7 +118,7 @@ def _of_list(name: str, values: list[Any]) -> Any:
     if len(times) == 1 and times <= {np.datetime64, np.timedelta64}:
         missing = next(iter(times))("NaT")
         return _of_numpy(name, np.array([missing if each is None else each for each in values]))
-    pa, checked = arrow(), _checked(name, values, _DEPTH)
+    pa, checked = arrow(), _not_too_deep(name, values, _DEPTH)
     if not {type(each).__name__ for each in checked}.isdisjoint(("NAType", "NaTType")):
         checked = [None if type(each).__name__ in ("NAType", "NaTType") else each for each in checked]
     try:
@@ -129,13 +129,13 @@ def _of_list(name: str, values: list[Any]) -> Any:
     return made
 
 
-def _checked(name: str, values: Any, left: int) -> Any:
+def _not_too_deep(name: str, values: Any, left: int) -> Any:
     """Return lists in lists that are not deep: pyarrow ends the process with those that hold themselves."""
     if not left:
         raise InvalidTypeError(f"the values of {name} are lists in lists, more than {_DEPTH} deep")
     for value in values.values() if isinstance(values, Mapping) else values:
         if isinstance(value, (list, tuple, dict)):
-            _checked(name, value, left - 1)
+            _not_too_deep(name, value, left - 1)
     return values
 
 

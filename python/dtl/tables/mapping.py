@@ -14,7 +14,8 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
-from .elementwise import as_chunked, by_truth, combined, decoded, unsigned_zeros, with_categories_of
+from .elementwise import as_chunked, by_truth, decoded, unsigned_zeros, with_categories_of
+from .gather import combined, one_array
 from .making import is_scalar, scalar, whole_column
 from .nested_types import is_nested
 from .rows import Rows, arrow, arrows_errors
@@ -52,8 +53,7 @@ def mapped(rows: Rows, op: str, f: Any) -> Rows:
 
 def whole_array(name: str, values: list[Any]) -> Any:
     """Return Python's values as one array."""
-    column = whole_column(name, values)
-    return arrow().concat_arrays(column.chunks) if column.num_chunks else arrow().array([], column.type)
+    return one_array(whole_column(name, values))
 
 
 def _of_mapping(f: Mapping[Any, Any], kind: Any) -> tuple[str, Callable[[Any], Any], Any]:

@@ -7,7 +7,8 @@ import re
 from typing import Any, Callable
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .elementwise import as_chunked, combined
+from .elementwise import as_chunked
+from .gather import combined
 from .rows import arrow
 
 #: The flags that RE2 has, too, and their letters.

@@ -10,8 +10,9 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from . import distinct_rows, ordering, reductions
-from .elementwise import combined, decoded
+from .elementwise import decoded
 from .exchange import balanced, gathered_everywhere
+from .gather import combined
 from .nested_types import is_nested
 from .rows import Rows, arrow, arrows_errors
 

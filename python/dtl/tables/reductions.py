@@ -17,9 +17,10 @@ from ..runtime.agreement import agree, local_step
 from . import shapes
 from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
 from .by_name import ByName
-from .elementwise import combined, decoded, numpy_of
+from .elementwise import decoded, numpy_of
 from .exchange import by_rank
 from .folds import Groups
+from .gather import combined
 from .hashes import hashed, ranks_of
 from .on_disk import piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors

@@ -139,7 +139,7 @@ class Texts(Generic[C]):
     def _stripped(self, name: str, characters: Any) -> C:
         if characters is None:
             return self._text(f"utf8_{name}_whitespace")
-        return self._text(f"utf8_{name}", _checked("to_strip", characters))
+        return self._text(f"utf8_{name}", _text_argument("to_strip", characters))
 
     def len(self) -> C:
         """Return the numbers of characters."""
@@ -170,7 +170,7 @@ class Texts(Generic[C]):
         sensitive = flag("case", case)
         if flag("regex", regex):
             return self._truth(patterns.found(pat, sensitive, flags), na)
-        pa, checked = arrow(), _checked("pat", pat)
+        pa, checked = arrow(), _text_argument("pat", pat)
         return self._truth(lambda c: pa.compute.match_substring(c, checked, ignore_case=not sensitive), na)
 
     def match(self, pat: str, *, case: bool = True, flags: int = 0, na: Any = None) -> C:
@@ -192,7 +192,7 @@ class Texts(Generic[C]):
     def _ends(self, name: str, pat: Any, na: Any) -> C:
         pa = arrow()
         f = getattr(pa.compute, name)
-        ends = [_checked("pat", each) for each in (pat if isinstance(pat, tuple) else (pat,))]
+        ends = [_text_argument("pat", each) for each in (pat if isinstance(pat, tuple) else (pat,))]
 
         def ended(column: Any) -> Any:
             made = pa.compute.and_(column.is_valid(), False) if not ends else f(column, ends[0])
@@ -244,7 +244,7 @@ class Texts(Generic[C]):
 
     def find(self, sub: str, start: int = 0, end: int | None = None) -> C:
         """Return the place at which a text is first found, as of a str of Python's; -1 where it is not."""
-        pa, wanted = arrow(), _checked("sub", sub)
+        pa, wanted = arrow(), _text_argument("sub", sub)
         if integer("start", start) or end is not None:
             last = None if end is None else integer("end", end)
             return self._each(lambda text: text.find(wanted, start, last), pa.int32())
@@ -261,7 +261,7 @@ class Texts(Generic[C]):
 
     def rfind(self, sub: str, start: int = 0, end: int | None = None) -> C:
         """Return the place at which a text is last found, as of a str of Python's; -1 where it is not."""
-        wanted, first = _checked("sub", sub), integer("start", start)
+        wanted, first = _text_argument("sub", sub), integer("start", start)
         last = None if end is None else integer("end", end)
         return self._each(lambda text: text.rfind(wanted, first, last), arrow().int32())
 
@@ -270,7 +270,7 @@ class Texts(Generic[C]):
         pa = arrow()
         if flag("regex", regex):
             return self._mapped(patterns.counted(pat, flags), pa.int32())
-        checked = _checked("pat", pat)
+        checked = _text_argument("pat", pat)
         return self._mapped(lambda column: pa.compute.count_substring(column, checked), pa.int32())
 
     def findall(self, pat: str, *, flags: int = 0) -> C:
@@ -366,26 +366,26 @@ class Texts(Generic[C]):
                 made = Texts(made.rows, self._made).replace(old, new, n=n, case=case, flags=flags, regex=regex)
             return made  # type: ignore[no-any-return]
         if not flag("regex", regex) and flag("case", case):
-            given = _checked("pat", pat), _checked("repl", repl)
+            given = _text_argument("pat", pat), _text_argument("repl", repl)
             return self._text("replace_substring", *given, max_replacements=most if most >= 0 else None)
         if not regex:
-            literal = _checked("repl", repl)
+            literal = _text_argument("repl", repl)
             return self._mapped(
-                patterns.replaced(re.escape(_checked("pat", pat)), lambda _: literal, most, False, flags),
+                patterns.replaced(re.escape(_text_argument("pat", pat)), lambda _: literal, most, False, flags),
                 arrow().string(),
             )
-        new = repl if callable(repl) else _checked("repl", repl)
+        new = repl if callable(repl) else _text_argument("repl", repl)
         f = patterns.replaced(pat, new, most, flag("case", case), flags)
         return self._mapped(f, arrow().string())
 
     def removeprefix(self, prefix: str) -> C:
         """Return the texts without a text at the beginning, where it is."""
-        checked = _checked("prefix", prefix)
+        checked = _text_argument("prefix", prefix)
         return self._each(lambda text: text[len(checked) :] if text.startswith(checked) else text)
 
     def removesuffix(self, suffix: str) -> C:
         """Return the texts without a text at the end, where it is."""
-        checked = _checked("suffix", suffix)
+        checked = _text_argument("suffix", suffix)
         return self._each(lambda text: text[: len(text) - len(checked)] if text.endswith(checked) else text)
 
     def repeat(self, repeats: Any) -> C:
@@ -394,7 +394,7 @@ class Texts(Generic[C]):
         if not isinstance(repeats, HasRows):
             number = max(integer("repeats", repeats), 0)
             return self._mapped(lambda column: pa.compute.binary_repeat(column, number), pa.string())
-        numbers = _beside(self._rows, "repeats", repeats)
+        numbers = _column_of_same_table(self._rows, "repeats", repeats)
         if not pa.types.is_integer(numbers.type):
             raise InvalidTypeError(f"repeats is of {numbers.type}, and not of integers")
         texts = self._column()
@@ -414,25 +414,25 @@ class Texts(Generic[C]):
         na_rep
             What is put for nulls; None for null where one of the texts is.
         """
-        pa, between = arrow(), _checked("sep", sep)
+        pa, between = arrow(), _text_argument("sep", sep)
         if others is None:
             raise InvalidTypeError(
                 "cat joins columns of text; all texts of one are joined by ''.join(column.to_list())"
             )
         columns = [_plain(self._column())]
         for each in others if isinstance(others, (list, tuple)) else [others]:
-            beside = _beside(self._rows, "others", each)
+            beside = _column_of_same_table(self._rows, "others", each)
             if not is_text(beside.type):
                 raise InvalidTypeError(f"others has a column of {beside.type}, and not of text")
             columns.append(_plain(beside))
         options: dict[str, Any] = {"null_handling": "emit_null"}
         if na_rep is not None:
-            options = {"null_handling": "replace", "null_replacement": _checked("na_rep", na_rep)}
+            options = {"null_handling": "replace", "null_replacement": _text_argument("na_rep", na_rep)}
         return self._of(as_chunked(pa.compute.binary_join_element_wise(*columns, between, **options)))
 
     def join(self, sep: str) -> C:
         """Return the texts of each list as one, with a separator between them; of a text, its characters."""
-        pa, between = arrow(), _checked("sep", sep)
+        pa, between = arrow(), _text_argument("sep", sep)
         kind = self._rows.schema.types[0]
         if not pa.types.is_list(kind):
             return self._each(between.join)
@@ -450,7 +450,7 @@ class Texts(Generic[C]):
 
     def normalize(self, form: str) -> C:
         """Return the texts in a normal form of Unicode: NFC, NFKC, NFD or NFKD."""
-        wanted: Any = _checked("form", form)
+        wanted: Any = _text_argument("form", form)
         if wanted not in _FORMS:
             raise InvalidArgumentError(f"form {form!r} is none of {', '.join(_FORMS)}")
         return self._each(lambda text: unicodedata.normalize(wanted, text))
@@ -500,7 +500,7 @@ class Texts(Generic[C]):
         """Return the texts with another text in the place of a slice."""
         first = 0 if start is None else integer("start", start)
         last = None if stop is None else integer("stop", stop)
-        new = "" if repl is None else _checked("repl", repl)
+        new = "" if repl is None else _text_argument("repl", repl)
 
         def replaced(text: str) -> str:
             begin, end, _ = slice(first, last).indices(len(text))
@@ -618,7 +618,7 @@ def _plain(column: Any) -> Any:
     return by_distinct(column, lambda distinct: distinct, arrow().string())
 
 
-def _beside(rows: Rows, name: str, other: Any) -> Any:
+def _column_of_same_table(rows: Rows, name: str, other: Any) -> Any:
     """Return the values of another column of the same table."""
     if not isinstance(other, HasRows):
         raise InvalidTypeError(f"{name} must be a column of the same table, not {other!r}")
@@ -630,14 +630,14 @@ def _beside(rows: Rows, name: str, other: Any) -> Any:
     return beside.local.column(0)
 
 
-def _checked(name: str, text: Any) -> str:
+def _text_argument(name: str, text: Any) -> str:
     if not isinstance(text, str):
         raise InvalidTypeError(f"{name} must be text, not {text!r}")
     return text
 
 
 def _separator(sep: Any) -> str:
-    if not _checked("sep", sep):
+    if not _text_argument("sep", sep):
         raise InvalidArgumentError("the separator is empty")
     return str(sep)
 
@@ -646,10 +646,10 @@ def _is_pattern(pat: Any, regex: Any) -> bool:
     """Say whether a separator is a regular expression: by default, if it has more than one character."""
     if regex is not None:
         return bool(flag("regex", regex))
-    return isinstance(pat, re.Pattern) or len(_checked("pat", pat)) > 1
+    return isinstance(pat, re.Pattern) or len(_text_argument("pat", pat)) > 1
 
 
 def _character(text: Any) -> str:
-    if len(_checked("fillchar", text)) != 1:
+    if len(_text_argument("fillchar", text)) != 1:
         raise InvalidArgumentError(f"fillchar must be one character, not {text!r}")
     return str(text)

@@ -30,7 +30,7 @@ def select(of: Any, rows: DistributedContainer, rest: tuple[Any, ...]) -> Any:
     """Return the rows that a container chooses, and of them what else is selected. Collective."""
     if _is_whole(rest, of.ndim - _chosen(rows)):
         return of[rows]
-    return of[_beside(rows, rest)][rows]
+    return of[_before_rest(rows, rest)][rows]
 
 
 def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: Any) -> None:
@@ -38,7 +38,7 @@ def assign(of: Any, rows: DistributedContainer, rest: tuple[Any, ...], value: An
     if _is_whole(rest, of.ndim - _chosen(rows)):
         of[rows] = value
         return
-    place = _beside(rows, rest)
+    place = _before_rest(rows, rest)
     between = of[place]
     between[rows] = value
     of[place] = between
@@ -74,5 +74,5 @@ def _chosen(rows: DistributedContainer) -> int:
     return rows.ndim if kind_of(rows.dtype).is_boolean else 1
 
 
-def _beside(rows: DistributedContainer, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+def _before_rest(rows: DistributedContainer, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*[slice(None)] * _chosen(rows), *rest)

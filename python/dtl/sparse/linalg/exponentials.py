@@ -115,7 +115,7 @@ def expm_multiply(
     operator = operator_of("A", A)
     ctx, parts = operator.context, operator.rows
     with local_step(ctx, "expm_multiply"):
-        given = _checked(operator, B)
+        given = _vectors_for(operator, B)
         times = None if start is stop is num is endpoint is None else _times(start, stop, num, endpoint)
         trace = None if traceA is None else _number("traceA", traceA)
         dtype = floating(operator.dtype, given.dtype)
@@ -172,7 +172,7 @@ def _number(name: str, value: Any) -> Any:
     return found if np.iscomplexobj(value) else found.real
 
 
-def _checked(operator: LinearOperator, B: Any) -> Any:  # noqa: N803 - SciPy's name
+def _vectors_for(operator: LinearOperator, B: Any) -> Any:  # noqa: N803 - SciPy's name
     given = B if isinstance(B, DistributedContainer) else np.asarray(B)
     if operator.shape[0] != operator.shape[1]:
         raise InvalidArgumentError(f"expected A to be like a square matrix, not one of {operator.shape}")

@@ -46,7 +46,7 @@ class System:
         ctx = operator.context
         with local_step(ctx, op):
             inverse = None if M is None else operator_of("M", M)
-            given, first = _checked(operator, inverse, b, x0)
+            given, first = _right_side_and_start(operator, inverse, b, x0)
             is_product = isinstance(first, str)
             self.limit = operator.shape[0] * 10 if maxiter is None else integer("maxiter", maxiter)
             self.rtol, bound = tolerance("rtol", rtol), tolerance("atol", atol)
@@ -135,7 +135,7 @@ def real_number(name: str, value: Any) -> float:
         raise InvalidTypeError(f"{name} must be a real number, not {value!r}") from None
 
 
-def _checked(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x0: Any) -> tuple[Any, Any]:
+def _right_side_and_start(operator: LinearOperator, inverse: LinearOperator | None, b: Any, x0: Any) -> tuple[Any, Any]:
     """Return the right side and the first solution, which fit the operator."""
     shape = operator.shape
     if shape[0] != shape[1]:

@@ -58,9 +58,9 @@ func follow(q backend.Queue, streams []uintptr) error {
 	return nil
 }
 
-// Lending is the Exchanger of processes of one machine. Each lends the others some memory of its device, where it puts what they
+// IPCExchanger is the Exchanger of processes of one machine. Each lends the others some memory of its device, where it puts what they
 // copy to their own.
-type Lending struct {
+type IPCExchanger struct {
 	on    *Comm
 	begin func() (backend.Queue, error)
 
@@ -87,24 +87,24 @@ type loan struct {
 }
 
 var (
-	lendings sync.Mutex
+	ipc      sync.Mutex
 	windows  = map[int][]*window{} // by device, those that no communicator has
 	borrowed = map[loan]unsafe.Pointer{}
 )
 
-// NewLending returns the one of a communicator whose ranks are processes of one machine, which share memory; nil of others, on all
+// NewIPCExchanger returns the one of a communicator whose ranks are processes of one machine, which share memory; nil of others, on all
 // ranks. begin returns the queue of this rank's device.
-func NewLending(on *Comm, begin func() (backend.Queue, error)) *Lending {
+func NewIPCExchanger(on *Comm, begin func() (backend.Queue, error)) *IPCExchanger {
 	if on.size == 1 || on.board == nil || on.oneProcess {
 		return nil
 	}
-	return &Lending{on: on, begin: begin}
+	return &IPCExchanger{on: on, begin: begin}
 }
 
 // newWindow returns memory of a device that is lent.
 func newWindow(on backend.Device) (*window, error) {
-	lendings.Lock()
-	defer lendings.Unlock()
+	ipc.Lock()
+	defer ipc.Unlock()
 	if kept := windows[on.Number()]; len(kept) > 0 {
 		windows[on.Number()] = kept[1:]
 		return kept[0], nil
@@ -123,8 +123,8 @@ func newWindow(on backend.Device) (*window, error) {
 
 // borrow returns where a device finds memory that another process lends.
 func borrow(on backend.Device, key []byte, by uint64) (unsafe.Pointer, error) {
-	lendings.Lock()
-	defer lendings.Unlock()
+	ipc.Lock()
+	defer ipc.Unlock()
 	of := loan{on.Number(), [backend.LentKey]byte(key), by}
 	if at := borrowed[of]; at != nil {
 		return at, nil
@@ -137,7 +137,7 @@ func borrow(on backend.Device, key []byte, by uint64) (unsafe.Pointer, error) {
 }
 
 // Ready implements Exchanger. In the first call all ranks lend each other memory; if one cannot, none does.
-func (l *Lending) Ready() (bool, error) {
+func (l *IPCExchanger) Ready() (bool, error) {
 	return l.find(l.on, "lending memory of GPUs", func() (bool, error) {
 		queue, failed := l.begin()
 		if l.queue = queue; failed == nil {
@@ -196,10 +196,10 @@ func (c *Comm) Borrow(op string, on backend.Device, key []byte) (others []unsafe
 }
 
 // slot is how many bytes a window has for each rank.
-func (l *Lending) slot() int { return windowBytes / l.on.size &^ (memory.Alignment - 1) }
+func (l *IPCExchanger) slot() int { return windowBytes / l.on.size &^ (memory.Alignment - 1) }
 
 // Exchange implements Exchanger. It moves the elements in as many pieces as the longest message of all ranks has.
-func (l *Lending) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
+func (l *IPCExchanger) Exchange(call Call, mine error, streams []uintptr, send, recv []memory.Span) error {
 	return l.on.inTurn(call.Op, func() error {
 		if mine == nil {
 			mine = follow(l.queue, streams)
@@ -225,7 +225,7 @@ func (l *Lending) Exchange(call Call, mine error, streams []uintptr, send, recv 
 }
 
 // piece exchanges a slot's bytes of each message, after those that are done.
-func (l *Lending) piece(op string, done int, send, recv []memory.Span) error {
+func (l *IPCExchanger) piece(op string, done int, send, recv []memory.Span) error {
 	err := l.copy(send, done, func(rank int, part memory.Span) error {
 		return l.queue.Copy(l.lent.Slice(rank*l.slot(), rank*l.slot()+part.Count), part)
 	})
@@ -241,7 +241,7 @@ func (l *Lending) piece(op string, done int, send, recv []memory.Span) error {
 }
 
 // copy makes copies of parts of spans, and waits for them.
-func (l *Lending) copy(spans []memory.Span, done int, each func(rank int, part memory.Span) error) (err error) {
+func (l *IPCExchanger) copy(spans []memory.Span, done int, each func(rank int, part memory.Span) error) (err error) {
 	for rank, s := range spans {
 		if rank == l.on.rank || s.Count <= done || err != nil {
 			continue
@@ -252,12 +252,12 @@ func (l *Lending) copy(spans []memory.Span, done int, each func(rank int, part m
 }
 
 // Close keeps the memory for another communicator. The other ranks have copied what was there, unless a call has failed. Local.
-func (l *Lending) Close() {
+func (l *IPCExchanger) Close() {
 	if l.lent == nil || l.on.broken() != nil {
 		return
 	}
-	lendings.Lock()
-	defer lendings.Unlock()
+	ipc.Lock()
+	defer ipc.Unlock()
 	device := l.queue.Device().Number()
 	windows[device] = append(windows[device], l.lent)
 	l.lent = nil
