@@ -26,14 +26,23 @@ METHODS: dict[str, dict[str, Any]] = {
     "__matmul__": {"other": np.ones(9)},
     "__add__": {"other": 0},
     "__mul__": {"other": 2.0},
+    "asformat": {"format": "csr"},
     "astype": {"dtype": np.float32, "copy": True},
+    "count_nonzero": {"axis": 0},
     "diagonal": {"k": 0},
     "dot": {"other": np.ones(9), "semiring": "min_plus"},
     "gather_to": {"root": 0},
+    "max": {"axis": 0},
+    "maximum": {"other": 0},
     "mean": {"axis": 0},
+    "min": {"axis": 1},
+    "minimum": {"other": 0},
     "multiply": {"other": np.ones(9)},
     "permute": {"order": np.arange(9), "partition": "block"},
+    "power": {"n": 2, "dtype": np.float64},
+    "setdiag": {"values": 1.0, "k": 0},
     "sum": {"axis": 0},
+    "trace": {"offset": 0},
 }
 
 #: Functions of a graph, and their other arguments.

@@ -7,6 +7,7 @@ from .construction import eye_array as eye_array
 from .construction import from_edges as from_edges
 from .construction import stencil_grid as stencil_grid
 from .drawing import spy as spy
+from .extremes import find as find
 from .files import load_npz as load_npz
 from .files import mmread as mmread
 from .files import mmwrite as mmwrite
