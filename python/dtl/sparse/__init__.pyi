@@ -2,6 +2,15 @@ from . import csgraph as csgraph
 from . import linalg as linalg
 from .array import csc_array as csc_array
 from .array import csr_array as csr_array
+from .array import issparse as issparse
+from .combining import block_array as block_array
+from .combining import block_diag as block_diag
+from .combining import hstack as hstack
+from .combining import kron as kron
+from .combining import kronsum as kronsum
+from .combining import tril as tril
+from .combining import triu as triu
+from .combining import vstack as vstack
 from .construction import diags_array as diags_array
 from .construction import eye_array as eye_array
 from .construction import from_edges as from_edges
@@ -12,3 +21,4 @@ from .files import load_npz as load_npz
 from .files import mmread as mmread
 from .files import mmwrite as mmwrite
 from .files import save_npz as save_npz
+from .sampling import random_array as random_array

@@ -49,6 +49,8 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         - ``(data, (rows, columns))``, triplets: three arrays of one length, or containers, of which each rank gives its
           own, for any rows. Values of one place are added up.
         - A matrix of SciPy's, or an array of two dimensions, that is the same on every rank.
+        - ``(data, indices, indptr)``, the arrays of such a matrix by rows, the same on every rank.
+        - A matrix of dtl.sparse, which is copied.
         - A container of two dimensions; what is not zero is stored.
         - ``(m, n)``, a shape: a matrix that stores nothing.
     shape
@@ -118,7 +120,16 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
             agree(ctx, "csr_array", f"{words}, of shape {extents}")
             begins = division.starts_of("partition", extents[0], ctx.size, asked)
             rows = sparse.csr_array((int(np.diff(begins)[ctx.rank]), extents[1]), dtype=found)
-        elif isinstance(arg, tuple):
+        elif isinstance(arg, HasRows):
+            given = arg.tocsr().rows
+            agree(ctx, "csr_array", f"{words}, of {given.text()}")
+            with local_step(ctx, "csr_array"):
+                if given.context is not ctx:
+                    raise InvalidArgumentError("csr_array: the matrix is on another context")
+                making.fits(extents, given.shape)
+                begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
+            rows = making.moved(ctx, given.whole().astype(wanted or given.dtype), given.begins, begins)
+        elif isinstance(arg, tuple) and len(arg) != 3:
             parts = making.triplets(arg)
             agree(ctx, "csr_array", f"{words}, of triplets")
             found = making.common_dtype(ctx, parts[0], wanted)
@@ -130,7 +141,8 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         elif isinstance(arg, DistributedContainer):
             rows, begins = making.rows_of_container(ctx, "csr_array", arg, words, asked, wanted)
         else:
-            given = making.whole(arg, wanted)
+            given = making.whole(making.compressed(arg, extents) if isinstance(arg, tuple) else arg, wanted)
+            making.fits(extents, given.shape)
             agree(ctx, "csr_array", f"{words}, of {given.shape}, elements {_fingerprint(given)}")
             begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
             rows = given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])].copy()
@@ -552,11 +564,16 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         return f"{self.T!r}.T"
 
 
+def issparse(x: Any) -> bool:
+    """Say whether a thing is a sparse matrix of this package. Not collective."""
+    return isinstance(x, HasRows)
+
+
 def as_format(matrix: csr_array | csc_array, format: Any) -> csr_array | csc_array:
     """Return a matrix as it is asked for. Collective if elements move."""
     if format is None:
         return matrix
-    if format not in ("csr", "csc"):
+    if not isinstance(format, str) or format not in ("csr", "csc"):
         raise InvalidArgumentError(f"format {format!r} is none of 'csr' and 'csc'")
     return matrix.tocsr() if format == "csr" else matrix.tocsc()
 
