@@ -31,6 +31,15 @@ _COMPRESSED = ("csr", "csc")
 #: The modules that open compressed files of Matrix Market, by their suffixes.
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2"}
 
+#: The words of the first line of such a file: two that all have, its format, its elements, and its symmetry.
+_WORDS = (
+    ("%%matrixmarket", "%matrixmarket"),
+    ("matrix",),
+    ("coordinate", "array"),
+    ("real", "double", "integer", "unsigned-integer", "complex", "pattern"),
+    ("general", "symmetric", "skew-symmetric", "hermitian"),
+)
+
 
 @collective
 def save_npz(file: Any, matrix: csr_array) -> None:
@@ -163,6 +172,10 @@ def _mm_head(path: str) -> tuple[bytes, tuple[int, int], int, int] | None:
     from scipy.io import mminfo
 
     header, begin = _lines_before_entries(path)
+    words = header.decode("latin-1").lower().split()
+    is_known = len(words) == 5 and all(word in known for word, known in zip(words, _WORDS))
+    if not is_known:
+        raise FileError(f"{path!r} begins with {header.strip()!r:.80}, which is no first line of a Matrix Market file")
     rows, columns, entries, kind, _, _ = mminfo(path)
     if kind != "coordinate" or path.endswith(tuple(_COMPRESSIONS)):
         return None

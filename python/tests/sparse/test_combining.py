@@ -11,15 +11,21 @@ from refusals import ARGUMENT, TYPE, refused
 
 import dtl
 
+
+def block_array(of: Any, blocks: Any) -> Any:
+    """Return the matrix of blocks, whose function has another name in SciPy before 1.11."""
+    return (of.block_array if hasattr(of, "block_array") else of.bmat)(blocks)
+
+
 MADE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "hstack": lambda of, a, b: of.hstack([a, b, a]),
     "hstack of one": lambda of, a, b: of.hstack([a]),
     "vstack": lambda of, a, b: of.vstack((a, b)),
     "vstack, csr": lambda of, a, b: of.vstack([b, a], format="csr"),
     "vstack, dtype": lambda of, a, b: of.vstack([b, a], dtype="complex128"),
-    "block_array": lambda of, a, b: of.block_array([[a, None, b], [None, b, None]]),
-    "block_array with arrays": lambda of, a, b: of.block_array(
-        [[a, np.eye(a.shape[0])], [np.ones((2, a.shape[1])), None]]
+    "block_array": lambda of, a, b: block_array(of, [[a, None, b], [None, b, None]]),
+    "block_array with arrays": lambda of, a, b: block_array(
+        of, [[a, np.eye(a.shape[0])], [np.ones((2, a.shape[1])), None]]
     ),
     "block_diag": lambda of, a, b: of.block_diag([a, np.ones((2, 3)), b]),
     "kron": lambda of, a, b: of.kron(a, b),
