@@ -136,6 +136,49 @@ def repeat(out: Any, values: Any, often: int, skip: int, size: int, threads: int
 def take_fixed(out: Any, values: Any, length: int, width: int, rows: Any, count: int, /) -> None: ...
 def take_offsets(ends: Any, starts: Any, offsets: Any, length: int, rows: Any, count: int, /) -> int: ...
 def take_text(out: Any, room: int, ends: Any, starts: Any, count: int, data: Any, size: int, /) -> None: ...
+def count_within(indptr: Any, indices: Any, size: int, rows: int, first: int, end: int, counts: Any, /) -> None: ...
+def renumber(indices: Any, size: int, begin: int, end: int, numbers: Any, /) -> None: ...
+def split_rows(
+    rows: tuple[Any, ...],
+    first: int,
+    end: int,
+    ends: Any,
+    own: tuple[Any, ...],
+    other: tuple[Any, ...],
+    begin: int,
+    behind: int,
+    /,
+) -> None: ...
+def count_triplets(
+    blocks: tuple[Any, ...], rows: Any, columns: Any, size: int, first: int, end: int, counts: Any, /
+) -> int: ...
+def write_triplets(
+    blocks: tuple[Any, ...],
+    rows: Any,
+    columns: Any,
+    size: int,
+    values: Any,
+    width: int,
+    first: int,
+    end: int,
+    places: Any,
+    keys: Any,
+    out: Any,
+    /,
+) -> None: ...
+def sort_triplets(
+    division: tuple[int, ...],
+    counts: Any,
+    keys: Any,
+    values: Any,
+    width: int,
+    ends: Any,
+    columns: Any,
+    out: Any,
+    block: int,
+    end: int,
+    /,
+) -> int: ...
 def attach(ranks: Ranks, /) -> None: ...
 def attach_window(window: Exposed, /) -> None: ...
 def call(code: int, owner: Handle, value: Any, out: Any, a: Any, b: Any, c: Any, d: Any, /, *lists: Any) -> Any: ...

@@ -5,7 +5,7 @@
 #include "interpreter.h"
 
 typedef struct {
-    Py_buffer views[5];
+    Py_buffer views[9];
     int count;
 } borrowed;
 

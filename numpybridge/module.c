@@ -30,9 +30,11 @@
 #include "requests.h"
 #include "row_folds.h"
 #include "rows.h"
+#include "split.h"
 #include "state.h"
 #include "subscripts.h"
 #include "trace.h"
+#include "triplets.h"
 #include "turns.h"
 
 PyDoc_STRVAR(setup_doc,
@@ -125,6 +127,12 @@ static PyMethodDef methods[] = {
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},
     {"take_offsets", bridge_take_offsets, METH_VARARGS, take_offsets_doc},
+    {"count_within", bridge_count_within, METH_VARARGS, count_within_doc},
+    {"renumber", bridge_renumber, METH_VARARGS, renumber_doc},
+    {"split_rows", bridge_split_rows, METH_VARARGS, split_rows_doc},
+    {"count_triplets", bridge_count_triplets, METH_VARARGS, count_triplets_doc},
+    {"sort_triplets", bridge_sort_triplets, METH_VARARGS, sort_triplets_doc},
+    {"write_triplets", bridge_write_triplets, METH_VARARGS, write_triplets_doc},
     {"take_text", bridge_take_text, METH_VARARGS, take_text_doc},
     {"use_alternate_stack", bridge_use_alternate_stack, METH_O, use_alternate_stack_doc},
     {"waits", bridge_waits, METH_NOARGS, waits_doc},

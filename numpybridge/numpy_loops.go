@@ -14,6 +14,7 @@ import (
 	loops "dtl/core/kernel/reduce"
 	_ "dtl/core/kernel/rows"          // find.h, hash.h and rows.h are included here
 	_ "dtl/core/kernel/scan/overflow" // marks.h is included here
+	_ "dtl/core/kernel/sparse"        // split.h and triplets.h are included here
 	"dtl/core/transfer"
 )
 

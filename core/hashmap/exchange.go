@@ -17,9 +17,6 @@ type exchange struct {
 	round    int       // the most keys that a rank sends at once
 	arriving [][]int64 // by range and rank: how many keys come from it
 	storage  *memory.Storage
-	undoes   *memory.Storage // the log's memory
-	parts    bool            // the list is divided by passes first, in files
-	parted   divided
 	at       pass // whose keys are out
 	areas
 	deviceAreas
@@ -38,6 +35,7 @@ const smallBytes = 16 << 10
 type areas struct {
 	keysOut, valuesOut, foundOut unsafe.Pointer // a pass's keys in order; its values, or those that it is answered
 	keysIn, valuesIn, foundIn    unsafe.Pointer // a round's keys; its values, or the answers
+	undo                         unsafe.Pointer // the log's
 }
 
 // prepare tells all ranks how many keys come, and gets the memory for them: all ranks do, or none goes on.
@@ -137,7 +135,7 @@ func (x *exchange) fullest() (out, in, all int) {
 // allocate gets the memory for those, and for what undoes them.
 func (x *exchange) allocate() (err error) {
 	out, in, all := x.fullest()
-	key, value, found, placed := x.m.table.key, 0, 1, 0
+	key, value, found, undo, placed := x.m.table.key, 0, 1, 0, 0
 	if x.puts || x.gets {
 		value = x.m.value.Size()
 		if x.m.cells != nil {
@@ -148,9 +146,9 @@ func (x *exchange) allocate() (err error) {
 		in = 0
 	}
 	if x.puts {
-		found = 0
+		found, undo = 0, x.m.table.value+1
 	}
-	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found,
+	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found, all * undo,
 		placed * cellBytes, placed * cellBytes, placed * 4, placed * value}
 	total := 0
 	for _, n := range bytes {
@@ -158,7 +156,7 @@ func (x *exchange) allocate() (err error) {
 	}
 	from := x.m.small
 	if !x.few {
-		if x.storage, err = x.m.newRoom(x.c, total); err != nil {
+		if x.storage, err = memory.NewStorage(x.c.Memory(), total, memory.Alignment); err != nil {
 			return err
 		}
 		from = x.storage
@@ -170,34 +168,16 @@ func (x *exchange) allocate() (err error) {
 			at = unsafe.Add(at, lines(bytes[i]))
 		}
 	}
-	if !x.puts {
-		return nil
+	if x.puts {
+		x.log = NewUndoLog(x.undo, all, x.m.table.value)
 	}
-	return x.allocateForPuts(at, all)
-}
-
-// allocateForPuts gets the memory for what undoes the puts of all keys, at an address if they are few, and for a divided list.
-func (x *exchange) allocateForPuts(at unsafe.Pointer, all int) (err error) {
-	value := x.m.table.value
-	if !x.few {
-		if x.undoes, err = x.m.newRoom(x.c, all*(value+1)); err != nil {
-			return err
-		}
-		at = x.undoes.Addr()
-	}
-	x.log = NewUndoLog(at, all, value)
-	if x.parts {
-		x.parted, err = x.newDivided()
-	}
-	return err
+	return nil
 }
 
 // release gives the memory back.
 func (x *exchange) release() {
-	for _, storage := range []*memory.Storage{x.storage, x.undoes, x.parted.storage, x.parted.chunk} {
-		if storage != nil {
-			storage.Release()
-		}
+	if x.storage != nil {
+		x.storage.Release()
 	}
 }
 
@@ -206,7 +186,7 @@ const areaCount = 11
 
 // list returns the areas in the order of their declaration.
 func (a *areas) list() []*unsafe.Pointer {
-	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn}
+	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo}
 }
 
 func (a *deviceAreas) list() []*unsafe.Pointer {

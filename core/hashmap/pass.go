@@ -13,10 +13,7 @@ func (x *exchange) fill(s pass) {
 	t := x.m.table
 	x.plan.each(s, func(positions, places []int) {
 		move.Rearrange(x.keysOut, x.keys.Addr, places, positions, t.key)
-		switch {
-		case x.alike():
-			move.Rearrange(x.valuesOut, x.values.Addr, places, x.m.scratch.first[:len(places)], x.m.value.Size())
-		case x.puts:
+		if x.puts {
 			move.Rearrange(x.valuesOut, x.values.Addr, places, positions, x.m.value.Size())
 		}
 	})

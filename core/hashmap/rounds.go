@@ -14,9 +14,6 @@ func (x *exchange) run() error {
 			return err
 		}
 	}
-	if x.parts {
-		x.divide()
-	}
 	for _, s := range x.plan.passes {
 		x.fill(s)
 		for r := s.first; r < s.last; r++ {
@@ -28,7 +25,6 @@ func (x *exchange) run() error {
 			if err != nil {
 				return err
 			}
-			memory.Ease()
 		}
 		if !x.puts {
 			x.deliver(s)

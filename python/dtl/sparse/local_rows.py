@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._native.library import bridge
 from ..exceptions import BackendUnavailableError
+from ..runtime.threaded import over
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Matrix = Any  # a csr_array of scipy.sparse, which need not be there
@@ -74,30 +76,43 @@ def split(rows: Matrix, first: int, end: int) -> LocalRows:
     if first == 0 and end == rows.shape[1]:
         empty = matrix(rows.data[:0], rows.indices[:0], np.zeros(rows.shape[0] + 1, np.int32), (rows.shape[0], 0))
         return LocalRows(rows, empty, np.zeros(0, np.int64), 0, None)
-    is_own = (rows.indices >= first) & (rows.indices < end)
-    before = np.zeros(len(is_own) + 1, rows.indptr.dtype)
-    np.cumsum(is_own, out=before[1:])
-    ends = before[rows.indptr]
-    where = np.flatnonzero(is_own)  # faster than a mask where its values alternate
-    own = matrix(rows.data.take(where), rows.indices.take(where) - first, ends, (rows.shape[0], end - first))
-    where = np.flatnonzero(~is_own)
-    ghosts, numbers = _distinct(rows.indices.take(where), rows.shape[1])
-    other = matrix(rows.data.take(where), numbers, rows.indptr - ends, (rows.shape[0], len(ghosts)))
+    rows = rows if rows.has_sorted_indices else rows.sorted_indices()
+    index, (height, columns) = rows.indices.dtype, rows.shape
+    arrays = (rows.indptr.astype(index, copy=False), rows.indices, index.itemsize)
+    counts, ends = np.empty(height, index), np.zeros(height + 1, index)
+    bridge.count_within(*arrays, height, first, end, counts)
+    np.cumsum(counts, out=ends[1:])
+    parts = [(np.empty(n, index), np.empty(n, rows.dtype)) for n in (int(ends[-1]), rows.nnz - int(ends[-1]))]
+    there = np.zeros(columns, np.uint8) if columns <= _SPARSE * len(parts[1][0]) else None
+    given = (*arrays, _bytes(rows.data), rows.dtype.itemsize)
+    near, far = [(numbers, _bytes(data)) for numbers, data in parts]
+    over(height, lambda begin, behind: bridge.split_rows(given, first, end, ends, near, (*far, there), begin, behind))
+    ghosts, numbers = _distinct(parts[1][0], there)
+    own = matrix(parts[0][1], parts[0][0], ends, (rows.shape[0], end - first))
+    other = matrix(parts[1][1], numbers, rows.indptr - ends, (rows.shape[0], len(ghosts)))
     crossing = np.flatnonzero(np.diff(other.indptr))
     is_most = 2 * len(crossing) >= rows.shape[0]
     return LocalRows(own, other, ghosts.astype(np.int64), first, None if is_most else crossing)
 
 
-def _distinct(columns: Array, extent: int) -> tuple[Array, Array]:
-    """Return the columns that there are in ascending order, and the place of each among them."""
-    if extent > _SPARSE * len(columns):
+def _distinct(columns: Array, there: Array | None) -> tuple[Array, Array]:
+    """Return the columns that there are in ascending order, and the place of each among them.
+
+    If it is known which there are, which is faster than a sort, the array of columns is overwritten.
+    """
+    if there is None:
         found, numbers = np.unique(columns, return_inverse=True)
         return found, numbers.reshape(-1)
-    place: Array = np.zeros(extent, columns.dtype)  # faster than a sort where it is not much larger
-    place[columns] = 1
-    found = np.flatnonzero(place)
-    place[found] = np.arange(len(found))
-    return found, place.take(columns)
+    found = np.flatnonzero(there)
+    places: Array = np.empty(len(there), columns.dtype)
+    places[found] = np.arange(len(found))
+    over(len(columns), lambda begin, end: bridge.renumber(columns, columns.itemsize, begin, end, places))
+    return found, columns
+
+
+def _bytes(values: Array) -> Array:
+    """Return the memory of values, of which buffers do not know all types."""
+    return np.ascontiguousarray(values).view(np.uint8)
 
 
 def joined(local: LocalRows, columns: int) -> Matrix:

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from .._native.objects import refuse_closed
-from ..algorithms.exchange import exchanged
-from ..comm.collectives import alltoall, broadcast
+from ..comm.collectives import broadcast
 from ..comm.reductions import allreduce
 from ..containers.layout import integers
-from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, SUM
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from . import division
-from .local_rows import Matrix, canonical, index_type, scipy_sparse
+from .local_rows import Matrix, canonical, scipy_sparse
 from .placing import on_host, placed
 from .row_exchange import exchanged_rows
 
@@ -50,12 +49,6 @@ def checked_shape(shape: Any) -> tuple[int, int]:
     return extents[0], extents[1]
 
 
-def check_format(format: Any) -> None:
-    """Refuse a format of SciPy's that matrices are not made in."""
-    if format is not None and not (isinstance(format, str) and format == "csr"):
-        raise InvalidArgumentError(f"format {format!r}: matrices are made by rows, 'csr'; tocsc() divides columns")
-
-
 @on_host
 def triplets(given: Any) -> tuple[Array, Array, Array]:
     """Return the values, rows and columns of this rank's triplets, as SciPy takes them: ``(data, (i, j))``."""
@@ -78,30 +71,6 @@ def shape_of(ctx: Context, rows: Array, columns: Array) -> tuple[int, int]:
     own = [int(each.max()) + 1 if len(each) else 0 for each in (rows, columns)]
     found = allreduce(ctx, np.array(own, np.int64), MAX)
     return int(found[0]), int(found[1])
-
-
-def rows_of_triplets(
-    ctx: Context, op: str, parts: tuple[Array, Array, Array], shape: tuple[int, int], begins: Array
-) -> Matrix:
-    """Return this rank's rows of a matrix of all ranks' triplets; those of one place are added up. Collective."""
-    data, rows, columns = parts
-    with local_step(ctx, op):
-        for name, numbers, extent in (("row", rows, shape[0]), ("column", columns, shape[1])):
-            if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= extent):
-                wrong = numbers[(numbers < 0) | (numbers >= extent)][0]
-                raise BoundsError(f"{name} {wrong} outside [0, {extent})")
-    index = index_type(max(shape))
-    first = begins[ctx.rank]
-    if ctx.size > 1:
-        owners = division.owners(begins, rows)
-        sent = np.bincount(owners, minlength=ctx.size)
-        order = np.argsort(owners, kind="stable")
-        expected = alltoall(ctx, sent)
-        rows, columns = (each.astype(index, copy=False)[order] for each in (rows, columns))
-        rows, columns, data = (exchanged(ctx, each, sent, expected) for each in (rows, columns, data[order]))
-    height = int(begins[ctx.rank + 1] - first)
-    made = scipy_sparse().coo_array((data, (rows - first, columns)), shape=(height, shape[1]))
-    return canonical(made)
 
 
 def moved(ctx: Context, rows: Matrix, begins: Array, wanted: Array) -> Matrix:
@@ -148,24 +117,6 @@ def whole(given: Any, dtype: np.dtype[Any] | None, copy: bool = False) -> Matrix
     except ValueError as error:
         raise InvalidArgumentError(f"the matrix of SciPy's is damaged: {error}") from None
     return canonical(made.copy() if is_shared and (copy or not made.has_canonical_format) else made)
-
-
-def compressed(given: Any, shape: tuple[int, int] | None) -> Matrix:
-    """Return the matrix of SciPy's of three arrays: the elements, their columns, and where rows begin."""
-    data, indices, indptr = (np.asarray(each) for each in given)
-    for name, each in (("indices", indices), ("indptr", indptr)):
-        if each.size and not np.can_cast(each.dtype, np.int64, "same_kind"):
-            raise InvalidTypeError(f"{name} must be integers, not {each.dtype}")
-    try:
-        return scipy_sparse().csr_array((data, indices, indptr), shape=shape)
-    except ValueError as error:
-        raise InvalidArgumentError(f"data, indices and indptr are no matrix: {error}") from None
-
-
-def fits(shape: tuple[int, int] | None, found: tuple[int, int]) -> None:
-    """Refuse a shape that a matrix has not."""
-    if shape not in {None, found}:
-        raise InvalidArgumentError(f"shape {shape} is not that of the matrix, {found}")
 
 
 def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.dtype[Any]:

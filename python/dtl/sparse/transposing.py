@@ -12,6 +12,7 @@ from . import making
 from .local_rows import Matrix, canonical, scipy_sparse
 from .row_exchange import exchanged_rows
 from .rows import Rows, rows_of
+from .triplets import rows_of_triplets
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -25,7 +26,7 @@ def transposed(rows: Rows, op: str) -> Rows:
         own = rows.whole().tocoo()
         numbers = own.row.astype(np.int64) + rows.first
         shape = (rows.shape[1], rows.shape[0])
-        made = making.rows_of_triplets(rows.context, op, (own.data, own.col, numbers), shape, rows.column_begins)
+        made = rows_of_triplets(rows.context, op, (own.data, own.col, numbers), shape, rows.column_begins)
     return rows_of(rows.context, made, rows.column_begins, rows.begins)
 
 

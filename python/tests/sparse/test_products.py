@@ -125,3 +125,39 @@ def test_matrices_leave_nothing_open_when_their_context_closes() -> None:
             matrix = dtl.sparse.csr_array(ctx, np.tri(9) + np.tri(9).T)
             same(matrix @ np.ones(9), (np.tri(9) + np.tri(9).T) @ np.ones(9))
     assert matrix.shape == (9, 9)
+
+
+def _needed(a: Any, begins: Any, rank: int) -> list[int]:
+    """Return how many elements the rows of a rank need of each rank, of itself none."""
+    columns = np.unique(a[int(begins[rank]) : int(begins[rank + 1])].tocoo().col)
+    ends = np.searchsorted(columns, begins)
+    return [0 if each == rank else int(ends[each + 1] - ends[each]) for each in range(len(begins) - 1)]
+
+
+@pytest.mark.parametrize("width", [0, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("density", [0.002, 0.3])
+def test_bytes_that_cross_are_those_of_the_ghosts(ctx: dtl.Context, density: float, dtype: str, width: int) -> None:
+    """Each neighbour gets one message, of the elements that its rows need; a next product starts the same ones."""
+    a = drawn((90, 90), dtype, density=density)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    x = values((90, width) if width else 90, dtype)
+    operand = divided(ctx, x, "block")
+    begins = [rank * (90 // ctx.size) + min(rank, 90 % ctx.size) for rank in range(ctx.size + 1)]
+    with dtl.trace() as first:
+        product = matrix @ operand
+    with dtl.trace() as second:
+        again = matrix @ operand
+    same(product, a @ x)
+    same(again, a @ x)
+    needed = _needed(a, begins, ctx.rank)
+    asked = [_needed(a, begins, rank)[ctx.rank] for rank in range(ctx.size)]
+    element = np.dtype(dtype).itemsize * max(width, 1)
+    for call, elements in (("recv_init", needed), ("send_init", asked)):
+        records = [record for record in first if record.operation == call]
+        assert sum(record.calls for record in records) == np.count_nonzero(elements)
+        # A trace counts the message, and the number of the request that is returned.
+        assert sum(record.bytes for record in records) == sum(elements) * element + 8 * np.count_nonzero(elements)
+    started = [record.calls for record in second if record.operation == "start"]
+    assert sum(started) == np.count_nonzero(needed) + np.count_nonzero(asked)
+    assert {record.operation for record in second} <= {"create", "local_view", "start", "wait"}
