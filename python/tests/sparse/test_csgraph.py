@@ -201,6 +201,13 @@ def test_forms_of_laplacians(ctx: dtl.Context, dtype: str, symmetrized: bool, no
     same(made, graph)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint64"])
+def test_laplacians_of_unsigned_weights(ctx: dtl.Context, dtype: str) -> None:
+    graph = np.array([[0, 1, 0], [1, 0, 200], [0, 200, 0]])
+    found = csgraph.laplacian(dtl.sparse.csr_array(ctx, sparse.csr_array(graph.astype(dtype))))
+    same(found, (np.diag(graph.sum(axis=0)) - graph).astype(np.result_type(dtype, np.int64)))
+
+
 def test_columns_that_are_divided_in_another_way(ctx: dtl.Context) -> None:
     graph = random(24, 0.1)
     first, last = ([0] * (ctx.size - 1), [24]), ([24], [0] * (ctx.size - 1))

@@ -52,7 +52,8 @@ def laplacian(
         "array" for a matrix; "lo" for a :class:`dtl.sparse.linalg.LinearOperator`, which needs no memory for another
         matrix; "function" for a function of a vector, or of columns, that returns the product.
     dtype
-        The type of the elements; None for that of the graph, or float64 of integers if normed.
+        The type of the elements; None for that of the graph, float64 of integers if normed, or else int64 of truth
+        values and unsigned integers, whose negatives they do not have (float64 of uint64).
     symmetrized
         Whether to take the sum of the graph and the conjugated and transposed one.
 
@@ -77,8 +78,8 @@ def laplacian(
     computed = rows.dtype
     if is_normed and not np.issubdtype(computed, np.inexact):
         computed = np.result_type(computed, np.float64)
-    elif computed == np.bool_:
-        computed = np.dtype(np.int64)
+    elif computed.kind in "bu":
+        computed = np.result_type(computed, np.int64)
     found = wanted or computed
     if form == "array":
         made, weights = _matrix(symmetric(rows, "laplacian") if both else rows, is_normed, is_out, computed)
