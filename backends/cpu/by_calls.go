@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -22,6 +23,36 @@ func (r *resident) Crowded() bool {
 	}
 	all, ofFiles := r.pages()
 	return all-ofFiles+r.total > threshold()
+}
+
+// Fits reports whether the files that some addresses are in can be resident as a whole, beside what is not given back for them: memory of no file
+// and users' files. Where pages of other files may be in their way, it gives these back.
+func (r *resident) Fits(places ...unsafe.Pointer) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var asked []int
+	for _, p := range places {
+		asked = append(asked, r.holding(p))
+	}
+	stays := func(at int) bool { return r.all[at].private || slices.Contains(asked, at) }
+	size := int64(0)
+	for at := range r.all {
+		if stays(at) {
+			size += int64(r.all[at].size)
+		}
+	}
+	all, ofFiles := r.pages()
+	if all-ofFiles+size > threshold() {
+		return false
+	}
+	if all+size > threshold() {
+		for at := range r.all {
+			if !stays(at) {
+				r.all[at].giveBack()
+			}
+		}
+	}
+	return true
 }
 
 // Copy copies bytes by calls of the system, and returns how many of the first it has copied.
@@ -48,7 +79,7 @@ func (r *resident) Copy(dst, src unsafe.Pointer, n int) int {
 func (r *resident) placeOf(p unsafe.Pointer, n int) mapping {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at := r.after(p) - 1; at >= 0 {
+	if at := r.holding(p); at >= 0 {
 		m := r.all[at]
 		if skip := uintptr(p) - uintptr(m.start); skip+uintptr(n) <= uintptr(m.size) {
 			m.offset += int64(skip)

@@ -87,6 +87,50 @@ func TestCopiesByCallsReadAndWriteFiles(t *testing.T) {
 	}
 }
 
+func TestFilesThatFitStayAndOthersGiveWay(t *testing.T) {
+	const size = 64 << 20
+	f := NewFiles(t.TempDir())
+	blocks := make([]memory.Block, 3)
+	for i := range blocks {
+		b, err := f.Allocate(size, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Deallocate(b)
+		blocks[i] = b
+	}
+	a, b, c := blocks[0].Addr, unsafe.Add(blocks[1].Addr, size/2), blocks[2].Addr
+	touch := func(b memory.Block) {
+		for at := 0; at < b.Size; at += 4096 {
+			bytesOf(b)[at] = 1
+		}
+	}
+	all, ofFiles := pages.pages()
+	memory.SetLimit((all - ofFiles + 2*size + size/2) * 8 / 7) // of two files, not of three
+	defer memory.SetLimit(0)
+	inMemory := unsafe.Pointer(new(int))
+	for name, row := range map[string]struct {
+		places []unsafe.Pointer
+		want   bool
+	}{
+		"two": {[]unsafe.Pointer{a, b}, true}, "one of them twice": {[]unsafe.Pointer{a, a, b}, true},
+		"three": {[]unsafe.Pointer{a, b, c}, false}, "memory": {[]unsafe.Pointer{inMemory, a}, true},
+	} {
+		if got := pages.Fits(row.places...); got != row.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	touch(blocks[2])
+	if !pages.Fits(a, b) {
+		t.Fatal("two do not fit")
+	}
+	touch(blocks[0])
+	touch(blocks[1])
+	if now, _ := pages.pages(); now > memory.Limit() {
+		t.Errorf("%d bytes are resident under a limit of %d", now, memory.Limit())
+	}
+}
+
 func TestCopiesByCallsOfUsersFiles(t *testing.T) {
 	const size, offset = 1 << 20, 128
 	content := pattern(offset + size)

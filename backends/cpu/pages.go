@@ -42,12 +42,13 @@ type mapping struct {
 	private bool // what is written to it stays in this process
 }
 
-// advice says how its pages are given back.
-func (m *mapping) advice() int {
-	if m.private { // those that were written are this process's alone, and stay
-		return unix.MADV_PAGEOUT
+// giveBack gives its pages back.
+func (m *mapping) giveBack() {
+	advice := unix.MADV_DONTNEED // nothing is lost
+	if m.private {               // those that were written are this process's alone, and stay
+		advice = unix.MADV_PAGEOUT
 	}
-	return unix.MADV_DONTNEED // nothing is lost
+	_ = unix.Madvise(unsafe.Slice((*byte)(m.start), m.size), advice)
 }
 
 const (
@@ -76,6 +77,15 @@ func (r *resident) add(m mapping) {
 // after returns how many mappings begin at an address or before it. The caller holds the lock.
 func (r *resident) after(p unsafe.Pointer) int {
 	return sort.Search(len(r.all), func(i int) bool { return uintptr(r.all[i].start) > uintptr(p) })
+}
+
+// holding returns which mapping has an address; -1: none. The caller holds the lock.
+func (r *resident) holding(p unsafe.Pointer) int {
+	at := r.after(p) - 1
+	if at < 0 || uintptr(p) >= uintptr(r.all[at].start)+uintptr(r.all[at].size) {
+		return -1
+	}
+	return at
 }
 
 // hold has the share of the control group be the limit from now on, with room for the blocks of loops beside what is resident.
@@ -166,7 +176,7 @@ func (r *resident) ease() {
 	again := now >= r.left+fewest
 	for i := range r.all {
 		if m := &r.all[i]; again || !m.private {
-			_ = unix.Madvise(unsafe.Slice((*byte)(m.start), m.size), m.advice())
+			m.giveBack()
 		}
 	}
 	if again {

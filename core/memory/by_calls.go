@@ -16,8 +16,11 @@ func crowded() Pager {
 	return nil
 }
 
-// Crowded reports whether elements in files are more than can stay resident.
-func Crowded() bool { return crowded() != nil }
+// Fits reports whether a call that touches all that there is at some addresses may have the pages of their files resident, all at once.
+func Fits(places ...unsafe.Pointer) bool {
+	p := crowded()
+	return p == nil || p.Fits(places...)
+}
 
 // ByCalls copies bytes of memory by calls of the system, as Pager.Copy does, where elements in files are more than can stay resident, and
 // returns how many it has copied. Pages that a program touches are mapped one after the other, and taken back; such calls take less time.

@@ -18,6 +18,8 @@ type Pager interface {
 	InFiles() int64
 	// Crowded reports whether elements in files are so many that few of them can stay resident.
 	Crowded() bool
+	// Fits reports whether the files that some addresses are in can be resident as a whole, and gives others back that are in their way.
+	Fits(places ...unsafe.Pointer) bool
 	// Copy copies bytes that are in files, or go there, by calls of the system, which make none of their pages resident. It returns how
 	// many of the first it has copied.
 	Copy(dst, src unsafe.Pointer, n int) int

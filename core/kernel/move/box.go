@@ -67,10 +67,10 @@ const (
 	apart = 64
 )
 
-// copyMatrix copies a matrix. Where elements in files are more than can stay resident, it goes by tiles that are copied to memory before they are
+// copyMatrix copies a matrix. Where the files of both cannot be resident as a whole, it goes by tiles that are copied to memory before they are
 // transposed, and from there: so each page is read once and written once, but for those at the ends of rows of a tile.
 func copyMatrix(dst, src unsafe.Pointer, read, written axis, size int) {
-	if read.n*written.n*size <= memory.Piece || !memory.Crowded() {
+	if read.n*written.n*size <= memory.Piece || memory.Fits(dst, src) {
 		copyTiles(dst, src, read, written, size)
 		return
 	}

@@ -183,7 +183,7 @@ def matmul(a: Any, b: Any) -> Any:
     a tall X that is divided by rows, the ranks multiply what they have, and add up the products.
     With a limit of memory, matrices on disk are multiplied by square tiles of a 32nd of it, of which four are there:
     a is read once for each column of tiles of the product, b once for each row of them, and the product is written
-    once.
+    once. Those of which each rank has one tile at most are multiplied where they lie.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.d
 
 def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: Any, column: Any) -> None:
     """Add up the products of panels. Row and column are the ranks of this one's row and column of the grid, or None."""
-    side = tiles.side_of(made, a, b)
+    side = tiles.side_of(made, a, b, inner=a.shape[1])
     if side:
         ranges = (_range(row, a.local_shape[1]), _range(column, b.local_shape[0]))
         tiles.multiply(made, a, b, side, row, column, ranges)

@@ -19,14 +19,20 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _SHARE, _LEAST = 32, 1 << 20
 
 
-def side_of(made: Any, *operands: Any) -> int:
-    """Return how many rows and columns a tile has, the same on every rank; 0 where all fit. Collective on disks."""
-    if not any([c.placement_policy is Placement.DISK for c in (made, *operands)]):
+def side_of(made: Any, *operands: Any, inner: int = 0) -> int:
+    """Return how many rows and columns a tile has, the same on every rank; 0 where all fit. Collective on disks.
+
+    All fit where no rank has more than one tile of any matrix: a copy of it would take as much memory. What ranks
+    gather of the operands has an inner dimension of the given extent.
+    """
+    matrices = (made, *operands)
+    if not any([c.placement_policy is Placement.DISK for c in matrices]):
         return 0
-    limit = library.memory_limit()
-    own = math.isqrt(max(limit // _SHARE, _LEAST) // made.itemsize) if limit else 1 << 40
-    side = int(collectives.allgather(made.context, own).min())
-    return side if side < 1 << 40 else 0
+    limit, most = library.memory_limit(), max(inner, *[max(c.local_shape) for c in matrices])
+    own = math.isqrt(max(limit // _SHARE, _LEAST) // made.itemsize) if limit else most
+    told = collectives.allgather(made.context, np.array([own, most], np.int64)).reshape(-1, 2)
+    side = int(told[:, 0].min())
+    return side if side < told[:, 1].max() else 0
 
 
 def multiply(made: Any, a: Any, b: Any, side: int, row: Any, column: Any, ranges: tuple[Any, Any]) -> None:

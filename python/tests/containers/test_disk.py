@@ -12,6 +12,7 @@ import pytest
 
 import dtl
 from dtl.io import file_copies
+from dtl.linalg import tiles
 
 #: A container that is worth files on up to four ranks.
 SIZE = 1 << 20
@@ -229,6 +230,24 @@ def test_a_limit_that_cannot_be_held_is_refused():
             dtl.set_memory_limit(wrong)
     with pytest.raises(dtl.InvalidTypeError):
         dtl.set_memory_limit("1GiB")
+
+
+@pytest.mark.parametrize(("sides", "tiled"), [((300, 200, 100), False), ((2000, 300, 20), True), ((20, 900, 30), True)])
+def test_products_of_what_fits_in_a_tile_go_by_none(scratch, monkeypatch, sides, tiled):
+    rows, inner, columns = sides
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(rows, inner)), rng.normal(size=(inner, columns))
+    x, y = (dtl.DistributedTensor(scratch, c.shape, placement="disk") for c in (a, b))
+    for c, whole in ((x, a), (y, b)):
+        c.local_view()[...] = whole[np.ix_(*[c.local_indices(d) for d in range(2)])]
+    called = []
+    multiply = tiles.multiply
+    monkeypatch.setattr(tiles, "multiply", lambda *given: called.append(given) or multiply(*given))
+    monkeypatch.setattr(tiles.library, "memory_limit", lambda: 32 * 8 * 300**2)
+    monkeypatch.setattr(tiles, "_LEAST", 0)
+    made = x @ y
+    np.testing.assert_allclose(made.local_view(), (a @ b)[np.ix_(*[made.local_indices(d) for d in range(2)])])
+    assert bool(called) is tiled
 
 
 def test_limits_that_differ_between_ranks_are_told(scratch, stored):
