@@ -25,10 +25,10 @@ func give(c *Call) error {
 	return c.container(func(of container.Container) error { return container.Give(of, c.In, c.Out) })
 }
 
-// get returns the elements of the input's indices, each rank's own list.
+// get returns the elements of the input's indices, each rank's own list, or writes them to the output if there is one.
 func get(c *Call) error {
 	return c.container(func(of container.Container) (err error) {
-		c.Result, err = container.Get(of, c.In)
+		c.Result, err = container.Get(of, c.In, c.out())
 		return err
 	})
 }

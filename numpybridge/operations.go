@@ -206,7 +206,7 @@ var operations = [...]operation{
 	Redistribute:   {"REDISTRIBUTE", "redistribute", redistribute, wantsInput, "owner in:spec limit"},
 	Take:           {"TAKE", "getitem", take, wantsInput, "owner in:indices"},
 	Give:           {"GIVE", "setitem", give, wantsInput | wantsPair | moving, "owner in:indices out:values"},
-	Get:            {"GET", "get", get, wantsInput, "owner in:indices"},
+	Get:            {"GET", "get", get, wantsInput | moving, "owner in:indices out:out"},
 	Put:            {"PUT", "put", put, wantsInput | wantsPair | moving, "owner in:indices out:values"},
 	Assign:         {"ASSIGN", "setitem", assign, wantsInput | wantsPair | moving, "owner in:region out:values"},
 	GatherTo:       {"GATHER_TO", "gather_to", gatherTo, moving, "owner out:out root"},

@@ -58,9 +58,14 @@ func TestOwnLists(t *testing.T) {
 				index, want = append(index, i-size*(k%2)), append(want, 10*i)
 			}
 		}
-		r, err := container.Get(v, list(index...))
+		r, err := container.Get(v, list(index...), nil)
 		if assert.NoError(t, err) {
 			assert.Equal(t, want, append([]int64(nil), taken(r)...))
+		}
+		into := list(make([]int64, len(index))...)
+		_, err = container.Get(v, list(index...), &into)
+		if assert.NoError(t, err) {
+			assert.Equal(t, want, append([]int64(nil), memory.As[int64](into.Span)...))
 		}
 		index, want = index[:0], want[:0]
 		for g := int64(on.Rank()); g < size; g += int64(on.Size()) { // every element, by somebody
@@ -82,7 +87,7 @@ func TestManyIndices(t *testing.T) {
 			index[i] = int64(i*i+i*on.Rank()) % size
 			want[i] = 10 * index[i]
 		}
-		r, err := container.Get(v, list(index...))
+		r, err := container.Get(v, list(index...), nil)
 		if assert.NoError(t, err) {
 			assert.Equal(t, want, taken(r))
 		}
@@ -105,7 +110,7 @@ func TestOneRankOutside(t *testing.T) {
 		if on.Rank() == on.Size()-1 {
 			index = list(size)
 		}
-		_, err := container.Get(v, index)
+		_, err := container.Get(v, index, nil)
 		assert.ErrorIs(t, err, status.OutOfBounds)
 		assert.ErrorIs(t, container.Set(v, index, list(1)), status.OutOfBounds)
 		_, err = container.Take(v, list(-size-1))
@@ -149,7 +154,7 @@ func TestTensorElements(t *testing.T) {
 				assert.NoError(t, err)
 				assert.Equal(t, []int64{i}, taken(r))
 			}
-			r, err := container.Get(v, list(14, int64(on.Rank()), -15))
+			r, err := container.Get(v, list(14, int64(on.Rank()), -15), nil)
 			assert.NoError(t, err)
 			assert.Equal(t, []int64{14, int64(on.Rank()), 0}, taken(r))
 			assert.NoError(t, v.Close())
@@ -180,7 +185,7 @@ func TestRanksPassDifferentContainers(t *testing.T) {
 				}
 				_, err := container.Take(mine, list(0, 9))
 				assert.ErrorIs(t, err, status.Mismatch)
-				_, err = container.Get(mine, list(0, 9))
+				_, err = container.Get(mine, list(0, 9), nil)
 				assert.ErrorIs(t, err, status.Mismatch)
 				assert.ErrorIs(t, container.Give(mine, list(0), list(1)), status.Mismatch)
 				assert.ErrorIs(t, container.Set(mine, list(0), list(1)), status.Mismatch)

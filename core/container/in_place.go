@@ -37,6 +37,27 @@ func (s *state) take(dst unsafe.Pointer, offsets []int64) error {
 	return s.home.queue.Take(out, s.span(), placesOf(places, size))
 }
 
+// gather copies the elements at offsets in bytes to memory of the host, each to its own place. That of a negative offset gets anything.
+// There is one that is not negative.
+func (s *state) gather(dst unsafe.Pointer, offsets []int64) error {
+	size := s.typ.Size()
+	if s.Placement() != OnDevice {
+		move.Gather(dst, s.addr, offsets, size)
+		return nil
+	}
+	packed, places := make([]byte, (len(offsets)+1)*size), make([]int64, 0, len(offsets))
+	for i, at := range offsets {
+		if at >= 0 {
+			places = append(places, int64(i*size))
+		}
+	}
+	err := s.take(unsafe.Pointer(&packed[0]), offsets)
+	if err == nil {
+		move.Put(dst, places, unsafe.Pointer(&packed[0]), size)
+	}
+	return err
+}
+
 // put copies elements, which lie side by side on the host, to offsets in bytes, as move.Put does.
 func (s *state) put(offsets []int64, src unsafe.Pointer) error {
 	size := s.typ.Size()

@@ -34,20 +34,30 @@ func newIndices(a comm.Array, size int64) (indices, error) {
 	return indices{given: given, size: size}, nil
 }
 
-// part copies the n-th batch to into, counted from the start. The caller's memory may have changed since it was
-// checked, so what is outside now is wrapped inside: a wrong element then, but no crash.
-func (x indices) part(n int, into []int64) []int64 {
+// batch returns the n-th batch, as it was given.
+func (x indices) batch(n int) []int64 {
 	lo := min(n*batch, len(x.given))
-	from := x.given[lo:min(lo+batch, len(x.given))]
+	return x.given[lo:min(lo+batch, len(x.given))]
+}
+
+// part copies the n-th batch to into, counted from the start.
+func (x indices) part(n int, into []int64) []int64 {
+	from := x.batch(n)
 	into = into[:len(from)]
 	for k, i := range from {
-		i += i >> 63 & x.size
-		if uint64(i) >= uint64(x.size) {
-			i = 0
-		}
-		into[k] = i
+		into[k] = x.fromStart(i)
 	}
 	return into
+}
+
+// fromStart counts an index from the start. The caller's memory may have changed since it was checked, so what is outside now is wrapped
+// inside: a wrong element then, but no crash.
+func (x indices) fromStart(i int64) int64 {
+	i += i >> 63 & x.size
+	if uint64(i) >= uint64(x.size) {
+		return 0
+	}
+	return i
 }
 
 // batches returns how many parts n elements have.
@@ -58,10 +68,45 @@ type locator struct {
 	layout  partition.Layout
 	rank    int
 	strides []int64
+	within  *stretch
 }
 
+// stretch is a range of indices in C order whose elements lie in this rank's part at equal distances, in bytes.
+type stretch struct{ first, count, apart int64 }
+
 func newLocator(s *state) *locator {
-	return &locator{layout: s.layout, rank: s.rank, strides: s.strides}
+	return &locator{layout: s.layout, rank: s.rank, strides: s.strides, within: stretchOf(s)}
+}
+
+// stretchOf returns the range of indices that this rank has; nil if they are no range.
+func stretchOf(s *state) *stretch {
+	dims := s.layout.Dims()
+	if dims == 0 {
+		return nil
+	}
+	inner := int64(1)
+	for d := dims - 1; d > 0; d-- {
+		if n := s.layout.Shape()[d]; s.shape[d] != n || s.strides[d-1] != n*s.strides[d] {
+			return nil
+		}
+		inner *= s.shape[d]
+	}
+	runs := s.layout.Dim(0).From(s.layout.Coordinate(s.rank, 0), 0)
+	all, ok := runs.Next()
+	if !ok {
+		return &stretch{}
+	}
+	if _, more := runs.Next(); more || all.Step != 1 || all.Local != 0 {
+		return nil
+	}
+	return &stretch{all.Global * inner, all.Count * inner, s.strides[dims-1]}
+}
+
+// offset returns where an index of the range lies, and something negative for another index.
+func (s *stretch) offset(global int64) int64 {
+	local := global - s.first
+	outside := (local | (s.count - 1 - local)) >> 63 // all ones, else zero
+	return local*s.apart | outside
 }
 
 // owners sets owners[i] to the rank that holds globals[i].
@@ -84,6 +129,14 @@ func (l *locator) owners(globals []int64, owners []int32) {
 // offsets sets offsets[i] to where globals[i] lies in this rank's part, in bytes from its first element, or to
 // something negative where it does not.
 func (l *locator) offsets(globals, offsets []int64) {
+	if l.within != nil {
+		within := *l.within
+		offsets = offsets[:len(globals)]
+		for i, g := range globals {
+			offsets[i] = within.offset(g)
+		}
+		return
+	}
 	dims := l.layout.Dims()
 	if dims == 1 {
 		l.layout.Dim(0).Locate(l.rank, globals, offsets)
@@ -115,7 +168,7 @@ type workspace struct {
 }
 
 func newWorkspace(from memory.Allocator, bytes int) (*workspace, error) {
-	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
+	storage, err := memory.NewScratch(from, bytes, memory.Alignment)
 	if err != nil {
 		return nil, err
 	}

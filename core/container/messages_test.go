@@ -59,7 +59,7 @@ func TestManyElementsAMessage(t *testing.T) {
 			v := made(t, on, size, d)
 			fillTens(t, v)
 			few("take", pairs*batches, func() error { return drop(container.Take(v, list(index...))) })
-			few("get", 2*pairs*batches, func() error { return drop(container.Get(v, list(index...))) })
+			few("get", 2*pairs*batches, func() error { return drop(container.Get(v, list(index...), nil)) })
 			few("set", 2*pairs*batches, func() error { return container.Set(v, list(index...), list(index...)) })
 			few("give", 0, func() error { return container.Give(v, list(index...), list(index...)) })
 			few("redistribute", pairs, func() error { return v.Redistribute(container.Division{}, 0) })

@@ -19,10 +19,12 @@ func (r *request) store(k int) error {
 	if err != nil {
 		return err
 	}
-	size, n := r.part.typ.Size(), len(r.x.part(k, r.globals))
-	send, recv := q.work.take(n, r.part.typ), q.work.take(len(q.offsets), r.part.typ)
-	if n > 0 {
-		move.PackByOwner(send.Addr, r.value(k, n), r.owners[:n], starts(q.asked), size)
+	send := q.work.take(len(q.places)+1, r.part.typ).Slice(0, len(q.places))
+	recv := q.work.take(len(q.offsets), r.part.typ)
+	if len(q.own) > 0 {
+		values := r.value(k, len(q.own))
+		move.Take(send.Addr, values, q.places, r.part.typ.Size())
+		r.failed = cmp.Or(r.failed, r.part.put(q.own, values))
 	}
 	if err := r.c.Exchange(streams(send, q.asked), streams(recv, q.asking)); err != nil {
 		return err

@@ -17,6 +17,9 @@ type exchange struct {
 	round    int       // the most keys that a rank sends at once
 	arriving [][]int64 // by range and rank: how many keys come from it
 	storage  *memory.Storage
+	undoes   *memory.Storage // the log's memory
+	parts    bool            // the list is divided by passes first, in files
+	parted   divided
 	at       pass // whose keys are out
 	areas
 	deviceAreas
@@ -35,7 +38,6 @@ const smallBytes = 16 << 10
 type areas struct {
 	keysOut, valuesOut, foundOut unsafe.Pointer // a pass's keys in order; its values, or those that it is answered
 	keysIn, valuesIn, foundIn    unsafe.Pointer // a round's keys; its values, or the answers
-	undo                         unsafe.Pointer // the log's
 }
 
 // prepare tells all ranks how many keys come, and gets the memory for them: all ranks do, or none goes on.
@@ -135,7 +137,7 @@ func (x *exchange) fullest() (out, in, all int) {
 // allocate gets the memory for those, and for what undoes them.
 func (x *exchange) allocate() (err error) {
 	out, in, all := x.fullest()
-	key, value, found, undo, placed := x.m.table.key, 0, 1, 0, 0
+	key, value, found, placed := x.m.table.key, 0, 1, 0
 	if x.puts || x.gets {
 		value = x.m.value.Size()
 		if x.m.cells != nil {
@@ -146,9 +148,9 @@ func (x *exchange) allocate() (err error) {
 		in = 0
 	}
 	if x.puts {
-		found, undo = 0, x.m.table.value+1
+		found = 0
 	}
-	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found, all * undo,
+	bytes := [...]int{out * key, out * value, out * found, in * key, in * value, in * found,
 		placed * cellBytes, placed * cellBytes, placed * 4, placed * value}
 	total := 0
 	for _, n := range bytes {
@@ -156,7 +158,7 @@ func (x *exchange) allocate() (err error) {
 	}
 	from := x.m.small
 	if !x.few {
-		if x.storage, err = memory.NewStorage(x.c.Memory(), total, memory.Alignment); err != nil {
+		if x.storage, err = x.m.newRoom(x.c, total); err != nil {
 			return err
 		}
 		from = x.storage
@@ -168,16 +170,34 @@ func (x *exchange) allocate() (err error) {
 			at = unsafe.Add(at, lines(bytes[i]))
 		}
 	}
-	if x.puts {
-		x.log = NewUndoLog(x.undo, all, x.m.table.value)
+	if !x.puts {
+		return nil
 	}
-	return nil
+	return x.allocateForPuts(at, all)
+}
+
+// allocateForPuts gets the memory for what undoes the puts of all keys, at an address if they are few, and for a divided list.
+func (x *exchange) allocateForPuts(at unsafe.Pointer, all int) (err error) {
+	value := x.m.table.value
+	if !x.few {
+		if x.undoes, err = x.m.newRoom(x.c, all*(value+1)); err != nil {
+			return err
+		}
+		at = x.undoes.Addr()
+	}
+	x.log = NewUndoLog(at, all, value)
+	if x.parts {
+		x.parted, err = x.newDivided()
+	}
+	return err
 }
 
 // release gives the memory back.
 func (x *exchange) release() {
-	if x.storage != nil {
-		x.storage.Release()
+	for _, storage := range []*memory.Storage{x.storage, x.undoes, x.parted.storage, x.parted.chunk} {
+		if storage != nil {
+			storage.Release()
+		}
 	}
 }
 
@@ -186,7 +206,7 @@ const areaCount = 11
 
 // list returns the areas in the order of their declaration.
 func (a *areas) list() []*unsafe.Pointer {
-	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn, &a.undo}
+	return []*unsafe.Pointer{&a.keysOut, &a.valuesOut, &a.foundOut, &a.keysIn, &a.valuesIn, &a.foundIn}
 }
 
 func (a *deviceAreas) list() []*unsafe.Pointer {

@@ -275,7 +275,7 @@ func TestWhatOneRankCannotDoNoneDoes(t *testing.T) {
 					func() error { return m.InsertMany(of(one), memory.Of(dtype.Float64, []float64{1})) }},
 				{"fewer values", status.InvalidArgument,
 					func() error { return m.InsertMany(of(one), of(one)) },
-					func() error { return m.InsertMany(of([]int64{1, 2}), of(one)) }},
+					func() error { return m.InsertMany(of([]int64{1, 2, 3}), of([]int64{1, 2})) }},
 				{"keys cut short", status.InvalidArgument,
 					func() error { return m.ContainsMany(of(one), memory.Of(dtype.Bool, found)) },
 					func() error { return m.ContainsMany(memory.Of(dtype.Int8, []int8{1}), memory.Of(dtype.Bool, found)) }},

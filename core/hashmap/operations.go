@@ -14,7 +14,7 @@ type task struct {
 	op       string
 	n        int
 	keys     memory.Span
-	values   memory.Span // what goes in, or what comes out
+	values   memory.Span // what goes in, or what comes out; one that goes in may be for all keys
 	found    memory.Span // what comes out, a byte a key
 	combines bool
 	combine  int64                                     // number of the operator
@@ -31,19 +31,19 @@ type batch struct {
 	n            int
 }
 
-// InsertMany sets the values of keys, of which keys.Bytes() / key length there are, one value for each. Where a key occurs
+// InsertMany sets the values of keys, of which keys.Bytes() / key length there are, one value for each, or one for all. Where a key occurs
 // more than once in a list, the last value stays; where on several ranks, that of the highest rank. Collective.
 //
 // If there is no memory for a key on any rank, all ranks get an error, and the map holds what it did before.
 func (m *Map) InsertMany(keys, values memory.Span) error {
-	return m.run(&task{op: "insert", n: values.Count, keys: keys, values: values, puts: true,
+	return m.run(&task{op: "insert", n: keys.Bytes() / m.key.Bytes, keys: keys, values: values, puts: true,
 		apply: func(t *Table, b batch, j *UndoLog) error { return t.Put(b.keys, b.values, b.n, j) }})
 }
 
 // UpdateMany combines values with those of their keys, by the operator of a number: ranks in order, and each rank's in the order of its list; a key
 // that is not there gets the value. Errors are as with InsertMany. Collective.
 func (m *Map) UpdateMany(keys, values memory.Span, op int64) error {
-	return m.run(&task{op: "update", n: values.Count, keys: keys, values: values, puts: true, combines: true, combine: op,
+	return m.run(&task{op: "update", n: keys.Bytes() / m.key.Bytes, keys: keys, values: values, puts: true, combines: true, combine: op,
 		apply: func(t *Table, b batch, j *UndoLog) error {
 			return t.Update(b.keys, b.values, b.n, m.value, kernel.Op(op), j)
 		}})
@@ -87,7 +87,7 @@ func (m *Map) check(t *task) error {
 	if t.values.Type != m.value {
 		return status.New(status.InvalidArgument, "values of %s where the map has %s", t.values.Type, m.value)
 	}
-	if t.values.Count != t.n {
+	if t.values.Count != t.n && !t.alike() {
 		return status.New(status.InvalidArgument, "%d values for %d keys", t.values.Count, t.n)
 	}
 	if !t.combines {
@@ -100,6 +100,9 @@ func (m *Map) check(t *task) error {
 	return op.Check(m.value)
 }
 
+// alike reports whether one value goes in for all keys.
+func (t *task) alike() bool { return t.puts && t.values.Count == 1 }
+
 // run makes a call. What can fail on one rank alone is agreed on before anything changes.
 func (m *Map) run(t *task) error {
 	m.mu.Lock()
@@ -111,7 +114,7 @@ func (m *Map) run(t *task) error {
 	var l list
 	mine := m.check(t)
 	if mine == nil {
-		l, mine = newList(c.Memory(), t.n, &m.scratch)
+		l, mine = m.newList(c, t.n)
 		defer l.release()
 	}
 	all := make([]comm.Shared, c.Size())
@@ -142,7 +145,11 @@ func (m *Map) send(c *comm.Comm, t *task, l list, longest, total int) error {
 	if longest > x.round {
 		ranges = (2*longest + x.round - 1) / x.round // twice as many, for they are not equally full
 	}
-	x.plan = newPlan(ranges, c.Size(), min(mostPasses, t.n/x.round), m.hasher(t.keys.Addr), l, &m.scratch)
+	passes := min(mostPasses, t.n/x.round)
+	if many := passesUnder(memory.Limit(), t.n, m.table.key+m.value.Size()); t.puts && many > 0 && ranges > 1 {
+		passes, x.parts = many, true
+	}
+	x.plan = newPlan(ranges, c.Size(), passes, m.hasher(t.keys.Addr), l, &m.scratch)
 	if err := x.prepare(); err != nil {
 		return err
 	}

@@ -13,7 +13,10 @@ func (x *exchange) fill(s pass) {
 	t := x.m.table
 	x.plan.each(s, func(positions, places []int) {
 		move.Rearrange(x.keysOut, x.keys.Addr, places, positions, t.key)
-		if x.puts {
+		switch {
+		case x.alike():
+			move.Rearrange(x.valuesOut, x.values.Addr, places, x.m.scratch.first[:len(places)], x.m.value.Size())
+		case x.puts:
 			move.Rearrange(x.valuesOut, x.values.Addr, places, positions, x.m.value.Size())
 		}
 	})

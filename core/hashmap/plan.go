@@ -3,6 +3,7 @@ package hashmap
 import (
 	"unsafe"
 
+	"dtl/core/comm"
 	"dtl/core/memory"
 )
 
@@ -33,6 +34,7 @@ type plan struct {
 	ranges, ranks int
 	n             int
 	buckets       []uint32 // of each key; nil if there is only one
+	parted        bool     // the list has the keys of each pass together, and the buckets, too
 	starts        []int    // the place of each bucket's first key; then the end
 	passes        []pass
 	scratch       *scratch
@@ -42,6 +44,7 @@ type plan struct {
 type scratch struct {
 	hashes            [someKeys]uint64
 	positions, places [someKeys]int
+	first             [someKeys]int // zeros: the positions of a value for all keys
 	buckets           [fewKeys]uint32
 }
 
@@ -62,11 +65,11 @@ type list struct {
 	buckets []uint32
 }
 
-func newList(from memory.Allocator, n int, s *scratch) (list, error) {
+func (m *Map) newList(c *comm.Comm, n int) (list, error) {
 	if n <= fewKeys {
-		return list{buckets: s.buckets[:n]}, nil
+		return list{buckets: m.scratch.buckets[:n]}, nil
 	}
-	storage, err := memory.NewStorage(from, 4*n, memory.Alignment)
+	storage, err := m.newRoom(c, 4*n)
 	if err != nil {
 		return list{}, err
 	}
@@ -78,6 +81,9 @@ func (l list) release() {
 		l.storage.Release()
 	}
 }
+
+// easeKeys is after how many keys of a list pages of files may be given back.
+const easeKeys = 16 * someKeys
 
 // newPlan finds out where each key of a list goes, with at most so many passes.
 func newPlan(ranges, ranks, passes int, hash func(first int, into []uint64), l list, s *scratch) *plan {
@@ -99,6 +105,9 @@ func newPlan(ranges, ranks, passes int, hash func(first int, into []uint64), l l
 
 func (p *plan) sort(hash func(first int, into []uint64)) {
 	for first := 0; first < p.n; first += someKeys {
+		if first%easeKeys == 0 {
+			memory.Ease()
+		}
 		some := p.scratch.hashes[:min(p.n-first, someKeys)]
 		hash(first, some)
 		for i, h := range some {
@@ -131,9 +140,16 @@ func (p *plan) each(s pass, f func(positions, places []int)) {
 		next[b] = place - s.from
 	}
 	low, many := uint32(s.first*p.ranks), uint32((s.last-s.first)*p.ranks)
-	for first := 0; first < p.n; first += someKeys {
+	start, end := 0, p.n
+	if p.parted {
+		start, end = s.from, s.to
+	}
+	for first := start; first < end; first += someKeys {
+		if (first-start)%easeKeys == 0 {
+			memory.Ease()
+		}
 		n := 0
-		for i, b := range p.buckets[first:min(first+someKeys, p.n)] {
+		for i, b := range p.buckets[first:min(first+someKeys, end)] {
 			positions[n], places[n] = first+i, next[b]
 			in := 0 // no jump: it would be guessed wrong too often
 			if b-low < many {

@@ -14,6 +14,9 @@ func (x *exchange) run() error {
 			return err
 		}
 	}
+	if x.parts {
+		x.divide()
+	}
 	for _, s := range x.plan.passes {
 		x.fill(s)
 		for r := s.first; r < s.last; r++ {
@@ -25,6 +28,7 @@ func (x *exchange) run() error {
 			if err != nil {
 				return err
 			}
+			memory.Ease()
 		}
 		if !x.puts {
 			x.deliver(s)

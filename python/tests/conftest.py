@@ -8,9 +8,9 @@ and ``mpi(min_size=...)`` of pytest-mpi those that need partners. Other runs lea
 that has failed is ended by pytest-timeout, and the launcher ends the others.
 
 One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
-takes for each value of each parameter to be in one, and other cases on another number of ranks. Of four such cases and
-more, two ranks run one half, and three the other. With ``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run
-all. Tests and cases with the mark ``matrix`` run only
+takes for each value of each parameter to be in one, and other cases on another number of ranks; and so do tests that
+start programs. Of four such cases and more, two ranks run one half, and three the other. With
+``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all. Tests and cases with the mark ``matrix`` run only
 then: what they test, others test on another number of ranks or in another way.
 """
 
@@ -142,8 +142,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     """
     yield
     cases: list[Any] = getattr(metafunc, "_calls", [])
-    if WHOLE or not cases:
+    if not cases or MATRIX or (RANKS == 1 and not any(metafunc.definition.iter_markers("jobs"))):
         return
+    cases[:] = [case for case in cases if not any(mark.name == "matrix" for mark in case.marks)]
     are_divided = RANKS in (2, 3) and not LOCAL and _is_on_two_and_three(metafunc.definition)
     ranks = "2 or 3" if are_divided else RANKS
     made: set[tuple[int, str]] = set()
@@ -153,7 +154,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
         name = f"{metafunc.definition.nodeid}[{case.id}]"
         return zlib.crc32(f"{ranks} ranks: {re.sub('0x[0-9a-f]+', '', name)}".encode())  # no rank's addresses
 
-    for case in sorted(cases, key=drawn):
+    for case in sorted(cases, key=lambda case: (_is_skipped(case), drawn(case))):
         choices = set(enumerate(getattr(case, "_idlist", [case.id])))  # its row of each of the test's tables
         if not choices <= made:
             made |= choices
@@ -161,6 +162,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     if are_divided and len(kept) >= _DIVIDED:
         kept = kept[RANKS % 2 :: 2]
     cases[:] = [case for case in cases if id(case) in kept]
+
+
+def _is_skipped(case: Any) -> bool:
+    """Say whether a case is left out wherever it would run here."""
+    return any(mark.name == "skip" or (mark.name == "skipif" and mark.args[0] is True) for mark in case.marks)
 
 
 def _is_on_two_and_three(definition: Any) -> bool:

@@ -15,8 +15,12 @@ MAKERS: dict[str, dict[str, Any]] = {
     "csr_array": {"arg": np.eye(9), "shape": None, "dtype": None, "partition": "block"},
     "csr_array.from_local": {"rows": np.eye(9)},
     "csr_array.from_scipy": {"matrix": np.eye(9), "root": 0, "partition": "block"},
-    "diags_array": {"diagonals": np.ones(9), "offsets": 0, "shape": (9, 9), "dtype": None},
-    "eye_array": {"m": 9, "n": 9, "k": 0, "dtype": np.float64},
+    "diags_array": {"diagonals": np.ones(9), "offsets": 0, "shape": (9, 9), "format": None, "dtype": None},
+    "eye_array": {"m": 9, "n": 9, "k": 0, "dtype": np.float64, "format": "csr"},
+    "random_array": {
+        **{"shape": (9, 9), "density": 0.5, "format": "csr", "dtype": np.float64, "rng": 1},
+        "data_sampler": None,
+    },
     "stencil_grid": {"stencil": np.ones((3, 3)), "grid": (3, 3), "dtype": None, "periodic": False},
 }
 
@@ -26,14 +30,23 @@ METHODS: dict[str, dict[str, Any]] = {
     "__matmul__": {"other": np.ones(9)},
     "__add__": {"other": 0},
     "__mul__": {"other": 2.0},
+    "asformat": {"format": "csr"},
     "astype": {"dtype": np.float32, "copy": True},
+    "count_nonzero": {"axis": 0},
     "diagonal": {"k": 0},
     "dot": {"other": np.ones(9), "semiring": "min_plus"},
     "gather_to": {"root": 0},
+    "max": {"axis": 0},
+    "maximum": {"other": 0},
     "mean": {"axis": 0},
+    "min": {"axis": 1},
+    "minimum": {"other": 0},
     "multiply": {"other": np.ones(9)},
     "permute": {"order": np.arange(9), "partition": "block"},
+    "power": {"n": 2, "dtype": np.float64},
+    "setdiag": {"values": 1.0, "k": 0},
     "sum": {"axis": 0},
+    "trace": {"offset": 0},
 }
 
 #: Functions of a graph, and their other arguments.
@@ -52,6 +65,16 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "shortest_path": {"method": "auto", "directed": True, "unweighted": False, "indices": 0},
 }
 
+#: Functions of a matrix, or of several, and their other arguments.
+COMBINING: dict[str, dict[str, Any]] = {
+    "find": {},
+    "kron": {"B": np.eye(2), "format": "csr"},
+    "kronsum": {"B": np.eye(2), "format": "csr"},
+    "tril": {"k": 0, "format": "csr"},
+    "triu": {"k": 0, "format": "csr"},
+}
+STACKING = ("block_diag", "hstack", "vstack")
+
 #: Functions of files.
 FILES = ("load_npz", "mmread", "mmwrite", "save_npz")
 
@@ -59,7 +82,7 @@ FILES = ("load_npz", "mmread", "mmwrite", "save_npz")
 def names() -> set[str]:
     """Return the names of what has a row."""
     methods = {f"sparse.csr_array.{name}" for name in METHODS}
-    return methods | {f"sparse.{name}" for name in (*MAKERS, *GRAPHS, *FILES)}
+    return methods | {f"sparse.{name}" for name in (*MAKERS, *GRAPHS, *COMBINING, *STACKING, *FILES)}
 
 
 def rows(ctx: dtl.Context, folder: str) -> Rows:
@@ -78,6 +101,11 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         made[f"sparse.csr_array.{name}"] = (_positional(getattr(matrix, name), name), options)
     for name, options in GRAPHS.items():
         made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse.csgraph, name), matrix), options)
+    for name, options in COMBINING.items():
+        made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse, name), matrix), options)
+    for name in STACKING:
+        stack = functools.partial(getattr(dtl.sparse, name), [matrix, matrix])
+        made[f"sparse.{name}"] = (stack, {"format": "csr", "dtype": np.float64})
     packed, text = f"{folder}/sparse.npz", f"{folder}/sparse.mtx"
     dtl.sparse.save_npz(packed, matrix)
     dtl.sparse.mmwrite(text, matrix)

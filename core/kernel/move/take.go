@@ -57,6 +57,34 @@ func takeAny(dst, base unsafe.Pointer, offsets []int64, size int) int {
 	return n
 }
 
+// Gather copies the element of size bytes at base + offsets[i] to the i-th place of dst; for a negative offset, the one at base, which has to
+// be there.
+func Gather(dst, base unsafe.Pointer, offsets []int64, size int) {
+	switch size {
+	case 1:
+		gather[word1](dst, base, offsets)
+	case 2:
+		gather[word2](dst, base, offsets)
+	case 4:
+		gather4(dst, base, offsets)
+	case 8:
+		gather8(dst, base, offsets)
+	case 16:
+		gather[word16](dst, base, offsets)
+	default:
+		for i, at := range offsets {
+			memory.Move(unsafe.Add(dst, i*size), unsafe.Add(base, max(at, 0)), size)
+		}
+	}
+}
+
+func gather[T any](dst, base unsafe.Pointer, offsets []int64) {
+	out := unsafe.Slice((*T)(dst), len(offsets))
+	for i, at := range offsets {
+		out[i] = *(*T)(unsafe.Add(base, at&^(at>>63)))
+	}
+}
+
 // Put copies element i of src to base + offsets[i], in order, leaving out negative offsets.
 func Put(base unsafe.Pointer, offsets []int64, src unsafe.Pointer, size int) {
 	switch size {

@@ -34,6 +34,27 @@ func TestRearrange(t *testing.T) {
 	}
 }
 
+// TestGather also has sizes that no word has, and lists longer than what is read ahead.
+func TestGather(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, size := range []int{1, 2, 3, 4, 8, 11, 16, 40} {
+		for _, n := range []int{0, 1, 2, 63, 64, 65, 66, 300} {
+			src, dst, want := make([]byte, 100*size), make([]byte, (n+1)*size), make([]byte, (n+1)*size)
+			for i := range src {
+				src[i] = byte(random.Uint32())
+			}
+			offsets := make([]int64, n)
+			for i := range offsets {
+				at := max(random.IntN(150)-50, -1)
+				offsets[i] = int64(at * size)
+				copy(want[i*size:(i+1)*size], src[max(at, 0)*size:])
+			}
+			move.Gather(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), offsets, size)
+			assert.Equal(t, want, dst, "%d of %d bytes", n, size)
+		}
+	}
+}
+
 // TestByOwner packs elements by owner, and unpacks them.
 func TestByOwner(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))

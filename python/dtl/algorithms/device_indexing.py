@@ -25,6 +25,7 @@ from ..containers.interior import (
 from ..containers.layout import REPLICATED, Division
 from ..containers.making import created, new_like
 from ..containers.places import device
+from ..containers.places.copies import to_host
 from ..containers.places.place import fill_part, place_of, set_part
 from ..policies import Partition
 from ..runtime.agreement import agree
@@ -173,8 +174,7 @@ def selected_rows(of: Any, indices: Any) -> Any:
     if rows(made, of, indices):
         run_as(made, of.execution_policy)
         return made
-    ahead = [made.local_indices(d) for d in range(indices.ndim)]
-    own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
+    own = _own_of(indices, made)
     inner = linear_indices(made, range(indices.ndim, made.ndim))
     own = host_indices.from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
     wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
@@ -183,6 +183,16 @@ def selected_rows(of: Any, indices: Any) -> Any:
     end_write(made, "getitem")
     run_as(made, of.execution_policy)
     return made
+
+
+def _own_of(indices: Any, made: Any) -> Array:
+    """Return the indices of this rank's rows of what is made of them. Collective where these are not all its own."""
+    alike = indices.ndim == 1 and indices.partition_policy is made.partition_policy is Partition.BLOCK
+    if alike and is_where_divided(indices) and made.grid[0] == made.context.size:
+        return to_host("getitem", indices).astype(np.int64, copy=False)
+    ahead = [made.local_indices(d) for d in range(indices.ndim)]
+    own: Array = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
+    return own
 
 
 def put_rows(of: Any, indices: Any, value: Any) -> bool:

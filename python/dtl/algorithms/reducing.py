@@ -20,12 +20,12 @@ from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, refuse_closed
 from .._native.threads import threads
-from ..comm import collectives, vector_collectives
 from ..comm.reductions import allreduce
 from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
-from ..containers.interior import check_numbers, division_of, end_write, is_where_divided
+from ..containers.expressions import handle_to_read
+from ..containers.interior import check_numbers, division_of, end_write, is_plain, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
@@ -43,6 +43,7 @@ from .exchange import share
 from .folds import exact, of_all, truths_of
 from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
 from .output import written
+from .partial_results import combine, merge_few
 from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
 from .wider_types import as_widened, is_widened, reduced_in_wider
 
@@ -50,6 +51,10 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
 _DEVICE = Placement.DEVICE
+
+#: How many bytes of results every rank is told, which needs some of them: so none asks who needs which.
+_FEW = 1 << 18
+
 _INT64 = np.dtype(np.int64)
 
 
@@ -173,8 +178,8 @@ def _of(a: Any, call: Call) -> Any:
     """Return what a reduction makes of all elements of a container, or of lines of it. Collective."""
     check_container("a", a)
     name, axis, dtype, ddof = call.name, call.axis, call.dtype, call.ddof
-    is_plain = dtype is None and not (call.keepdims or call.reproducible)
-    made = one_rank.folded(name, a, axis, DistributedVector) if is_plain else None
+    by_axis = dtype is None and not (call.keepdims or call.reproducible)
+    made = one_rank.folded(name, a, axis, DistributedVector) if by_axis else None
     if made is not None:
         return made
     refuse_closed(a)
@@ -192,17 +197,20 @@ def _of(a: Any, call: Call) -> Any:
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _of_all(a, call)
     words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    there = _on_gpu(a, call)
-    share(a, name, words + (", keepdims" if call.keepdims else ""), anywhere=there)
+    words += ", keepdims" if call.keepdims else ""
+    count = math.prod(a.shape[d] for d in dims)
+    known, there = is_plain(a) and a.context.size > 1 and is_where_divided(a), False
+    if not known:
+        there = _on_gpu(a, call)
+        share(a, name, words, anywhere=there)
     if there and dtype is not None:
         return _in_another(a, call)
-    count = math.prod(a.shape[d] for d in dims)
     if name == "mean" and not count:
         warn("Mean of empty slice.", RuntimeWarning)
     elif name in ("var", "std") and count <= ddof:
         warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        made = _reduced_along(a, dims, by, bool(call.keepdims))
+        made = _reduced_along(a, dims, by, bool(call.keepdims), words if known else None)
         if kind_of(a.dtype).is_span:
             agree(a.context, name)  # a sum that does not fit is an error on every rank
         return made
@@ -297,22 +305,36 @@ def _cut_off(sums: Any, count: int) -> Any:
 # ---- Along dimensions ----
 
 
-def _reduced_along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool) -> Any:
-    """Reduce each rank's part, and bring the parts together. Collective."""
-    part = _PARTS[place_of(a)](a, dims, by)
+def _reduced_along(
+    a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool, words: str | None = None
+) -> Any:
+    """Reduce each rank's part, and bring the parts together. Collective.
+
+    With words, the ranks have not agreed on the call, and each rank knows who has what of numbers on the host.
+    """
     count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
+    grid = a.grid
     # A span's elements lie where its container has them, which is no division of the span's own shape.
-    whole = a.context.size == 1 or (all(a.grid[d] == 1 for d in dims) and is_where_divided(a))
+    whole = a.context.size == 1 or (all(grid[d] == 1 for d in dims) and is_where_divided(a))
     if whole or a.partition_policy is Partition.REPLICATED:
-        made = container_of(a, shape, by.dtype, _divided(a, dims, left) if whole else REPLICATED)
-        part.write(made, count)
+        made = _result(a, shape, by, _divided(a, dims, left) if whole else REPLICATED, words)
+        _PARTS[place_of(a)](a, dims, by).write(made, count)
         end_write(made, by.name)
         return made
-    part = part.without_overflow()
     dim = next(k for k, d in enumerate(left) if d not in dims)
-    made = container_of(a, shape, by.dtype, rows_over_ranks(a, shape, dim), part.merged_at)
+    divided = rows_over_ranks(a, shape, dim)
+    if words is not None:
+        size = math.prod(shape) * by.dtype.itemsize * a.context.size
+        if count and size <= _FEW and all(ranks == 1 or d in dims for d, ranks in enumerate(grid)):
+            made = _result(a, shape, by, divided, words)
+            merge_few(made, dim, _Part(a, dims, by), count)
+            return made
+        share(a, by.name, words)
+    part = _PARTS[place_of(a)](a, dims, by)
+    part = part.without_overflow()
+    made = container_of(a, shape, by.dtype, divided, part.merged_at)
     indices = [a.local_indices(d) for d in left]
     kept = [np.zeros(1, np.int64) if d in dims else each for d, each in zip(left, indices)]
     box = tuple(len(each) for each in kept)
@@ -320,96 +342,12 @@ def _reduced_along(a: DistributedContainer, dims: tuple[int, ...], by: Reduction
     return part.beside(made)
 
 
-def combine(made: DistributedContainer, dim: int, parts: Any, kept: list[Array], by: Reduction, count: int) -> None:
-    """Merge every rank's partial results in a container that is divided along one dimension. Collective.
-
-    Parameters
-    ----------
-    made
-        The container that the results are written to.
-    dim
-        The dimension that it is divided along.
-    parts
-        This rank's partial results: arrays of one shape.
-    kept
-        The global indices along each dimension of made that this rank's partial results are of; they are ranges, but
-        along dim.
-    by, count
-        The reduction, and the number of elements that go into each result.
-    """
-    ctx = made.context
-    view = made.local_view()
-    mine = made.local_indices(dim)
-    low, along = (int(mine[0]) if len(mine) else 0), kept[dim]
-    spans = [(int(i[0]) if len(i) else 0, len(i)) for i in kept]
-    is_range = len(along) == 0 or int(along[-1]) - int(along[0]) + 1 == len(along)
-    numbers = [low, len(mine), int(is_range), *(number for span in spans for number in span)]
-    table = collectives.allgather(ctx, np.array(numbers, np.int64)).tolist()
-    before = (slice(None),) * dim
-    if all(row[2] for row in table):  # then every rank knows who sends what
-        begin, extent = spans[dim]
-        chosen: list[Any] = [_common(begin, extent, row[0], row[1], begin) for row in table]
-        places = [_common(low, len(mine), row[3 + 2 * dim], row[4 + 2 * dim], low) for row in table]
-        sent = [_packed([part[(*before, entries)] for part in parts]) for entries in chosen]
-        lengths = [place.stop - place.start for place in places]
-        has_indices = False
-    else:
-        chosen = [np.flatnonzero((along >= row[0]) & (along < row[0] + row[1])) for row in table]
-        sent = [_packed([along[entries], *(part.take(entries, axis=dim) for part in parts)]) for entries in chosen]
-        told = collectives.alltoall(ctx, np.array([len(entries) for entries in chosen], np.int64))
-        lengths = np.asarray(told).tolist()
-        has_indices = True
-    forms = []
-    for row, length in zip(table, lengths):
-        shape = row[4::2]
-        shape[dim] = length
-        indices: list[Any] = [((length,), np.dtype(np.int64))] if has_indices else []
-        forms.append([*indices, *((tuple(shape), part.dtype) for part in parts)])
-    sizes = [_size(form) for form in forms]
-    got = vector_collectives.alltoallv(ctx, np.concatenate(sent), [len(each) for each in sent], sizes)
-    merged: dict[Any, Any] = {}
-    at = 0
-    for number, (row, form, size) in enumerate(zip(table, forms, sizes)):
-        arrays = _unpacked(got[at : at + size], form)
-        at += size
-        where: Any = arrays.pop(0) - low if has_indices else places[number]
-        key = (where.tobytes() if has_indices else (where.start, where.stop), *row[3:])
-        merged[key] = (where, row[3:], by.merge(merged[key][2], arrays) if key in merged else arrays)
-    for where, extents, found in merged.values():
-        place = [slice(start, start + extent) for start, extent in zip(extents[::2], extents[1::2])]
-        place[dim] = where
-        view[tuple(place)] = by.finish(found, count)
-
-
-def _common(begin: int, extent: int, other: int, others_extent: int, origin: int) -> slice:
-    """Return what two ranges have in common, counted from an origin."""
-    first = max(begin, other)
-    return slice(first - origin, max(min(begin + extent, other + others_extent), first) - origin)
-
-
-def _size(form: Any) -> int:
-    """Return how many bytes arrays of shapes and dtypes take in a message: a multiple of eight each."""
-    return sum(-(-math.prod(shape) * dtype.itemsize // 8) * 8 for shape, dtype in form)
-
-
-def _packed(arrays: list[Array]) -> Array:
-    """Return arrays as the bytes of one message."""
-    made = np.empty(_size([(each.shape, each.dtype) for each in arrays]), np.uint8)
-    at = 0
-    for each in arrays:
-        made[at : at + each.nbytes].view(each.dtype)[...] = each.reshape(-1)
-        at += -(-each.nbytes // 8) * 8
-    return made
-
-
-def _unpacked(message: Array, form: Any) -> list[Array]:
-    """Return the arrays of a message, of shapes and dtypes."""
-    found, at = [], 0
-    for shape, dtype in form:
-        nbytes = math.prod(shape) * dtype.itemsize
-        found.append(message[at : at + nbytes].view(dtype).reshape(shape))
-        at += -(-nbytes // 8) * 8
-    return found
+def _result(a: DistributedContainer, shape: tuple[int, ...], by: Reduction, divided: Division, words: Any) -> Any:
+    """Return a container for results. Collective: with words, the ranks agree on the call by the way."""
+    if words is None:
+        return container_of(a, shape, by.dtype, divided)
+    pieces = (1, handle_to_read(a))
+    return container_of(a, shape, by.dtype, divided, blank=True, words=f"{by.name} {words}", pieces=pieces)
 
 
 def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
@@ -466,8 +404,15 @@ class _Part:
         smaller = self.by.smaller()
         if smaller is None:
             return self
-        overflows = _overflows(self.parts()[0], self._a.local_view(), self._dims)
-        return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
+        return self.by_another(smaller) if allreduce(self._a.context, int(self.overflows()), MAX) else self
+
+    def overflows(self) -> bool:
+        """Say whether a sum of this rank's finite numbers is none."""
+        return _overflows(self.parts()[0], self._a.local_view(), self._dims)
+
+    def by_another(self, by: Reduction) -> _Part:
+        """Return the part as another reduction sees it."""
+        return _Part(self._a, self._dims, by)
 
     def beside(self, made: DistributedContainer) -> DistributedContainer:
         """Return what the ranks have merged where the container is."""

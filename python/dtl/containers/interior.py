@@ -107,6 +107,10 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
     """
     whole = _elements_of_only_rank(c) if wanted.size >= _MANY else None
     if whole is None or not _are_within(wanted, whole.size):  # which the core refuses
+        if out is not None and out.dtype == c.dtype and out.flags.c_contiguous:
+            bridge.get(c, wanted, room_for(c, out))
+            written: np.ndarray[Any, Any] = out
+            return written
         found = as_elements(c, bridge.get(c, wanted))
         if out is not None:
             out[...] = found

@@ -10,7 +10,7 @@ from .._native import library
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
 from ..algorithms.layouts import container_of, redivided
-from ..algorithms.reducing import combine
+from ..algorithms.partial_results import combine
 from ..algorithms.reductions import reduction
 from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer

@@ -18,7 +18,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
 from ..runtime.agreement import agree, check_context, collective, local_step, root_number
 from ..runtime.context import Context
-from . import division, making, selecting, semirings
+from . import diagonals, division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .elementwise import is_number
 from .local_rows import Matrix, scipy_sparse
@@ -50,6 +50,8 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         - ``(data, (rows, columns))``, triplets: three arrays of one length, or containers, of which each rank gives its
           own, for any rows. Values of one place are added up.
         - A matrix of SciPy's, or an array of two dimensions, that is the same on every rank.
+        - ``(data, indices, indptr)``, the arrays of such a matrix by rows, the same on every rank.
+        - A matrix of dtl.sparse, which is copied.
         - A container of two dimensions; what is not zero is stored.
         - ``(m, n)``, a shape: a matrix that stores nothing.
     shape
@@ -119,7 +121,16 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
             agree(ctx, "csr_array", f"{words}, of shape {extents}")
             begins = division.starts_of("partition", extents[0], ctx.size, asked)
             rows = sparse.csr_array((int(np.diff(begins)[ctx.rank]), extents[1]), dtype=found)
-        elif isinstance(arg, tuple):
+        elif isinstance(arg, HasRows):
+            given = arg.tocsr().rows
+            agree(ctx, "csr_array", f"{words}, of {given.text()}")
+            with local_step(ctx, "csr_array"):
+                if given.context is not ctx:
+                    raise InvalidArgumentError("csr_array: the matrix is on another context")
+                making.fits(extents, given.shape)
+                begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
+            rows = making.moved(ctx, given.whole().astype(wanted or given.dtype), given.begins, begins)
+        elif isinstance(arg, tuple) and len(arg) != 3:
             parts = making.triplets(arg)
             agree(ctx, "csr_array", f"{words}, of triplets")
             found = making.common_dtype(ctx, parts[0], wanted)
@@ -131,7 +142,8 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         elif isinstance(arg, DistributedContainer):
             rows, begins = making.rows_of_container(ctx, "csr_array", arg, words, asked, wanted)
         else:
-            given = making.whole(arg, wanted)
+            given = making.whole(making.compressed(arg, extents) if isinstance(arg, tuple) else arg, wanted)
+            making.fits(extents, given.shape)
             agree(ctx, "csr_array", f"{words}, of {given.shape}, elements {_fingerprint(given)}")
             begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
             rows = given[int(begins[ctx.rank]) : int(begins[ctx.rank + 1])].copy()
@@ -256,9 +268,46 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         """Return the transposed matrix, which shares the elements of this one. Not collective."""
         return self.T
 
+    @property
+    def format(self) -> str:
+        """How the matrix is stored: "csr". Not collective."""
+        return "csr"
+
     def tocsr(self) -> csr_array:
         """Return the matrix itself. Not collective."""
         return self
+
+    @collective
+    def tocsc(self) -> csc_array:
+        """Return the matrix with its columns divided among the ranks: elements move. Collective."""
+        return csc_array.of(transposed(self._rows, "tocsc"))
+
+    def asformat(self, format: str | None) -> csr_array | csc_array:
+        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
+        return as_format(self, format)
+
+    def todense(self) -> DistributedTensor:
+        """Return the matrix as a container, as :meth:`toarray` does. Collective."""
+        return self.toarray()
+
+    @collective
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        """Let the elements of a diagonal be others: this matrix changes. Collective.
+
+        Parameters
+        ----------
+        values
+            A number, or a vector or array with one number an element of the diagonal. If there are more or fewer, as
+            many are set as there are of both.
+        k
+            0 for the main diagonal, a positive number for one above it, a negative one for one below.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            If there is no such diagonal, or the values do not fit the type of the matrix. On every rank.
+        """
+        self._rows, self._structure = diagonals.replaced(self._rows, values, k), None
 
     def to_scipy(self) -> Any:
         """Return this rank's rows as a ``scipy.sparse.csr_array`` with the columns of the whole matrix. Not collective.
@@ -400,9 +449,68 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         """Return a diagonal as a vector, of which each rank has the elements of its columns. Collective."""
         return self.T.diagonal(-k if isinstance(k, (int, np.integer)) else k)
 
-    def trace(self) -> Any:
-        """Return the sum of the diagonal. Collective."""
-        return self.T.trace()
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a diagonal, which is numbered as of :meth:`diagonal`. Collective."""
+        return self.diagonal(offset).sum()
+
+    def max(self, axis: int | None = None) -> Any:
+        """Return the greatest element, or that of each column or row, as :meth:`csr_array.max`. Collective."""
+        return self.T.max(_other(axis))
+
+    def min(self, axis: int | None = None) -> Any:
+        """Return the least element, or that of each column or row, as :meth:`csr_array.min`. Collective."""
+        return self.T.min(_other(axis))
+
+    def count_nonzero(self, axis: int | None = None) -> Any:
+        """Return how many elements are not zero, as :meth:`csr_array.count_nonzero`. Collective."""
+        return self.T.count_nonzero(_other(axis))
+
+    def eliminate_zeros(self) -> csc_array:
+        """Return the matrix without elements that are stored and zero. Collective."""
+        return self.T.eliminate_zeros().T
+
+    def multiply(self, other: Any) -> Any:
+        """Return the products of elements, as :meth:`csr_array.multiply`. Collective."""
+        return self * other
+
+    def dot(self, other: Any) -> Any:
+        """Return the product with a vector, or a matrix: ``self @ other``. Collective."""
+        return self @ other
+
+    def toarray(self) -> DistributedTensor:
+        """Return the matrix as a container of two dimensions, divided by rows: elements move. Collective."""
+        return self.tocsr().toarray()
+
+    def todense(self) -> DistributedTensor:
+        """Return the matrix as a container, as :meth:`toarray` does. Collective."""
+        return self.toarray()
+
+    def gather_to(self, root: int = 0) -> Any:
+        """Return the whole matrix as a ``scipy.sparse.csc_array`` on one rank, and None on the others. Collective."""
+        whole = self.T.gather_to(root)
+        return None if whole is None else whole.T
+
+    @property
+    def format(self) -> str:
+        """How the matrix is stored: "csc". Not collective."""
+        return "csc"
+
+    def tocsc(self) -> csc_array:
+        """Return the matrix itself. Not collective."""
+        return self
+
+    def asformat(self, format: str | None) -> csr_array | csc_array:
+        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
+        return as_format(self, format)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.tocsr()[key]
+
+    def __pow__(self, power: Any) -> Any:
+        return (self.T**power).T
+
+    def __bool__(self) -> bool:
+        return bool(self.T)
 
     def astype(self, dtype: Any, *, copy: bool = True) -> csc_array:
         """Return the matrix with elements of another type, as :meth:`csr_array.astype`. Collective."""
@@ -433,8 +541,14 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
     def __add__(self, other: Any) -> Any:
         return self.tocsr() + other
 
+    def __radd__(self, other: Any) -> Any:
+        return other + self.tocsr()
+
     def __sub__(self, other: Any) -> Any:
         return self.tocsr() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.tocsr()
 
     @collective
     def tocsr(self) -> csr_array:
@@ -449,6 +563,20 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
 
     def __repr__(self) -> str:
         return f"{self.T!r}.T"
+
+
+def issparse(x: Any) -> bool:
+    """Say whether a thing is a sparse matrix of this package. Not collective."""
+    return isinstance(x, HasRows)
+
+
+def as_format(matrix: csr_array | csc_array, format: Any) -> csr_array | csc_array:
+    """Return a matrix as it is asked for. Collective if elements move."""
+    if format is None:
+        return matrix
+    if not isinstance(format, str) or format not in ("csr", "csc"):
+        raise InvalidArgumentError(f"format {format!r} is none of 'csr' and 'csc'")
+    return matrix.tocsr() if format == "csr" else matrix.tocsc()
 
 
 def _other(axis: Any) -> Any:

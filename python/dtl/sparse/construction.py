@@ -28,7 +28,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @collective
-def eye_array(ctx: Context, m: int, n: int | None = None, k: int = 0, dtype: Any = np.float64) -> csr_array:
+def eye_array(
+    ctx: Context, m: int, n: int | None = None, k: int = 0, dtype: Any = np.float64, format: str | None = None
+) -> csr_array:
     """Return a matrix with ones on a diagonal. Collective (``scipy.sparse.eye_array``).
 
     Parameters
@@ -41,6 +43,8 @@ def eye_array(ctx: Context, m: int, n: int | None = None, k: int = 0, dtype: Any
         0 for the main diagonal, a positive number for one above it, a negative one for one below.
     dtype
         The type of the elements.
+    format
+        "csr" or None: matrices are by rows.
 
     Raises
     ------
@@ -49,13 +53,16 @@ def eye_array(ctx: Context, m: int, n: int | None = None, k: int = 0, dtype: Any
     """
     check_context(ctx)
     with local_step(ctx, "eye_array"):
+        making.check_format(format)
         shape = making.checked_shape((m, m if n is None else n))
         one = np.ones(1, making.checked_dtype(dtype))
     return _of_diagonals(ctx, "eye_array", [one], [integer("k", k)], shape)
 
 
 @collective
-def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = None, dtype: Any = None) -> csr_array:
+def diags_array(
+    ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = None, format: str | None = None, dtype: Any = None
+) -> csr_array:
     """Return a matrix of diagonals. Collective (``scipy.sparse.diags_array``).
 
     Parameters
@@ -69,6 +76,8 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
         Which diagonals: 0 is the main one, positive numbers are above it. One alone stands for all of one.
     shape
         The shape; None for the square matrix that the first diagonal fits.
+    format
+        "csr" or None: matrices are by rows.
     dtype
         The type of the elements; None for that of the diagonals.
 
@@ -89,6 +98,7 @@ def diags_array(ctx: Context, diagonals: Any, *, offsets: Any = 0, shape: Any = 
     """
     check_context(ctx)
     with local_step(ctx, "diags_array"):
+        making.check_format(format)
         places = list(integers("offsets", offsets))
         is_one = isinstance(diagonals, DistributedContainer) or (np.ndim(offsets) == 0 and np.ndim(diagonals) == 1)
         given = [diagonals] if is_one else list(diagonals)

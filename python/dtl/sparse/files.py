@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 from typing import Any, Callable
@@ -26,6 +27,18 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The members of a file of SciPy's that store a matrix by rows or by columns.
 _COMPRESSED = ("csr", "csc")
+
+#: The modules that open compressed files of Matrix Market, by their suffixes.
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2"}
+
+#: The words of the first line of such a file: two that all have, its format, its elements, and its symmetry.
+_WORDS = (
+    ("%%matrixmarket", "%matrixmarket"),
+    ("matrix",),
+    ("coordinate", "array"),
+    ("real", "double", "integer", "unsigned-integer", "complex", "pattern"),
+    ("general", "symmetric", "skew-symmetric", "hermitian"),
+)
 
 
 @collective
@@ -158,14 +171,25 @@ def _mm_head(path: str) -> tuple[bytes, tuple[int, int], int, int] | None:
     scipy_sparse()
     from scipy.io import mminfo
 
+    header, begin = _lines_before_entries(path)
+    words = header.decode("latin-1").lower().split()
+    is_known = len(words) == 5 and all(word in known for word, known in zip(words, _WORDS))
+    if not is_known:
+        raise FileError(f"{path!r} begins with {header.strip()!r:.80}, which is no first line of a Matrix Market file")
     rows, columns, entries, kind, _, _ = mminfo(path)
-    if kind != "coordinate" or path.endswith((".gz", ".bz2")):
+    if kind != "coordinate" or path.endswith(tuple(_COMPRESSIONS)):
         return None
-    with open(path, "rb") as file:
-        header = file.readline()
+    return header, (int(rows), int(columns)), begin, int(entries)
+
+
+def _lines_before_entries(path: str) -> tuple[bytes, int]:
+    """Return the first line, and where those behind the one with the extents begin. SciPy 1.10 waits where none is."""
+    kind = _COMPRESSIONS.get(os.path.splitext(path)[1])
+    with open(path, "rb") if kind is None else importlib.import_module(kind).open(path) as file:
+        header: bytes = file.readline()
         for line in iter(file.readline, b""):
             if line.strip() and not line.lstrip().startswith(b"%"):
-                return header, (int(rows), int(columns)), file.tell(), int(entries)
+                return header, int(file.tell())
     raise FileError(f"{path!r} has no line with the extents")
 
 

@@ -49,6 +49,12 @@ def checked_shape(shape: Any) -> tuple[int, int]:
     return extents[0], extents[1]
 
 
+def check_format(format: Any) -> None:
+    """Refuse a format of SciPy's that matrices are not made in."""
+    if format is not None and not (isinstance(format, str) and format == "csr"):
+        raise InvalidArgumentError(f"format {format!r}: matrices are made by rows, 'csr'; tocsc() divides columns")
+
+
 @on_host
 def triplets(given: Any) -> tuple[Array, Array, Array]:
     """Return the values, rows and columns of this rank's triplets, as SciPy takes them: ``(data, (i, j))``."""
@@ -117,6 +123,24 @@ def whole(given: Any, dtype: np.dtype[Any] | None, copy: bool = False) -> Matrix
     except ValueError as error:
         raise InvalidArgumentError(f"the matrix of SciPy's is damaged: {error}") from None
     return canonical(made.copy() if is_shared and (copy or not made.has_canonical_format) else made)
+
+
+def compressed(given: Any, shape: tuple[int, int] | None) -> Matrix:
+    """Return the matrix of SciPy's of three arrays: the elements, their columns, and where rows begin."""
+    data, indices, indptr = (np.asarray(each) for each in given)
+    for name, each in (("indices", indices), ("indptr", indptr)):
+        if each.size and not np.can_cast(each.dtype, np.int64, "same_kind"):
+            raise InvalidTypeError(f"{name} must be integers, not {each.dtype}")
+    try:
+        return scipy_sparse().csr_array((data, indices, indptr), shape=shape)
+    except ValueError as error:
+        raise InvalidArgumentError(f"data, indices and indptr are no matrix: {error}") from None
+
+
+def fits(shape: tuple[int, int] | None, found: tuple[int, int]) -> None:
+    """Refuse a shape that a matrix has not."""
+    if shape not in {None, found}:
+        raise InvalidArgumentError(f"shape {shape} is not that of the matrix, {found}")
 
 
 def common_dtype(ctx: Context, data: Array, wanted: np.dtype[Any] | None) -> np.dtype[Any]:

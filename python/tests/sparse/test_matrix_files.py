@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import older_scipy
 import pytest
 from matrices import DTYPES, drawn, gathered, same, sparse
 
@@ -65,8 +66,8 @@ def test_matrix_market(ctx: dtl.Context, folder: str, head: str) -> None:
     want: Any = sparse.csr_array(io.mmread(path))
     same(dtl.sparse.mmread(ctx, path), want)
     same(dtl.sparse.mmread(ctx, f"{path}.gz"), want)
-    if ctx.is_root:
-        path.write_text("".join(f"  {line}\r\n" for line in text.splitlines()))
+    if ctx.is_root:  # SciPy before 1.12 takes no indented first line
+        path.write_text("".join(f"{'' if older_scipy.IS_OLD else '  '}{line}\r\n" for line in text.splitlines()))
     ctx.barrier()
     same(dtl.sparse.mmread(ctx, path), want)  # indented, with the ends of lines of Windows
     back = Path(folder) / "b.mtx"

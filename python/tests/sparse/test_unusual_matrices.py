@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import older_scipy
 import pytest
 from matrices import drawn, gathered, same, sparse
 from refusals import ARGUMENT, BOUNDS, refused
@@ -69,7 +70,7 @@ def test_indices_of_64_bits(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(local_rows, "_LARGEST", 5)  # as if more elements than 32 bits count were stored
     a, b = drawn((12, 12)), drawn((12, 12), seed=4)
     matrix, other = dtl.sparse.csr_array(ctx, a), dtl.sparse.csr_array(ctx, b, partition="nnz")
-    assert matrix.to_scipy().indices.dtype == np.int64
+    assert older_scipy.IS_OLD or matrix.to_scipy().indices.dtype == np.int64  # before 1.12, SciPy narrows them again
     dense, second = a.toarray(), b.toarray()
     same(matrix @ np.arange(12.0), dense @ np.arange(12.0))
     same(matrix.T @ np.arange(12.0), dense.T @ np.arange(12.0))
@@ -121,7 +122,6 @@ def test_fewer_rows_than_ranks(ctx: dtl.Context, solver: str) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("single", [False, True])
 def test_cg_of_what_is_not_definite(ctx: dtl.Context, single: bool) -> None:
-    scipy_linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is an extra; make test installs it")
     for a, b in (
         (sparse.csr_array(np.diag([1.0, 1.0, 0.0, 0.0])), np.ones(4)),
         (sparse.csr_array(np.diag([1.0, -1.0, 2.0, -2.0])), np.array([1.0, 2.0, 3.0, 4.0])),
@@ -129,7 +129,7 @@ def test_cg_of_what_is_not_definite(ctx: dtl.Context, single: bool) -> None:
         (laplacian(2), np.array([1.0, np.nan, 2.0, 3.0])),
         (sparse.csr_array(np.diag([np.nan, 1.0, 1.0, 1.0])), np.ones(4)),
     ):
-        _, want = scipy_linalg.cg(a, b, maxiter=20)
+        _, want = older_scipy.solved("cg", a, b, maxiter=20)
         _, info = linalg.cg(dtl.sparse.csr_array(ctx, a), b, maxiter=20, single_reduction=single)
         assert info == want
 
@@ -201,7 +201,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("what", [what for what in WRONG if not (older_scipy.IS_OLD and "second number" in what)])
 def test_matrix_market_files_that_are_wrong(ctx: dtl.Context, folder: str, what: str) -> None:
     path = Path(folder) / "wrong.mtx"
     if ctx.is_root:

@@ -192,7 +192,7 @@ def _inside_dimension(entry: Any, d: int, shape: tuple[int, ...]) -> Any:
         return entry
     refuse_closed(entry)
     given = entry.astype(np.int64, copy=False)
-    if given.global_size and bool(((given < -extent) | (given >= extent)).any()):
+    if given.global_size and (given.min() < -extent or given.max() >= extent):
         raise BoundsError(f"an index of dimension {d} is outside [{-extent}, {extent})")
     return given
 

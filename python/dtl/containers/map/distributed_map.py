@@ -269,6 +269,11 @@ class DistributedMap(Owner):
             As many values, or a scalar for all keys. If a key occurs several times in a list, its last value counts. If
             it is in the lists of several ranks, that of the highest rank counts.
 
+        Notes
+        -----
+        Under a memory limit, a list that has not enough room in memory is read twice, and written once to the scratch
+        folder with four bytes a key; a value and a byte a key that undo the call are there, too.
+
         Raises
         ------
         InvalidTypeError
@@ -293,7 +298,7 @@ class DistributedMap(Owner):
         """
         self._check_open()
         prepared = self._keys.many(_to_host("insert", keys))
-        given = self._many("values", _to_host("insert", values), len(prepared))
+        given = self._given(_to_host("insert", values), len(prepared))
         bridge.map_insert(self, kind_of(prepared.dtype).plain(prepared), given)
 
     @collective
@@ -320,7 +325,7 @@ class DistributedMap(Owner):
         self._check_open()
         number = operator_number(op)
         prepared = self._keys.many(_to_host("update", keys))
-        given = self._many("values", _to_host("update", values), len(prepared))
+        given = self._given(_to_host("update", values), len(prepared))
         bridge.map_update(self, kind_of(prepared.dtype).plain(prepared), given, number)
 
     @collective
@@ -393,6 +398,12 @@ class DistributedMap(Owner):
     def _one(self, name: str, value: Any) -> Any:
         """Return a value of the dtype."""
         return fitting(name, value, self._dtype).reshape(-1)[0]
+
+    def _given(self, values: Any, n: int) -> Array:
+        """Return n values of the dtype, or one for all keys."""
+        if np.ndim(values) == 0:
+            return np.full(1, self._one("values", values), self._dtype)
+        return self._many("values", values, n)
 
     def _many(self, name: str, values: Any, n: int) -> Array:
         """Return n values of the dtype."""
