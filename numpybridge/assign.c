@@ -22,7 +22,7 @@ typedef struct {
     int size; /* of elements that are copied; 0: the loop converts them */
     dtl_loop loop;
     ptrdiff_t each; /* rows of a piece, or columns where there is one row */
-    atomic_llong next;
+    pieces taken;
     atomic_int marked;
 } assignment;
 
@@ -87,11 +87,10 @@ static void piece_of(const assignment *a, ptrdiff_t first) {
 /* work does pieces that nobody has done, until there is none. */
 static void work(long long thread, void *context) {
     assignment *a = context;
-    const ptrdiff_t all = a->rows > 1 ? a->rows : a->columns;
-    (void)thread;
+    const ptrdiff_t all = pieces_of(a->rows > 1 ? a->rows : a->columns, a->each);
     feclearexcept(FE_ALL_EXCEPT);
-    for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&a->next, 1) * a->each) < all;) {
-        piece_of(a, first);
+    for (ptrdiff_t piece; take_piece(&a->taken, thread, all, &piece);) {
+        piece_of(a, piece * a->each);
         dtl_ease();
     }
     if (a->size == 0 && fetestexcept(FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID) != 0)

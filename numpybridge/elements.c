@@ -157,21 +157,22 @@ struct element_call {
     int x_step, y_step, size;
     ptrdiff_t often, skip, n, each;
     const ptrdiff_t *starts; /* where the elements of a piece are packed */
-    atomic_llong next;
+    pieces taken;
 };
 
 /* work does pieces that nobody has done, until there is none. */
 static void work(long long thread, void *context) {
     element_call *call = context;
-    (void)thread;
-    for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&call->next, 1) * call->each) < call->n;)
+    for (ptrdiff_t piece; take_piece(&call->taken, thread, pieces_of(call->n, call->each), &piece);) {
+        const ptrdiff_t first = piece * call->each;
         call->piece(call, first, call->n - first < call->each ? call->n - first : call->each);
+    }
 }
 
 /* run does all pieces of a call, which are of so many elements, on at most so many threads; 0 is all of this rank. The caller does not
  * have the interpreter's lock. */
 static void run(element_call *call, int most) {
-    atomic_init(&call->next, 0);
+    atomic_init(&call->taken, 0);
     run_on_threads(call->n < FEW ? 1 : threads_at_most(most), work, call);
 }
 

@@ -46,15 +46,15 @@ typedef struct {
     const char *from;
     ptrdiff_t lines, n, each;
     int size, is_float;
-    atomic_llong next;
+    pieces taken;
     atomic_int marked;
 } scanning;
 
 static void work(long long thread, void *context) {
     scanning *s = context;
-    (void)thread;
     feclearexcept(FE_ALL_EXCEPT);
-    for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&s->next, 1) * s->each) < s->lines;) {
+    for (ptrdiff_t piece; take_piece(&s->taken, thread, pieces_of(s->lines, s->each), &piece);) {
+        const ptrdiff_t first = piece * s->each;
         const ptrdiff_t lines = s->lines - first < s->each ? s->lines - first : s->each, at = first * s->n * s->size;
         if (!s->is_float)
             scan_words((uint64_t *)(s->out + at), (const uint64_t *)(s->from + at), lines, s->n);

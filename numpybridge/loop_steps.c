@@ -46,7 +46,7 @@ typedef struct {
     int64_t (*partials)[PARTIAL];
     char *buffers; /* of each thread */
     size_t buffer_bytes;
-    atomic_llong next;
+    pieces taken;
     atomic_uchar faults[MOST_STEPS];
 } loop_plan;
 
@@ -245,8 +245,8 @@ static void run_piece(loop_plan *plan, char *buffers, Py_ssize_t piece) {
 static void work(long long thread, void *context) {
     loop_plan *plan = context;
     char *buffers = plan->buffers + (size_t)thread * (size_t)plan->in_blocks * plan->buffer_bytes;
-    for (long long piece = atomic_fetch_add(&plan->next, 1); piece < plan->pieces; piece = atomic_fetch_add(&plan->next, 1)) {
-        run_piece(plan, buffers, (Py_ssize_t)piece);
+    for (ptrdiff_t piece; take_piece(&plan->taken, thread, plan->pieces, &piece);) {
+        run_piece(plan, buffers, piece);
         dtl_ease();
     }
 }
@@ -303,7 +303,7 @@ int loop_steps_run(PyObject *arrays, const char *how, PyObject *steps, Py_ssize_
         return 0;
     if (fold->kind >= 0 && (plan.partials = calloc((size_t)plan.pieces, sizeof *plan.partials)) == NULL)
         return 0;
-    atomic_store(&plan.next, 0);
+    atomic_store(&plan.taken, 0);
     for (Py_ssize_t s = 0; s < plan.steps; s++)
         atomic_store(&plan.faults[s], faults[s]);
     Py_BEGIN_ALLOW_THREADS

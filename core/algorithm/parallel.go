@@ -84,12 +84,14 @@ func workers(threads int64) radix.Workers {
 	executor := p.Executor()
 	size := int(min(threads, int64(executor.MaxParallelism())))
 	return radix.Workers{Size: size, Run: func(tasks int, do func(task int)) {
-		var next, here atomic.Int64
+		all := newWorkloads(tasks, size)
+		var here atomic.Int64
 		_ = executor.ParallelFor(executor.MaxParallelism()*grain, func(int, int) { // it refuses no such loop
-			if here.Add(1) > int64(size) {
+			worker := int(here.Add(1)) - 1
+			if worker >= size {
 				return
 			}
-			for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
+			for task, ok := all.next(worker); ok; task, ok = all.next(worker) {
 				do(task)
 			}
 		})
