@@ -20,14 +20,11 @@ def merge_few(made: DistributedContainer, dim: int, part: Any, count: int) -> No
 
     The results are divided along a dimension. Collective.
     """
-    ctx, smaller = made.context, part.by.smaller()
-    if smaller is None:
+    ctx = made.context
+    told = _told(ctx, part.parts())
+    if part.by.smaller() is not None and not all([np.isfinite(arrays[0]).all() for arrays in told]):  # on all ranks
+        part = part.without_overflow()
         told = _told(ctx, part.parts())
-    else:
-        told = _told(ctx, (*part.parts(), np.array([part.overflows()])))
-        if any(bool(arrays.pop()[0]) for arrays in told):
-            part = part.by_another(smaller)
-            told = _told(ctx, part.parts())
     low, length = made.local_offset, made.local_shape[dim]
     if dim:
         low = int(made.local_indices(dim)[0]) if length else 0

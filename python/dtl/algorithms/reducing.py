@@ -404,15 +404,8 @@ class _Part:
         smaller = self.by.smaller()
         if smaller is None:
             return self
-        return self.by_another(smaller) if allreduce(self._a.context, int(self.overflows()), MAX) else self
-
-    def overflows(self) -> bool:
-        """Say whether a sum of this rank's finite numbers is none."""
-        return _overflows(self.parts()[0], self._a.local_view(), self._dims)
-
-    def by_another(self, by: Reduction) -> _Part:
-        """Return the part as another reduction sees it."""
-        return _Part(self._a, self._dims, by)
+        overflows = _overflows(self.parts()[0], self._a.local_view(), self._dims)
+        return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
 
     def beside(self, made: DistributedContainer) -> DistributedContainer:
         """Return what the ranks have merged where the container is."""
