@@ -16,6 +16,7 @@ from .array import csr_array
 from .construction import eye_array
 from .local_rows import Matrix, canonical, matrix, scipy_sparse
 from .rows import HasRows, Rows, rows_of
+from .triplets import rows_of_triplets
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -276,4 +277,4 @@ def _put_together(
         parts.append((own.data.astype(found, copy=False), *places))
     data, numbers, columns = (np.concatenate(each) for each in zip(*parts))
     wanted = division.blocks(shape[0], ctx.size) if begins is None else begins
-    return csr_array.of(rows_of(ctx, making.rows_of_triplets(ctx, op, (data, numbers, columns), shape, wanted), wanted))
+    return csr_array.of(rows_of(ctx, rows_of_triplets(ctx, op, (data, numbers, columns), shape, wanted), wanted))
