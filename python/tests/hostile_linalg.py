@@ -41,7 +41,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "bicgstab": {"atol": 0.0},
     "cg": {"atol": 0.0, "single_reduction": False},
     "gmres": {"atol": 0.0, "restart": 3, "callback_type": "x", "flexible": False},
-    "minres": {"shift": 0.0},
+    "minres": {"shift": 0.0, "check": True},
 }
 
 #: What approximates an inverse, and its arguments besides the matrix.
@@ -64,11 +64,15 @@ def names() -> set[str]:
         "LinearOperator",
         "eigsh",
         "expm_multiply",
+        "factorized",
+        "is_sptriangular",
         "lobpcg",
         "lsmr",
         "lsqr",
+        "matrix_power",
         "norm",
         "onenormest",
+        "spbandwidth",
         "spsolve",
         "svds",
     )
@@ -137,5 +141,8 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
         functools.partial(of.lobpcg, large),
         {"X": np.eye(12)[:, :2] + 0.1, "M": None, "tol": 1e-3, "maxiter": 3, "largest": True},
     )
-    made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None})
+    made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None, "axis": 0})
+    made["sparse.linalg.matrix_power"] = (functools.partial(of.matrix_power, matrix), {"power": 2})
+    for name in ("factorized", "is_sptriangular", "spbandwidth"):
+        made[f"sparse.linalg.{name}"] = (functools.partial(getattr(of, name), matrix), {})
     return made

@@ -59,8 +59,12 @@ GRAPHS: dict[str, dict[str, Any]] = {
         **{"normed": False, "return_diag": False, "use_out_degree": False, "copy": True, "form": "lo"},
         **{"dtype": np.float32, "symmetrized": True},
     },
+    "breadth_first_tree": {"i_start": 0, "directed": True},
+    "floyd_warshall": {"directed": True, "return_predecessors": True, "unweighted": False, "overwrite": False},
+    "johnson": {"directed": True, "indices": 0, "return_predecessors": True, "unweighted": False},
     "minimum_spanning_tree": {},
     "part_graph": {"nparts": 2, "balance": "nnz", "method": "spectral"},
+    "reconstruct_path": {"predecessors": np.zeros(9, np.int64), "directed": True},
     "reverse_cuthill_mckee": {"symmetric_mode": False},
     "shortest_path": {"method": "auto", "directed": True, "unweighted": False, "indices": 0},
 }

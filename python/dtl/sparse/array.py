@@ -21,7 +21,7 @@ from ..runtime.context import Context
 from . import diagonals, division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .elementwise import is_number
-from .local_rows import Matrix, scipy_sparse
+from .local_rows import Matrix, index_type, scipy_sparse
 from .operators import Operators
 from .placing import on_host, placed
 from .products import product, transposed_product
@@ -330,9 +330,9 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         own = self.to_scipy()
         if ctx.size == 1:
             return own.copy()
-        lengths, columns, data = (
-            gatherv(ctx, each, root=number) for each in (np.diff(own.indptr), own.indices, own.data)
-        )
+        indices = own.indices.astype(index_type(self.shape[1]), copy=False)  # of one type on all ranks
+        arrays = (np.diff(own.indptr).astype(np.int64), indices, own.data)
+        lengths, columns, data = (gatherv(ctx, each, root=number) for each in arrays)
         if ctx.rank != number:
             return None
         return scipy_sparse().csr_array((data, columns, division.starts(lengths)), shape=self.shape)

@@ -110,6 +110,7 @@ def kron(A: Any, B: Any, format: str | None = None) -> csr_array:  # noqa: N803 
     agree(ctx, "kron", f"{first.text()} and {second.text()}, format {format}")
     other = _whole(second)
     made = canonical(scipy_sparse().kron(scipy_sparse().csr_array(first.whole()), other, format="csr"))
+    made = made.astype(np.result_type(first.dtype, second.dtype))  # SciPy makes float64 of a factor that stores nothing
     return csr_array.of(rows_of(ctx, made, first.begins * second.shape[0]))
 
 

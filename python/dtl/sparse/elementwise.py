@@ -66,12 +66,26 @@ def without_zeros(rows: Rows) -> Rows:
     return rows_of(rows.context, canonical(own), rows.begins, rows.column_begins)
 
 
+def at_columns(rows: Rows, part: Array, columns: Array) -> Array:
+    """Return the elements of a vector that belong to columns in which this rank's rows have elements. Collective."""
+    ghosts, local = rows.ghosts(), rows.local
+    if ghosts is None:
+        return part[columns - local.first]
+    there = ghosts.brought(part)
+    found = np.empty(len(columns), part.dtype)
+    own = (columns >= local.first) & (columns < local.first + len(part))
+    found[own] = part[columns[own] - local.first]
+    found[~own] = there[np.searchsorted(local.ghosts, columns[~own])]
+    return found
+
+
 @on_host
 def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any]) -> Rows:
     """Return the matrix with its elements multiplied or divided by those of an array. Collective.
 
     Other is an array of one number a column, of shape (columns,) or (1, columns), one a row, of shape (rows, 1), or one
-    an element: the same on every rank. Or it is a container with a number for each element.
+    an element: the same on every rank. Or it is a container of shape (columns,), (rows, 1), or with a number for each
+    element.
     """
     height, width = rows.shape
     is_divided = isinstance(other, DistributedContainer)
@@ -82,17 +96,20 @@ def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any])
             refuse_closed(given)
             if given.context is not rows.context:
                 raise InvalidArgumentError(f"{op}: the container is on another context")
-        known = (rows.shape,) if is_divided else (rows.shape, (width,), (1, width), (height, 1))
+        known = (rows.shape, (width,), (height, 1), *(() if is_divided else ((1, width),)))
         if given.shape not in known:
             raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {given.shape} do not fit")
     words = f"a container of {given.dtype}" if is_divided else f"an array of {given.shape}, {fingerprint(given)}"
     agree(rows.context, op, f"{rows.text()} and {words}")
-    part = placed(op, given, rows.begins).local_view() if is_divided else given
-    if not is_divided and given.ndim == 2 and len(given) == height:
-        part = given[rows.first : rows.end]
     whole = rows.whole()
-    numbers = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
-    factors = np.broadcast_to(part, whole.shape)[numbers, whole.indices]
+    if is_divided and given.ndim == 1:
+        factors = at_columns(rows, placed(op, given, rows.column_begins).local_view(), whole.indices)
+    else:
+        part = placed(op, given, rows.begins).local_view() if is_divided else given
+        if not is_divided and given.ndim == 2 and len(given) == height:
+            part = given[rows.first : rows.end]
+        numbers = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
+        factors = np.broadcast_to(part, whole.shape)[numbers, whole.indices]
     with local_step(rows.context, op):
         data = multiply(whole.data, factors)
         making.checked_dtype(data.dtype)

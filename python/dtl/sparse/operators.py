@@ -189,7 +189,7 @@ class Operators(HasRows):
         Parameters
         ----------
         other
-            A number, a matrix or a container of the same shape, or an array that is the same on every rank: of one
+            A number, a matrix of the same shape, or a container, or an array that is the same on every rank: of one
             number an element, one a column, or one a row in shape (rows, 1).
 
         Raises

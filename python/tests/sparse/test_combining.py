@@ -59,6 +59,14 @@ def test_sums_of_kronecker(ctx: dtl.Context) -> None:
     refused(lambda: dtl.sparse.kronsum(wide, wide), ARGUMENT, None, "(2, 3)")
 
 
+def test_products_of_kronecker_with_ranks_that_store_nothing(ctx: dtl.Context) -> None:
+    first, second = np.zeros((6, 2), np.int32), np.array([[3]], np.int32)
+    first[5] = 1  # one rank has the only element
+    found = dtl.sparse.kron(dtl.sparse.csr_array(ctx, first), dtl.sparse.csr_array(ctx, second))
+    same(found, np.kron(first, second))
+    same(dtl.sparse.kron(dtl.sparse.csr_array(ctx, first * 0), second), first * 0)
+
+
 def test_what_cannot_be_put_together(ctx: dtl.Context) -> None:
     of, square, wide = dtl.sparse, dtl.sparse.csr_array(ctx, np.eye(3)), dtl.sparse.csr_array(ctx, (2, 3))
     refused(lambda: of.hstack([square, wide]), ARGUMENT, None, "[2, 3] rows")

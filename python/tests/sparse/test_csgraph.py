@@ -154,6 +154,23 @@ def test_trees(ctx: dtl.Context, name: str, parts: str) -> None:
         same(found, want)
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("directed", [True, False])
+def test_trees_of_shortest_paths(ctx: dtl.Context, name: str, directed: bool) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition="nnz")
+    same(csgraph.breadth_first_tree(made, 0, directed), whole.breadth_first_tree(graph, 0, directed))
+    _, before = whole.dijkstra(graph, directed, indices=0, return_predecessors=True)
+    want = whole.reconstruct_path(graph, before, directed)
+    same(csgraph.reconstruct_path(made, before, directed), want)
+    same(csgraph.reconstruct_path(made, dtl.asarray(ctx, before), directed), want)
+    if graph.shape[0] < 13:
+        for find, theirs in ((csgraph.floyd_warshall, whole.floyd_warshall), (csgraph.johnson, whole.johnson)):
+            same(find(made, directed), theirs(graph, directed))
+            same(find(made, directed, unweighted=True), theirs(graph, directed, unweighted=True))
+    same(csgraph.johnson(made, directed, [0]), whole.johnson(graph, directed, [0]))
+
+
 def test_trees_of_equal_weights(ctx: dtl.Context) -> None:
     graph = drawn((30, 30), density=0.2)
     graph.data[...] = np.abs(graph.data) + 0.0
@@ -247,5 +264,7 @@ def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: csgraph.laplacian(np.eye(3)), TYPE, None, "ndarray")
     refused(lambda: csgraph.laplacian(square, form="dense"), ARGUMENT, None, "'dense'", "'lo'")
     refused(lambda: csgraph.laplacian(square, dtype=object), TYPE, None, "object")
+    refused(lambda: csgraph.reconstruct_path(square, [0, 1]), ARGUMENT, None, "(2,)")
+    refused(lambda: csgraph.reconstruct_path(square, np.ones(3)), TYPE, None, "float64")
     refused(lambda: square.permute([0, 1, 1]), ARGUMENT, None, "no permutation")
     refused(lambda: wide.permute([0, 1]), ARGUMENT, None, "not square")

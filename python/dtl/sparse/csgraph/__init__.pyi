@@ -6,5 +6,9 @@ from .partitions import GraphPartition as GraphPartition
 from .partitions import part_graph as part_graph
 from .paths import bellman_ford as bellman_ford
 from .paths import dijkstra as dijkstra
+from .paths import floyd_warshall as floyd_warshall
+from .paths import johnson as johnson
 from .paths import shortest_path as shortest_path
+from .trees import breadth_first_tree as breadth_first_tree
 from .trees import minimum_spanning_tree as minimum_spanning_tree
+from .trees import reconstruct_path as reconstruct_path

@@ -61,19 +61,6 @@ def lowest_at(rows: Rows, best: Array, candidates: Array, of_ghosts: Array) -> A
     return found
 
 
-def at_columns(rows: Rows, part: Array, columns: Array) -> Array:
-    """Return the elements of a vector that belong to columns in which this rank's rows have elements. Collective."""
-    ghosts, local = rows.ghosts(), rows.local
-    if ghosts is None:
-        return part[columns - local.first]
-    there = ghosts.brought(part)
-    found = np.empty(len(columns), part.dtype)
-    own = (columns >= local.first) & (columns < local.first + len(part))
-    found[own] = part[columns[own] - local.first]
-    found[~own] = there[np.searchsorted(local.ghosts, columns[~own])]
-    return found
-
-
 def vector_of(rows: Rows, part: Array) -> DistributedVector:
     """Return a vector with an element for each vertex. Collective."""
     made = created(DistributedVector, rows.context, (rows.shape[0],), part.dtype, rows.divided, blank=True)

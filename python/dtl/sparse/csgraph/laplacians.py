@@ -10,6 +10,7 @@ from ...exceptions import InvalidArgumentError
 from ...runtime.agreement import collective
 from .. import making
 from ..array import csr_array
+from ..elementwise import at_columns
 from ..linalg.operators import LinearOperator, Step, of_matrix
 from ..local_rows import canonical, scipy_sparse
 from ..products import transposed_product
@@ -124,7 +125,7 @@ def _matrix(rows: Rows, normed: bool, out: bool, dtype: Any) -> tuple[Rows, Arra
     off = own.indices != here + rows.first
     data = -own.data[off]
     if normed:
-        data = data / (weights[here[off]] * graphs.at_columns(rows, weights, own.indices[off]))
+        data = data / (weights[here[off]] * at_columns(rows, weights, own.indices[off]))
     diagonal = weights if lonely is None else (1 - lonely).astype(dtype)
     numbers = np.arange(len(degrees))
     made = sparse.coo_array(

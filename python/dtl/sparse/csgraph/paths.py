@@ -159,6 +159,34 @@ def shortest_path(
     return _paths("shortest_path", rows, words, "bellman_ford" if is_negative else "dijkstra")
 
 
+def floyd_warshall(
+    csgraph: Any,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """Return the lengths of shortest paths between all vertices. Collective (``scipy.sparse.csgraph.floyd_warshall``).
+
+    As :func:`shortest_path` with method "FW".
+    """
+    return shortest_path(csgraph, "FW", directed, return_predecessors, unweighted, overwrite)
+
+
+def johnson(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """Return the lengths of shortest paths from some vertices, or from all. Collective.
+
+    As ``scipy.sparse.csgraph.johnson``, and as :func:`shortest_path` with method "J".
+    """
+    return shortest_path(csgraph, "J", directed, return_predecessors, unweighted, indices=indices)
+
+
 def _lowest(rows: Rows) -> float:
     """Return the least element, or 0. Collective."""
     own = [np.minimum.reduce(each.data, initial=0.0) for each in (rows.local.own, rows.local.other)]

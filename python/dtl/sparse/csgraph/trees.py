@@ -1,4 +1,4 @@
-"""Minimum spanning trees."""
+"""Trees of edges of a graph: minimum spanning ones, and those of shortest paths."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from ...algorithms.exchange import gathered
-from ...runtime.agreement import collective, local_step
+from ...exceptions import InvalidTypeError
+from ...runtime.agreement import agree, collective, local_step
 from ..array import csr_array
+from ..elementwise import at_columns
+from ..linalg.vectors import Parts, checked, said
 from ..local_rows import canonical, scipy_sparse
 from ..rows import rows_of
 from . import graphs
+from .orders import breadth_first_order
+from .paths import undirected
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -57,6 +62,54 @@ def minimum_spanning_tree(csgraph: Any) -> csr_array:
     places = (ends[kept, 0] - rows.first, ends[kept, 1])
     made = scipy_sparse().coo_array((weights[kept], places), shape=(rows.end - rows.first, rows.shape[1]))
     return csr_array.of(rows_of(ctx, canonical(made), rows.begins, rows.column_begins))
+
+
+@collective
+def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> csr_array:
+    """Return the tree of edges that predecessors tell of. Collective (``scipy.sparse.csgraph.reconstruct_path``).
+
+    Parameters
+    ----------
+    csgraph
+        The graph: an element at [i, j] is the weight of the edge from i to j.
+    predecessors
+        For each vertex that before it, or a negative number: a vector, or an array that is the same on every rank.
+    directed
+        Whether edges lead one way alone; otherwise, the weight of one is the lesser of both directions.
+
+    Returns
+    -------
+    csr_array
+        The edges from predecessors to vertices, as float64, divided as the graph.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If it is no graph, or predecessors are not one integer a vertex. On every rank.
+    """
+    rows = graphs.graph_of("reconstruct_path", csgraph, f"directed {bool(directed)}")
+    ctx = rows.context
+    with local_step(ctx, "reconstruct_path"):
+        given = checked("predecessors", predecessors, rows.shape[0], f"the graph {rows.shape}")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InvalidTypeError(f"reconstruct_path: predecessors must be integers, not {given.dtype}")
+    agree(ctx, "reconstruct_path", said(given))
+    before = Parts(ctx, rows.begins).part("reconstruct_path", given, np.int64)
+    own = rows if directed else undirected(rows, "reconstruct_path")
+    edges = own.whole().tocoo()
+    kept = at_columns(own, before, edges.col) == edges.row + rows.first
+    data = edges.data[kept].astype(np.float64)
+    made = scipy_sparse().coo_array((data, (edges.row[kept], edges.col[kept])), shape=edges.shape)
+    return csr_array.of(rows_of(ctx, canonical(made), rows.begins, rows.column_begins))
+
+
+def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> csr_array:
+    """Return the tree of edges by which vertices are reached first. Collective.
+
+    As ``scipy.sparse.csgraph.breadth_first_tree``. Parameters and errors are those of :func:`breadth_first_order`, the
+    result is that of :func:`reconstruct_path`.
+    """
+    return reconstruct_path(csgraph, breadth_first_order(csgraph, i_start, directed)[1], directed)
 
 
 def _forest(ends: Array, weights: Array) -> Array:

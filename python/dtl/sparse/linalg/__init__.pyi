@@ -1,6 +1,7 @@
 from .blocks import additive_schwarz as additive_schwarz
 from .blocks import block_jacobi as block_jacobi
 from .conjugate import cg as cg
+from .direct import factorized as factorized
 from .direct import spsolve as spsolve
 from .exponentials import expm_multiply as expm_multiply
 from .lanczos import eigsh as eigsh
@@ -16,6 +17,9 @@ from .onenorm import onenormest as onenormest
 from .operators import LinearOperator as LinearOperator
 from .operators import aslinearoperator as aslinearoperator
 from .polynomials import chebyshev as chebyshev
+from .powers import is_sptriangular as is_sptriangular
+from .powers import matrix_power as matrix_power
+from .powers import spbandwidth as spbandwidth
 from .preconditioners import jacobi as jacobi
 from .residuals import gmres as gmres
 from .stabilized import bicgstab as bicgstab

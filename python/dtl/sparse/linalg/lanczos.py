@@ -41,6 +41,7 @@ def eigsh(
     tol: float = 0.0,
     return_eigenvectors: bool = True,
     OPinv: Any = None,  # noqa: N803
+    rng: Any = None,
 ) -> Any:
     """Return some eigenvalues of a symmetric, or Hermitian, matrix, and their vectors. Collective.
 
@@ -72,6 +73,8 @@ def eigsh(
         What multiplies by the inverse of ``A - sigma * I``: a matrix, or a :class:`LinearOperator`, such as of a
         solver, which must be exact enough. None for a factorization of a sparse matrix on rank 0, which gets the
         whole: the ledger of slow paths says so, and each product gathers a vector.
+    rng
+        Of no effect: without v0, the first vector is always the same.
 
     Returns
     -------
@@ -149,6 +152,7 @@ def svds(
     maxiter: int | None = None,
     tol: float = 0.0,
     return_singular_vectors: bool = True,
+    rng: Any = None,
 ) -> Any:
     """Return some singular values of a matrix, and their vectors. Collective.
 
@@ -166,6 +170,8 @@ def svds(
         As of :func:`eigsh`, of which tol is for the squares.
     return_singular_vectors
         Whether to return the vectors, too.
+    rng
+        As of :func:`eigsh`.
 
     Returns
     -------

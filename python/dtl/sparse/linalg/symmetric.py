@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..._native.arguments import flag
 from ...containers.sequences import DistributedVector
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import collective
@@ -29,6 +30,7 @@ def minres(
     maxiter: int | None = None,
     M: Any = None,  # noqa: N803
     callback: Callable[[DistributedVector], object] | None = None,
+    check: bool = False,
 ) -> tuple[DistributedVector, int]:
     """Solve ``(A - shift * I) @ x = b`` with a symmetric matrix, which may be indefinite or singular. Collective.
 
@@ -43,6 +45,8 @@ def minres(
         What is subtracted from the diagonal.
     maxiter
         The most iterations; None for five times the rows.
+    check
+        Whether to test first, by some products, that A and M are symmetric.
 
     Returns
     -------
@@ -70,17 +74,30 @@ def minres(
     ...     print(x.get(np.arange(2)).round(4), info)
     [4. 1.] 0
     """
-    moved = real_number("shift", shift)
+    moved, is_tested = real_number("shift", shift), bool(flag("check", check))
     if maxiter is None and len(getattr(A, "shape", ())) == 2:
         maxiter = 5 * int(A.shape[0])
-    system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, f", shift {moved}")
+    system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, f", shift {moved}, check {is_tested}")
     if system.dtype.kind == "c":
         raise InvalidTypeError(f"minres solves real systems, not one of {system.dtype}")
     with np.errstate(all="ignore"):
-        return _iterate(system, moved)
+        return _iterate(system, moved, is_tested)
 
 
-def _iterate(system: System, shift: float) -> tuple[DistributedVector, int]:
+def _test(system: System, residual: Array, preconditioned: Array) -> None:
+    """Refuse a matrix or a preconditioner that is not symmetric, as SciPy does. Collective."""
+    sums, bound = system.parts.sums, float(np.finfo(system.dtype).eps) ** (1 / 3)
+    once, twice = system.new(), system.new()
+    tests = ("matrix", system.times, preconditioned), ("preconditioner", system.precondition, residual)
+    for what, step, left in tests:
+        step(left, once)
+        step(once, twice)
+        own, crossed = sums((once, once), (left, twice)).tolist()
+        if abs(own - crossed) > (own + float(np.finfo(system.dtype).eps)) * bound:
+            raise InvalidArgumentError(f"non-symmetric {what}")
+
+
+def _iterate(system: System, shift: float, is_tested: bool) -> tuple[DistributedVector, int]:
     """Run Lanczos' iteration, and update the solution on the way."""
     sums, kind = system.parts.sums, system.dtype.type
     older, y, product = system.residual(), system.new(), system.new()
@@ -93,6 +110,8 @@ def _iterate(system: System, shift: float) -> tuple[DistributedVector, int]:
         return system.stopped(0)
     if system.norm == 0:
         return system.zero()
+    if is_tested:
+        _test(system, older, y)
     beta, before = math.sqrt(square), 0.0
     progress = _Progress(beta, float(np.finfo(system.dtype).eps), system.rtol)
     new, last, former = system.new(), system.new(), system.new()
