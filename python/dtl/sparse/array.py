@@ -8,7 +8,6 @@ import numpy as np
 
 from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
-from ..algorithms.exchange import gathered
 from ..comm.vector_collectives import gatherv
 from ..containers.base import DistributedContainer
 from ..containers.making import created
@@ -21,9 +20,9 @@ from ..runtime.context import Context
 from . import diagonals, division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .elementwise import is_number
-from .local_rows import Matrix, index_type, scipy_sparse
+from .local_rows import Matrix, index_type, is_scipys, scipy_sparse
 from .operators import Operators
-from .placing import on_host, placed
+from .placing import on_host, placed, whole_vector
 from .products import product, transposed_product
 from .rows import HasRows, Rows, rows_of
 from .transposing import product as sparse_product
@@ -243,7 +242,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         """
         rows = self._rows
         if isinstance(order, DistributedContainer):
-            order = gathered(rows.context, order.local_view())
+            order = whole_vector("permute", order)
         with local_step(rows.context, "permute"):
             wanted = selecting.permutation(order, rows.shape)
             begins, column_begins = rows.begins, rows.column_begins
@@ -404,6 +403,9 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         [1. 2. 2. 1.]
         """
         return Assembly(self._rows, getattr(self, "_structure", None), self._put)
+
+    def _by_rows(self, other: Any) -> Rows | None:
+        return super()._by_rows(csr_array(self.context, other) if is_scipys(other) else other)
 
     def _put(self, rows: Rows, structure: Structure) -> None:
         self._rows, self._structure = rows, structure
@@ -592,6 +594,8 @@ def _multiplies(other: Any) -> bool:
 @collective
 def _from_left(matrix: csr_array | csc_array, other: Any) -> Any:
     """Return the product of a vector, or of a matrix of several rows, with a sparse matrix."""
+    if is_scipys(other):
+        return csr_array(matrix.context, other) @ matrix
     is_matrix = np.ndim(other) == 2
     made = _times(matrix.T, (other if hasattr(other, "T") else np.asarray(other)).T if is_matrix else other)
     return made.T if is_matrix else made
@@ -601,6 +605,7 @@ def _from_left(matrix: csr_array | csc_array, other: Any) -> Any:
 @collective
 def _times(matrix: csr_array | csc_array, other: Any) -> Any:
     """Return the product with a vector or a matrix of one column or more, divided as the rows of the product."""
+    other = csr_array(matrix.context, other) if is_scipys(other) else other
     if isinstance(other, HasRows):
         return csr_array.of(sparse_product(matrix.tocsr().rows, other.tocsr().rows, "matmul"))
     is_transposed = isinstance(matrix, csc_array)

@@ -12,7 +12,6 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
-from ..algorithms.exchange import gathered
 from ..containers.base import DistributedContainer
 from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError
@@ -21,7 +20,7 @@ from ..runtime.context import Context
 from . import division, making
 from .array import csr_array
 from .local_rows import Matrix, canonical, index_type, matrix, scipy_sparse
-from .placing import placed
+from .placing import whole_vector
 from .rows import rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -108,10 +107,7 @@ def diags_array(
             if each.context is not ctx or each.ndim != 1:
                 raise InvalidArgumentError("diags_array: a diagonal must be a vector of this context")
     agree(ctx, "diags_array", f"offsets {places}, divided {divided}")
-    vectors = [
-        placed("diags_array", each, division.blocks(len(each), ctx.size)) for each in itertools.compress(given, divided)
-    ]
-    wholes = iter([gathered(ctx, each.local_view()) for each in vectors])
+    wholes = iter([whole_vector("diags_array", each) for each in itertools.compress(given, divided)])
     with local_step(ctx, "diags_array"):
         arrays = [np.atleast_1d(next(wholes) if of_all else np.asarray(each)) for each, of_all in zip(given, divided)]
         if len(arrays) != len(places):

@@ -9,13 +9,11 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
-from ..algorithms.exchange import gathered
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from . import division
 from .local_rows import canonical, scipy_sparse
-from .placing import on_host, placed
+from .placing import on_host, whole_vector
 from .rows import Rows, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -42,7 +40,7 @@ def replaced(rows: Rows, values: Any, k: Any) -> Rows:
     said = f"a container of {given.dtype}" if is_divided else fingerprint(given)
     agree(ctx, "setdiag", f"{rows.text()}, k {number}, {said}")
     if is_divided:
-        given = gathered(ctx, placed("setdiag", given, division.blocks(len(given), ctx.size)).local_view())
+        given = whole_vector("setdiag", given)
     length = min(height + min(number, 0), width - max(number, 0))
     if given.ndim:
         length = min(length, len(given))

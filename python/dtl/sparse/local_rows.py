@@ -32,6 +32,11 @@ def scipy_sparse() -> Any:
         raise BackendUnavailableError(f"dtl.sparse needs SciPy: pip install 'pydtl[sparse]' ({error})") from None
 
 
+def is_scipys(value: Any) -> bool:
+    """Say whether a thing is a sparse matrix of SciPy's."""
+    return bool(scipy_sparse().issparse(value))
+
+
 def _too_old(version: str) -> Any:
     raise BackendUnavailableError(f"dtl.sparse needs SciPy 1.8 or later, not {version}: pip install 'pydtl[sparse]'")
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._native.arguments import flag, integer
 from ..comm.reductions import allreduce
+from ..containers.base import DistributedContainer
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -16,6 +17,7 @@ from ..ops import SUM
 from ..runtime.agreement import agree, collective, local_step
 from . import division, elementwise, extremes, making, selecting
 from .local_rows import Matrix
+from .placing import on_host, whole_vector
 from .products import transposed_product
 from .rows import HasRows, Rows
 
@@ -365,8 +367,11 @@ class Operators(HasRows):
             return made
         return DistributedVector.from_local(rows.context, found)
 
+    @on_host
     @collective
     def __getitem__(self: Made, key: Any) -> Any:
+        keys = [_whole_key(each) for each in (key if isinstance(key, tuple) else (key,))]
+        key = tuple(keys) if isinstance(key, tuple) else keys[0]
         with local_step(self.context, "getitem"):
             row, column = selecting.both(key)
         ends = [elementwise.is_number(each) for each in (row, column)]
@@ -379,6 +384,11 @@ class Operators(HasRows):
                     for name, each, extent, is_one in zip(("row", "column"), (row, column), self._rows.shape, ends)
                 )
         return self.of(selecting.selected(self._rows, row, column))
+
+
+def _whole_key(key: Any) -> Any:
+    """Return a subscript, of a vector its elements on every rank. Collective for a vector."""
+    return whole_vector("getitem", key) if isinstance(key, DistributedContainer) and key.ndim == 1 else key
 
 
 def _axis(axis: Any) -> int | None:

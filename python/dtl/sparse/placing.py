@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, TypeVar, cast
 
+from ..algorithms.exchange import gathered
 from ..containers import interior
 from ..containers.indexing.regions import moved_to
 from ..containers.making import created
@@ -30,6 +31,12 @@ def on_host(f: F) -> F:
         return scheduler.with_device_copies(f, args, kwargs)
 
     return cast("F", call)
+
+
+def whole_vector(op: str, given: Any) -> Array:
+    """Return the elements of a vector on every rank, however it is divided. Collective."""
+    ctx = given.context
+    return gathered(ctx, placed(op, given, division.blocks(len(given), ctx.size)).local_view())
 
 
 def placed(op: str, given: Any, begins: Array) -> Any:

@@ -145,3 +145,41 @@ def test_preconditioners_of_another_division(ctx: dtl.Context, divided: str) -> 
         lambda: linalg.eigsh(matrix, 2, sigma=0.0, OPinv=small),
     ):
         refused(call, ARGUMENT, None, "(3, 3)")
+
+
+def test_matrices_of_scipys_beside_ours(ctx: dtl.Context) -> None:
+    a, b = drawn((8, 8)), drawn((8, 8), "int32", seed=4)
+    matrix, x, y = dtl.sparse.csr_array(ctx, a), a.toarray(), b.toarray()
+    for other in (b, b.tocsc(), b.tocoo()):
+        for got, want in (
+            (matrix + other, x + y),
+            (matrix - other, x - y),
+            (matrix * other, x * y),
+            (matrix @ other, x @ y),
+            (matrix.T @ other, x.T @ y),
+            (matrix.T + other, x.T + y),
+            (matrix > other, x > y),
+            (matrix.maximum(other), np.maximum(x, y)),
+        ):
+            same(got, want)
+    same(b @ matrix, y @ x)
+    same(b.tocsc() @ matrix.T, y @ x.T)
+    refused(lambda: matrix + b[:3], ARGUMENT, None, "(3, 8)")
+
+
+@pytest.mark.parametrize("how", ["block", "cyclic", "one rank"])
+def test_subscripts_and_orders_that_are_vectors(ctx: dtl.Context, how: str) -> None:
+    a = drawn((13, 9))
+    matrix, whole = dtl.sparse.csr_array(ctx, a), a.toarray()
+
+    def vector(array: Any) -> Any:
+        partition: Any = [*[0] * (ctx.size - 1), len(array)] if how == "one rank" else how
+        return dtl.DistributedVector.from_numpy(ctx, np.asarray(array), partition=partition)
+
+    same(matrix[vector([7, 1, 12, 1])], whole[[7, 1, 12, 1]])
+    same(matrix[vector(np.arange(13) % 3 == 0)], whole[::3])
+    same(matrix[:, vector([8, 0])], whole[:, [8, 0]])
+    same(matrix.T[vector([8, 0])], whole.T[[8, 0]])
+    order = np.random.default_rng(2).permutation(13)
+    square = dtl.sparse.csr_array(ctx, drawn((13, 13)))
+    same(square.permute(vector(order)), gathered(square)[order][:, order])
