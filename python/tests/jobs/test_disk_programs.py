@@ -5,7 +5,13 @@ import signal
 import pytest
 from programs import alone, ranks, succeeded
 
-pytestmark = pytest.mark.jobs("starts processes with limits of their own")
+pytestmark = [
+    pytest.mark.jobs("starts processes with limits of their own"),
+    pytest.mark.usefixtures("without_mpi"),
+]
+
+#: Of one rank and two, ``make test`` has two.
+COUNTS = pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.matrix("runs on two ranks")), 2])
 
 
 @pytest.mark.parametrize(("text", "value"), [("8GiB", 8 << 30), ("4096M", 4 << 30), ("5368709120", 5 << 30)])
@@ -64,7 +70,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_resident_memory_is_below_the_limit(tmp_path, count):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -108,7 +114,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_groups_of_tables_hold_the_limit(tmp_path, count):
     pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
     scratch = {"DTL_SCRATCH": str(tmp_path)}
@@ -161,7 +167,7 @@ with dtl.Context() as ctx:
 
 @pytest.mark.matrix("sorts hundreds of megabytes")
 @pytest.mark.parametrize("call", ["argsort", "unique", "isin", "join", "groups", "sort_by_key"])
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_what_is_ordered_holds_the_limit_and_passes(tmp_path, count, call):
     variables = {"DTL_SCRATCH": str(tmp_path), "CALL": call}
     ended = alone(ORDERED, **variables) if count == 1 else ranks(count, ORDERED, tmp_path, **variables)
@@ -262,14 +268,14 @@ def held(tmp_path, count, **names):
     return sum("holds" in line for line in lines), [line for line in lines if "holds" not in line and " of " in line]
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
     names = ["save", "assign", "redistribute"]
     assert held(tmp_path, count, CALLS=",".join(names)) == (len(names) * count, [])
 
 
 @pytest.mark.matrix("writes gigabytes")
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_all_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
     assert held(tmp_path, count)[1] == []
 
@@ -405,7 +411,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_transforms_and_products_under_a_limit_are_right(tmp_path, count):
     variables = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
@@ -472,7 +478,7 @@ with dtl.Context() as ctx:
 """
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@COUNTS
 def test_inserts_into_maps_hold_the_limit(tmp_path, count):
     scratch = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(INSERTED, **scratch) if count == 1 else ranks(count, INSERTED, tmp_path, 240, **scratch)

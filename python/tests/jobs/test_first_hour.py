@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from job import on
 
-pytestmark = pytest.mark.jobs("starts ranks itself")
+pytestmark = [pytest.mark.jobs("starts ranks itself"), pytest.mark.usefixtures("without_mpi")]
 
 ROOT = Path(__file__).resolve().parents[3]
 MISSING = "not installed; runs in the environments of `make setup`"

@@ -22,7 +22,7 @@ import dtl
 
 RANKS = pytest.mark.parametrize("ranks", [in_matrix(on(1)), on(3), in_matrix(on(4))])
 
-pytestmark = pytest.mark.jobs("starts ranks itself")
+pytestmark = [pytest.mark.jobs("starts ranks itself"), pytest.mark.usefixtures("without_mpi")]
 
 needs_sklearn = pytest.mark.skipif(
     importlib.util.find_spec("sklearn") is None,

@@ -28,6 +28,7 @@ from dtl.launching import transport
 
 pytestmark = [
     pytest.mark.jobs("starts ranks itself"),
+    pytest.mark.usefixtures("without_mpi"),
     # More ranks than processors, on purpose.
     pytest.mark.filterwarnings("ignore:.*waits without yielding:RuntimeWarning"),
 ]

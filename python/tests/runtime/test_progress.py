@@ -56,10 +56,9 @@ import dtl, dtl.monitoring.progress_bar, numpy as np
 dtl.monitoring.progress_bar._AFTER = 0.0
 with dtl.Context() as ctx:
     dtl.progress(True, anywhere=True)
-    vec = dtl.DistributedVector(ctx, 16_000_000, dtype=np.float64)
-    for _ in range(3):
-        vec.redistribute(dtl.PARTITION_CYCLIC, max_extra_bytes=4096)
-        vec.redistribute(dtl.PARTITION_BLOCK, max_extra_bytes=4096)
+    vec = dtl.DistributedVector(ctx, 8_000_000, dtype=np.float64)
+    vec.redistribute(dtl.PARTITION_CYCLIC, max_extra_bytes=4096)
+    vec.redistribute(dtl.PARTITION_BLOCK, max_extra_bytes=4096)
     dtl.progress(False)
 """
 
