@@ -192,8 +192,9 @@ test-jobs: $(VENV)/.installed go
 	$(say) "pytest, programs that tests start, Open MPI"
 	@$(with_go) $(call pytest_jobs,$(PY))
 
-# Each number of ranks, and each library, once, with each value of each parameter; test-matrix has every pair, every case,
-# and all tests on four ranks.
+# Each number of ranks, and each library, once, with each value of each parameter; of what is computed, each test on two ranks or on
+# three. test-matrix has every pair, every case, and all tests on four ranks.
+test-2-ranks test-3-ranks: export DTL_TEST_TABLES ?= halves
 test-mpi: test-2-ranks test-3-ranks test-4-ranks test-standard-abi
 
 # MPICH's ranks spin while they wait, so it has no more of them than there are processors.

@@ -10,8 +10,10 @@ that has failed is ended by pytest-timeout, and the launcher ends the others.
 One rank runs every case of every table. Several ranks run, of a test with several parameters, as many cases as it
 takes for each value of each parameter to be in one, and other cases on another number of ranks; and so do tests that
 start programs. Of four such cases and more, two ranks run one half, and three the other. With
-``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all. Tests and cases with the mark ``matrix`` run only
-then: what they test, others test on another number of ranks or in another way.
+``DTL_TEST_TABLES=halves``, as in ``make test``, they share also fewer cases, and tests of one, of the folders that test
+what is computed, and not how ranks meet. With ``DTL_TEST_TABLES=whole``, as in ``make test-matrix``, they run all.
+Tests and cases with the mark ``matrix`` run only then: what they test, others test on another number of ranks or in
+another way.
 """
 
 from __future__ import annotations
@@ -60,6 +62,9 @@ WHOLE = RANKS == 1 or MATRIX
 
 #: Of so many cases of a test, and of more, two ranks run one half and three the other.
 _DIVIDED = 4
+
+#: The folders of tests of which two ranks run one half and three the other, whatever number of cases they have.
+_HALVED = ("arrays", "files", "sparse", "tables") if os.environ.get("DTL_TEST_TABLES") == "halves" else ()
 
 # Ranks draw the same examples: nothing may depend on time, on a database, or on what failed on one rank only.
 hypothesis.settings.register_profile(
@@ -159,9 +164,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
         if not choices <= made:
             made |= choices
             kept.append(id(case))
-    if are_divided and len(kept) >= _DIVIDED:
-        kept = kept[RANKS % 2 :: 2]
+    if are_divided and len(kept) >= (2 if metafunc.definition.path.parent.name in _HALVED else _DIVIDED):
+        kept = kept[(RANKS + _half(metafunc.definition)) % 2 :: 2]
+        _divided.add(metafunc.definition.nodeid)
     cases[:] = [case for case in cases if id(case) in kept]
+
+
+#: The tests of whose cases this number of ranks has some.
+_divided: set[str] = set()
+
+
+def _half(item: Any) -> int:
+    """Say which half of its cases two ranks run: those of one case, one of two tests."""
+    name: str = item.nodeid
+    return zlib.crc32(name.partition("[")[0].encode()) % 2
+
+
+def _is_of_others(item: pytest.Item) -> bool:
+    """Say whether a test of one case is for three ranks if there are two, and for two if there are three."""
+    return (
+        RANKS in (2, 3)
+        and not LOCAL
+        and item.path.parent.name in _HALVED
+        and item.nodeid.partition("[")[0] not in _divided
+        and _is_on_two_and_three(item)
+        and (RANKS + _half(item)) % 2 == 1
+    )
 
 
 def _is_skipped(case: Any) -> bool:
@@ -182,6 +210,8 @@ def _runs_elsewhere(item: pytest.Item) -> bool:
     elsewhere = {"alone": RANKS > 1, "jobs": RANKS > 1, "few": RANKS > 2 and not WHOLE, "matrix": not MATRIX}
     if PLACES != ("host",) and item.path.parent.name != "device" and "place" not in getattr(item, "fixturenames", ()):
         return True  # the host's alone
+    if _is_of_others(item):
+        return True
     marks = [mark for mark in item.iter_markers() if elsewhere.get(mark.name)]
     for mark in marks:
         assert mark.args, f"{item.nodeid}: its mark {mark.name} has no reason"
