@@ -15,10 +15,11 @@ from .._native.values import array_from
 from ..algorithms.layouts import container_of
 from ..comm import collectives, objects
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import check_numbers
+from ..containers.indexing.regions import move_all
+from ..containers.interior import check_numbers, is_plain
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
 from .errors import LinAlgError
 
@@ -129,10 +130,21 @@ def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
         if a.context.rank == 0:
             check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")
     started = slow_paths.clock() if slow_paths.listeners else 0
-    whole = a.gather_to(0)
+    whole = _on_rank_0(a) if is_plain(a) and a.global_size else a.gather_to(0)
     if started and a.context.size > 1 and a.nbytes >= _LARGE:
         slow_paths.tell(slow_paths.GATHERED, op, a.nbytes, started)
     return whole
+
+
+def _on_rank_0(a: DistributedContainer) -> Any:
+    """Return the whole on rank 0, None elsewhere, in memory that DTL keeps. Collective.
+
+    In an array that NumPy makes, each page is committed anew, and then those of LAPACK's copy, too.
+    """
+    divided = Division(Partition.EXPLICIT, sizes=(a.shape[0], *[0] * (a.context.size - 1)))
+    with container_of(a, a.shape, a.dtype, divided, Placement.HOST, blank=True) as made:
+        move_all(made, a)
+        return made.local_view() if a.context.rank == 0 else None
 
 
 def check_room(op: str, size: int, what: str) -> None:

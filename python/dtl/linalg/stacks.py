@@ -94,7 +94,10 @@ def qr(a: Array, mode: str = "reduced") -> tuple[Array, Array]:
     size = np.abs(diagonal)
     signs = np.ones(r.shape[:-1], r.dtype)
     signs[..., : diagonal.shape[-1]] = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1)
-    return q * signs[..., np.newaxis, :], np.triu(signs.conj()[..., np.newaxis] * r)
+    np.multiply(q, signs[..., np.newaxis, :], out=q)
+    np.multiply(signs.conj()[..., np.newaxis], r, out=r)
+    r += 0  # NumPy's zeros below the diagonal may have got a sign
+    return q, r
 
 
 def _qr_of_each(a: Array, mode: Any) -> Any:
