@@ -39,7 +39,7 @@ from .concatenate import stack
 from .exchange import gathered, share
 from .external import rows_at_a_time
 from .layouts import container_of
-from .manipulation import dimension, divided_dimensions, is_whole_here
+from .manipulation import dimension, divided_dimensions, is_whole_here, rows_between
 from .output import written
 from .rows import has_rows
 from .sort import sort
@@ -290,6 +290,8 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
         f = np.not_equal if kind_of(a.dtype).is_boolean else np.subtract
         if kind_of(a.dtype).is_number and _is_whole_along(a, dim):
             a = _differences(f, a, before)
+        elif kind_of(a.dtype).is_number and dim == 0 and has_rows(a) and a.placement_policy is not Placement.DEVICE:
+            a = _differences_of_rows(f, a)
         else:
             a = f(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
     return a if times else a.copy()
@@ -304,17 +306,44 @@ def _is_whole_along(a: Any, dim: int) -> bool:
 def _differences(f: np.ufunc, a: Any, before: tuple[slice, ...]) -> Any:
     """Return what a ufunc makes of neighbours along a dimension of which this rank has all, which go before."""
     later, former = (a.local_view()[(*before, chosen)] for chosen in (slice(1, None), slice(None, -1)))
-    dtype = f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype
+    dtype = _dtype_of_differences(f, a)
     shape = tuple(extent - (d == len(before)) for d, extent in enumerate(a.shape))
     divided = division_of(a).for_other_size()
     if a.partition_policy is Partition.BLOCK and a.grid[0] != a.context.size:
         divided = division_of(a)
     made = container_of(a, shape, dtype, divided, blank=True)
-    out = made.local_view()
-    if not fused_loops.apply(f, (later, former), out, threads(a.execution_policy)):
-        for rows in in_blocks(out):
-            by_user(f, (later[rows], former[rows]), {"out": out[rows]})
+    _write_differences(f, a, later, former, made.local_view())
     return made
+
+
+def _differences_of_rows(f: np.ufunc, a: Any) -> Any:
+    """Return what a ufunc makes of rows and those before them, where each rank has a range of rows. Collective.
+
+    Most are neighbours of its own; the rest is asked for.
+    """
+    shape = (a.shape[0] - 1, *a.shape[1:])
+    made = container_of(a, shape, _dtype_of_differences(f, a), division_of(a).for_other_size(), blank=True)
+    part, out, low, first = a.local_view(), made.local_view(), made.local_offset, a.local_offset
+    high = low + len(out)
+    begin = min(max(low, first), high)
+    end = max(min(first + len(part) - 1, high), begin)
+    for start, stop in (low, begin), (end, high):
+        rows = rows_between(a, start, stop + (start < stop))
+        _write_differences(f, a, rows[1:], rows[:-1], out[start - low : stop - low])
+    rows = part[begin - first : end - first + 1] if begin < end else part[:0]
+    _write_differences(f, a, rows[1:], rows[:-1], out[begin - low : end - low])
+    return made
+
+
+def _dtype_of_differences(f: np.ufunc, a: Any) -> Any:
+    return f(np.ones(1, a.dtype), np.ones(1, a.dtype)).dtype
+
+
+def _write_differences(f: np.ufunc, a: Any, later: Any, former: Any, out: Any) -> None:
+    if not out.size or fused_loops.apply(f, (later, former), out, threads(a.execution_policy)):
+        return
+    for rows in in_blocks(out):
+        by_user(f, (later[rows], former[rows]), {"out": out[rows]})
 
 
 @algorithm

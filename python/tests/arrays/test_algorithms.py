@@ -172,6 +172,20 @@ def test_adjacent_difference(ctx: dtl.Context, dtype: str, name: str) -> None:
         assert_holds(result, expected)
 
 
+@every_division
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_diff_of_rows(ctx: dtl.Context, dtype: str, name: str) -> None:
+    """Ranks may have no rows, or none whose next one is their own, too."""
+    for size in (*SIZES, 1001):
+        whole = values(dtype, (size,), 1)
+        for n in 1, 3:
+            result = np.diff(vector(ctx, whole, name), n)
+            np.testing.assert_array_equal(result.gather_to(0), np.diff(whole, n) if ctx.rank == 0 else None)
+            assert result.dtype == np.diff(whole, n).dtype
+        rows = whole[: size // 3 * 3].reshape(-1, 3)
+        assert_holds(np.diff(dtl.asarray(ctx, rows), axis=0), np.diff(rows, axis=0))
+
+
 @given(
     numbers=st.lists(st.integers(-3, 3), max_size=30),
     name=st.sampled_from(DIVISIONS),
