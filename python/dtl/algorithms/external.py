@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
@@ -39,6 +39,9 @@ _LEAST = 16 << 20
 
 #: Into how many ranges elements are divided at most, of which each is a piece of each piece of the file.
 _MOST_RANGES = 2048
+
+#: How many elements that are already sorted are looked at together.
+_PIECE = 1 << 17
 
 
 def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
@@ -266,14 +269,16 @@ def _are_told_apart(elements: Array) -> bool:
 def steps(ctx: Any, ranges: int, rows: int, *spills: Spill) -> list[tuple[int, int]]:
     """Return which ranges to have in memory together: the first, and the one behind the last. Collective.
 
-    Of files that are divided alike. A range of one key may be more than there is room for.
+    Of files that are divided alike. A range of one key may be more than there is room for, and is then by itself. Some
+    ranges that nobody has elements of are left out.
     """
     mine = sum(spill.counts(ranges) for spill in spills)
     most = collectives.allgather(ctx, mine).reshape(ctx.size, ranges).max(axis=0)
     found, first, held = [], 0, 0
     for number, count in enumerate(most.tolist()):
-        if held and held + count > rows:
-            found.append((first, number))
+        if held + count > rows:
+            if held:
+                found.append((first, number))
             first, held = number, 0
         held += count
     return [*found, (first, ranges)]
@@ -282,6 +287,45 @@ def steps(ctx: Any, ranges: int, rows: int, *spills: Spill) -> list[tuple[int, i
 def held(ctx: Any, part: Array) -> DistributedVector:
     """Return a vector in memory of the ranks' arrays. Collective."""
     return from_parts(DistributedVector, ctx, part)
+
+
+def on_disk(spill: Spill, ctx: Any, first: int, last: int, column: int = 0) -> list[DistributedVector]:
+    """Return vectors on disk of some ranges of a file's columns from one on: each rank's own. Collective."""
+    count = sum(len(piece[0]) for piece in spill.by_piece(first, last))
+    sizes = tuple(collectives.allgather(ctx, count).tolist())
+    divided_so = Division(Partition.EXPLICIT, sizes=sizes)
+    made = [
+        created(DistributedVector, ctx, (sum(sizes),), dtype, divided_so, Placement.DISK)
+        for dtype in spill.dtypes[column:]
+    ]
+    at = 0
+    for piece in spill.by_piece(first, last):
+        for into, part in zip(made, piece[column:]):
+            into.local_view()[at : at + len(part)] = part
+        at += len(piece[0])
+        library.memory_ease()
+    return made
+
+
+def repeated(values: Any, times: Callable[[slice], Array]) -> DistributedVector:
+    """Return the elements of a vector, each as often as a function says for a slice of this rank's. Collective.
+
+    They are on disk where they are worth it, if those of the vector are.
+    """
+    ctx, part, is_on_disk = values.context, values.local_view(), values.placement_policy is Placement.DISK
+    step = _PIECE if is_on_disk else max(1, len(part))
+    every = [slice(start, start + step) for start in range(0, len(part), step)]
+    sizes = tuple(collectives.allgather(ctx, sum(int(times(some).sum()) for some in every)).tolist())
+    total = sum(sizes)
+    where = result_placement(values, (total,), values.dtype) if is_on_disk else Placement.HOST
+    made = created(DistributedVector, ctx, (total,), values.dtype, Division(Partition.EXPLICIT, sizes=sizes), where)
+    into, at = made.local_view(), 0
+    for some in every:
+        found = np.repeat(part[some], times(some))
+        into[at : at + len(found)] = found
+        at += len(found)
+        library.memory_ease()
+    return made
 
 
 def put_rows(into: Any, start: int, part: Array) -> int:

@@ -29,7 +29,7 @@ from .exchange import exchanged, gathered, share
 from .external import rows_at_a_time
 from .reorder import in_global_order
 from .rows import has_rows
-from .sort import argsort, check_vector, permute, sort
+from .sort import argsort, check_vector, permute, sort, sort_by_key
 
 if TYPE_CHECKING:
     from ..containers.types import Owned
@@ -419,6 +419,11 @@ def value_counts(c: DistributedContainer) -> Unique:
     CollectiveMismatchError
         If ranks pass different containers.
 
+    Notes
+    -----
+    Of elements on disk for which there is no memory under the limit, it is ``unique`` with counts, and then
+    ``sort_by_key`` of the distinct ones.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -432,11 +437,13 @@ def value_counts(c: DistributedContainer) -> Unique:
     refuse_closed(c)
     share(c, "value_counts")
     found = unique(c, return_counts=True)
-    with found.values, found.counts, argsort(found.counts, reverse=True) as order:
-        made = [created(DistributedVector, c.context, of.shape, of.dtype, BLOCK) for of in (found.values, found.counts)]
-        for of, to in zip((found.values, found.counts), made):
-            places = order.get(to.local_indices())
-            to.local_view()[:] = of.get(places)
+    made = []
+    with found.values, found.counts:
+        sort_by_key(found.counts, found.values, reverse=True)
+        for of in (found.values, found.counts):
+            where = result_placement(c, of.shape, of.dtype) if c.placement_policy is Placement.DISK else Placement.HOST
+            made.append(created(DistributedVector, c.context, of.shape, of.dtype, BLOCK, where))
+            made[-1][:] = of
         note_meaning(made[0], noted_meaning(c))
     return Unique(made[0], made[1])
 

@@ -9,7 +9,6 @@ import numpy as np
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import check_container
-from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -19,9 +18,12 @@ from .concatenate import concat
 from .distinct import unique_all
 from .elementwise import isin
 from .exchange import share
+from .external import repeated
 from .manipulation import ravel
 from .ordered import searchsorted, unique
 from .taking import take
+
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @algorithm
@@ -45,6 +47,11 @@ def union1d(ar1: Any, ar2: Any) -> DistributedVector:
         If one is no container. On every rank.
     CollectiveMismatchError
         If ranks pass different containers.
+
+    Notes
+    -----
+    Containers on disk for which there is no memory under the limit are read and written as ``dtl.unique`` does it, in
+    set operations on two each of them and then their distinct elements together. ``return_indices`` has all in memory.
 
     Examples
     --------
@@ -108,8 +115,8 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> DistributedVec
         kept: DistributedVector = first[isin(first, ar2, invert=True)]
         return kept
     one, other = _once("setdiff1d", ar1, ar2)
-    part = other.local_view()
-    other = from_parts(DistributedVector, other.context, part[~kind_of(part.dtype).unequal(part)])
+    theirs = other.local_view()
+    other = repeated(other, lambda some: ~kind_of(theirs.dtype).unequal(theirs[some]))
     made: DistributedVector = _of_count((one, other, other), 1).astype(one.dtype, copy=False)
     return made
 
@@ -130,7 +137,12 @@ def _agreed(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
 def _once(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     """Return the distinct elements of each. Collective."""
     one, other = _agreed(name, ar1, ar2)
-    return _divided(unique(ravel(one))), _divided(unique(ravel(other)))
+    return _distinct(one), _distinct(other)
+
+
+def _distinct(c: Any) -> Any:
+    """Return the distinct elements, divided among the ranks. Collective."""
+    return _divided(unique(c if c.ndim == 1 else ravel(c)))
 
 
 def _divided(made: Any) -> Any:
@@ -144,6 +156,9 @@ def _of_count(parts: tuple[Any, ...], count: int) -> DistributedVector:
     """Return the elements that occur so often in several containers, of which no two NaNs are one. Collective."""
     found = unique(concat(parts), return_counts=True)
     values, counts = _divided(found.values).local_view(), _divided(found.counts).local_view()
-    times = np.where(kind_of(values.dtype).missing(values), counts if count == 1 else 0, counts == count)
-    made: DistributedVector = from_parts(DistributedVector, found.values.context, np.repeat(values, times))
-    return made
+
+    def times(some: slice) -> Array:
+        often = counts[some]
+        return np.where(kind_of(values.dtype).missing(values[some]), often if count == 1 else 0, often == count)
+
+    return repeated(found.values, times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.phases import phases
 from .._native.threads import threads
+from ..comm import collectives
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing.regions import move_all
 from ..containers.interior import check_numbers, end_write
@@ -20,10 +22,10 @@ from ..containers.making import new_like, of_handle
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed
 from ..exceptions import AxisError, InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
-from .external import cuts_of, divided, held, put_rows, rows_at_a_time, steps
+from .external import cuts_of, divided, held, on_disk, put_rows, rows_at_a_time, steps
 from .rows import has_rows
 
 if TYPE_CHECKING:
@@ -206,6 +208,9 @@ def _sort_in_ranges(columns: Sequence[Any], reverse: bool, rows: int) -> None:
     cuts = cuts_of(ctx, "sort", parts[:1], rows, reverse)
     spill, at = divided(ctx, "sort", parts, cuts, rows), 0
     for first, last in steps(ctx, cuts.ranges, rows, spill):
+        if _is_too_much_of_one_key(ctx, spill, cuts, first, last, rows):
+            at = _put_one_key(columns, at, spill, first)
+            continue
         given = [held(ctx, part) for part in spill.rows(first, last)]
         if len(given) > 1:
             sort_by_key(*given, reverse=reverse)
@@ -217,12 +222,32 @@ def _sort_in_ranges(columns: Sequence[Any], reverse: bool, rows: int) -> None:
             column.close()
 
 
+def _is_too_much_of_one_key(ctx: Any, spill: Any, cuts: Any, first: int, last: int, rows: int) -> bool:
+    """Say whether ranges are of one key, of which a rank has more rows than there is room for. Collective."""
+    if not cuts.is_one_key(first, last):
+        return False
+    return int(collectives.allgather(ctx, int(spill.counts(cuts.ranges)[first])).max()) > rows
+
+
+def _put_one_key(into: Sequence[Any], at: int, spill: Any, number: int, column: int = 0) -> int:
+    """Write columns of a range, already in order, to containers from a place on; return where they end. Collective."""
+    end = at
+    for to, moved in zip(into, on_disk(spill, into[0].context, number, number + 1, column)):
+        with moved:
+            end = at + len(moved)
+            to[at:end] = moved
+    return end
+
+
 def _argsort_in_ranges(c: Any, reverse: bool, rows: int) -> Any:
     """Return the indices that sort a container, by ranges of its elements that fit in memory. Collective."""
     ctx, part, made = c.context, c.local_view(), new_like(c, np.int64, True)
     cuts = cuts_of(ctx, "argsort", [part], rows, reverse)
     spill, at = divided(ctx, "argsort", [part], cuts, rows, c.local_offset), 0
     for first, last in steps(ctx, cuts.ranges, rows, spill):
+        if _is_too_much_of_one_key(ctx, spill, cuts, first, last, rows):
+            at = _put_one_key([made], at, spill, first, 1)
+            continue
         keys, indices = spill.rows(first, last)
         with held(ctx, keys) as key, held(ctx, indices) as index, argsort(key, reverse) as order:
             at = put_rows(made, at, index.get(order.local_view()))
@@ -413,6 +438,12 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
     CollectiveMismatchError
         If the ranks pass different containers.
 
+    Notes
+    -----
+    Keys on disk for which there is no memory under the limit, of numbers or dates, are read once, written with their
+    indices to a file by ranges of the primary key, and read from there once. Rows of a primary key that occurs more
+    often than there is room for are written and read again for each further key.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -433,10 +464,51 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
 
 def _lexsort(keys: Sequence[DistributedContainer]) -> Any:
     share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:], anywhere=True)
+    like: Any = next((key for key in keys if key.placement_policy is Placement.DISK), keys[-1])
+    if has_rows(like) and all(kind_of(key.dtype).is_number or kind_of(key.dtype).is_date for key in keys):
+        rows = rows_at_a_time(like, (*(key.dtype for key in keys), np.int64))
+        if rows:
+            made = new_like(like, np.int64, True)
+            _lexsort_in_ranges(made, 0, [key.local_view() for key in reversed(keys)], None, rows)
+            return made
     order: Any = None
     for key in keys:
         order = refine_order(order, key, False)
     return order
+
+
+def _lexsort_in_ranges(into: Any, at: int, keys: Sequence[Any], indices: Any, rows: int) -> int:
+    """Write the indices of rows in the order of keys from a place on, by ranges of the first key. Collective.
+
+    Of a key that occurs more often than there is room for, the rows are sorted by the other keys. Without indices of
+    the rows, they are those of the container.
+
+    Returns
+    -------
+    int
+        The place behind the last.
+    """
+    ctx, offset = into.context, into.local_offset if indices is None else None
+    columns = [*keys] if indices is None else [*keys, indices]
+    cuts = cuts_of(ctx, "lexsort", keys[:1], rows)
+    spill = divided(ctx, "lexsort", columns, cuts, rows, offset)
+    for first, last in steps(ctx, cuts.ranges, rows, spill):
+        if _is_too_much_of_one_key(ctx, spill, cuts, first, last, rows):
+            if len(keys) == 1:
+                at = _put_one_key([into], at, spill, first, 1)
+                continue
+            with contextlib.ExitStack() as closed:
+                others = [closed.enter_context(column) for column in on_disk(spill, ctx, first, last, 1)]
+                *parts, places = [column.local_view() for column in others]
+                at = _lexsort_in_ranges(into, at, parts, places, rows)
+            continue
+        *parts, places = spill.rows(first, last)
+        with contextlib.ExitStack() as closed:
+            held_keys = [closed.enter_context(held(ctx, part)) for part in reversed(parts)]
+            index = closed.enter_context(held(ctx, places))
+            order = closed.enter_context(lexsort(held_keys))
+            at = put_rows(into, at, index.get(order.local_view()))
+    return at
 
 
 @algorithm

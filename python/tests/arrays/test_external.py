@@ -183,3 +183,29 @@ def test_no_room_is_a_memory_error_on_every_rank(disk, monkeypatch):
     with pytest.raises(dtl.MemoryError, match="have no room in the scratch folder"):
         dtl.argsort(x)
     assert dtl.allreduce(disk, np.ones(1)).tolist() == [disk.size]
+
+
+def test_value_counts(disk, written):
+    values = elements("i8")
+    distinct, counts = np.unique(values, return_counts=True)
+    order = np.lexsort((distinct, -counts))
+    found = dtl.value_counts(on_disk(disk, values))
+    same(found.values, distinct[order])
+    same(found.counts, counts[order])
+    assert len(written) > 4
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "M8[s]"])
+@pytest.mark.parametrize("name", ["union1d", "intersect1d", "setxor1d", "setdiff1d"])
+def test_set_operations(disk, written, name, dtype):
+    one, other = elements(dtype), elements(dtype)[: SIZE // 2]
+    other[20:] = (other[20:].view(f"i{other.itemsize}") + 2).view(dtype)
+    same(getattr(dtl, name)(on_disk(disk, one), on_disk(disk, other)), getattr(np, name)(one, other))
+    assert len(written) > 4 or name == "union1d"  # of so few elements one after the other, there is no file
+
+
+@pytest.mark.parametrize("dtypes", [("f8", "i4"), ("i8", "f4", "?"), ("i8", "?", "M8[s]")])
+def test_orders_by_several_keys(disk, written, dtypes):
+    keys = [np.roll(elements(dtype), 5 * number) for number, dtype in enumerate(dtypes)]
+    same(dtl.lexsort([on_disk(disk, key) for key in keys]), np.lexsort(keys))
+    assert len(written) > 4

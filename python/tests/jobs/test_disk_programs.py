@@ -150,6 +150,9 @@ with dtl.Context() as ctx:
         "join": (lambda: dtl.join(few, keys)[0].shape == (rows,), 4.5, 5.25),
         "groups": (lambda: (dtl.group_by(keys).agg(values, "sum")[1] == 8).all(), 4.5, 4.75),
         "sort_by_key": (lambda: dtl.sort_by_key(keys, values) is None and keys[8] == 1, 2, 3),
+        "lexsort": (lambda: keys[int(dtl.lexsort((keys, values))[9])] == 1, 8, 5.5),
+        "value_counts": (lambda: dtl.value_counts(keys).counts[9] == 8, 2.25, 2.25),
+        "setxor1d": (lambda: len(dtl.setxor1d(keys, few)) == 0, 2.5, 2.75),
     }
     name = os.environ["CALL"]
     call, reads, writes = CALLS[name]
@@ -166,7 +169,9 @@ with dtl.Context() as ctx:
 
 
 @pytest.mark.matrix("sorts hundreds of megabytes")
-@pytest.mark.parametrize("call", ["argsort", "unique", "isin", "join", "groups", "sort_by_key"])
+@pytest.mark.parametrize(
+    "call", ["argsort", "unique", "isin", "join", "groups", "sort_by_key", "lexsort", "value_counts", "setxor1d"]
+)
 @COUNTS
 def test_what_is_ordered_holds_the_limit_and_passes(tmp_path, count, call):
     variables = {"DTL_SCRATCH": str(tmp_path), "CALL": call}
