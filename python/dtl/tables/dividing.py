@@ -17,8 +17,9 @@ from .codes import numbered, put_together
 from .exchange import sent
 from .gather import taken
 from .local_groups import ROW_NUMBERS, without_null
-from .on_disk import PartFile, PendingRows, piece_rows, pieces_of_texts, release
+from .on_disk import PendingRows, piece_rows, pieces_of_texts, release
 from .owners import GROUPS
+from .part_files import Part, PartFile
 from .rows import Rows, arrow
 from .splitters import starts_of_ranges, weighed
 
@@ -127,7 +128,7 @@ class DividedRows:
         #: How many ranges this rank has.
         self.ranges = division.ranges
         #: Where in the file the parts of each range are, by the ranks that they come from.
-        self._parts: list[list[list[slice]]] = [[[] for _ in range(ctx.size)] for _ in range(self.ranges)]
+        self._parts: list[list[list[Part]]] = [[[] for _ in range(ctx.size)] for _ in range(self.ranges)]
         with local_step(ctx, op):
             self._file = PartFile(ctx, op)
             waiting = pieces_of_texts(rows, division.size)
@@ -144,7 +145,7 @@ class DividedRows:
             del moved
             with local_step(ctx, op):
                 self._add(arrived, of_sources)
-                self._none = arrived.schema.empty_table()
+                self._schema = arrived.schema
                 del arrived
                 release()
 
@@ -169,17 +170,16 @@ class DividedRows:
         return taken(piece, order), counts
 
     def _add(self, arrived: Any, of_sources: Array) -> None:
-        first = 0
-        for source, counts in enumerate(of_sources.tolist()):
-            for number, count in enumerate(counts):
-                if count:
-                    self._parts[number][source].append(self._file.add(arrived.slice(first, count)))
-                first += count
+        counts = of_sources.ravel().tolist()
+        for place, (count, part) in enumerate(zip(counts, self._file.add(arrived, counts))):
+            if count:
+                source, number = divmod(place, self.ranges)
+                self._parts[number][source].append(part)
 
     def __iter__(self) -> Iterator[Rows]:
         """Yield the rows of one range after the other, in the order of the ranks and of their rows; of no rank else."""
         for of_sources in self._parts:
             release()
-            parts = [self._file.read(part) for of_source in of_sources for part in of_source] or [self._none]
-            table = arrow().concat_tables(parts).unify_dictionaries()
+            table = self._file.read([part for of_source in of_sources for part in of_source], self._schema)
+            table = table.unify_dictionaries()
             yield Rows(self._context, table, (len(table),) * self._context.size)

@@ -10,8 +10,6 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, Sequence
 
-import numpy as np
-
 from .._native import library
 from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
@@ -75,7 +73,7 @@ class Spool:
         MemoryError
             If there is no room on the disk.
         """
-        with _room(self._op, self._folder, table):
+        with room(self._op, self._folder, table):
             return self._written(table)
 
     def _written(self, table: Any) -> Any:
@@ -95,51 +93,13 @@ class Spool:
 
 
 @contextlib.contextmanager
-def _room(op: str, folder: str, table: Any) -> Iterator[None]:
+def room(op: str, folder: str, table: Any) -> Iterator[None]:
     """Raise what a file says that has no room for a table as MemoryError."""
     try:
         yield
     except OSError as error:
         what = f"{op}: {table.nbytes} bytes of rows have no room in the scratch folder {folder!r}"
         raise MemoryError(f"{what}: {error.strerror or error}") from None
-
-
-class PartFile:
-    """A file without a name, to which parts of tables are written, each of which is read by itself. Nothing is mapped.
-
-    What is in memory of many small parts is then as much as they have: of a mapping, it is what the system reads ahead.
-    """
-
-    def __init__(self, ctx: Context, op: str) -> None:
-        self._op, self._folder, self._end = op, ctx.scratch, 0
-        self._file = scratch_file(ctx)
-        weakref.finalize(self, os.close, self._file)
-
-    def add(self, table: Any) -> slice:
-        """Write some rows, and return where in the file they are.
-
-        Raises
-        ------
-        MemoryError
-            If there is no room on the disk.
-        """
-        start, sink = self._end, arrow().BufferOutputStream()
-        with arrow().ipc.new_stream(sink, table.schema) as stream:
-            stream.write_table(table)
-        rest = memoryview(sink.getvalue())
-        with _room(self._op, self._folder, table):
-            while rest:
-                count = os.pwrite(self._file, rest, self._end)
-                self._end, rest = self._end + count, rest[count:]
-        return slice(start, self._end)
-
-    def read(self, part: slice) -> Any:
-        """Return rows that are in the file."""
-        found: Any = np.empty(part.stop - part.start, np.uint8)
-        at = 0
-        while at < len(found):
-            at += os.preadv(self._file, [found[at:]], part.start + at)
-        return arrow().ipc.open_stream(arrow().py_buffer(found)).read_all()
 
 
 def _close(file: Any) -> None:

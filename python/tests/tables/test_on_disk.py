@@ -12,7 +12,7 @@ from test_table import divided, everywhere
 from test_table_files import WHOLE, same
 
 import dtl
-from dtl.tables import on_disk, reading_csv
+from dtl.tables import on_disk, part_files, reading_csv
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -297,6 +297,30 @@ def test_a_scratch_file_that_is_full(ctx: dtl.Context, folder: str) -> None:
     with open(path, "w+b") as later:
         assert later.read() == b""
     assert os.path.getsize(path) == 0
+
+
+def test_parts_are_read_as_they_were_written(disk: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_files, "_AT_ONCE", 5)  # pieces of memory
+    chance, kinds = np.random.default_rng(disk.rank), [pa.int64(), pa.float32(), pa.uint8(), pa.timestamp("us")]
+    rows = pa.table(
+        [pa.array(chance.integers(0, 99, 900), pa.int64()).cast(kind) for kind in kinds], names=list("abcd")
+    )
+    numbers = pa.concat_tables([rows.slice(7, 50), rows.slice(0, 0), rows.slice(300)])  # of several arrays
+    nulls = numbers.set_column(0, "a", pa.array(np.arange(650), mask=chance.random(650) < 0.1))
+    file = part_files.PartFile(disk, "group_by")
+    counts = [0, 3, 200, 0, 1, 446]
+    ends = np.cumsum([0, *counts]).tolist()
+    of_numbers, of_nulls = file.add(numbers, counts), file.add(nulls, counts)
+    assert isinstance(of_numbers[2], part_files.Numbers)
+    assert isinstance(of_nulls[2], slice)
+    for some in ([1, 2, 4], [5], [0, 3], [4, 4, 1], []):
+        for parts, whole in ((of_numbers, numbers), (of_nulls, nulls)):
+            wanted = pa.concat_tables([whole.slice(0, 0), *[whole.slice(ends[n], counts[n]) for n in some]])
+            assert file.read([parts[n] for n in some], whole.schema).equals(wanted)
+    both = file.read([of_numbers[5], of_nulls[5], of_numbers[1]], numbers.schema)
+    assert both.equals(pa.concat_tables([numbers.slice(204), nulls.slice(204), numbers.slice(0, 3)]))
+    texts = pa.table({"t": ["x", "yy", "z"], "b": [True, False, True]})
+    assert file.read(file.add(texts, [1, 2])[1:], texts.schema).equals(texts.slice(1))
 
 
 def test_pieces_on_disk_keep_no_descriptors(disk: dtl.Context) -> None:
