@@ -9,6 +9,7 @@
 #include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "sums.h"
 #include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
@@ -24,10 +25,14 @@ enum { AT_ONCE = 1 << 10, WIDEST = 16 };
 
 typedef struct {
     numpy_loop loop;
-    dtl_loop cast; /* NULL: the elements have the type of the results */
+    dtl_loop cast;       /* NULL: the elements have the type of the results */
+    rows_adder add;      /* NULL: the loop folds */
+    const double *means; /* what adds up distances is given them */
     char *partial; /* a row for each piece */
+    char *to;
     const char *from;
     ptrdiff_t rows, columns, size, result, each;
+    int of;
     atomic_llong next;
     atomic_int raised;
 } folding;
@@ -57,6 +62,16 @@ static void fold_converted(const folding *f, char *out, const char *from, ptrdif
         }
 }
 
+/* add_rows adds up rows. A row of zeros is first, where not the elements themselves are added. */
+static void add_rows(const folding *f, char *out, const char *from, ptrdiff_t rows) {
+    const ptrdiff_t skipped = f->of == OF_ELEMENTS;
+    if (!skipped)
+        memset(out, 0, (size_t)(f->columns * f->result));
+    else
+        (f->cast == NULL ? fold_rows : fold_converted)(f, out, from, 1);
+    f->add(out, from + skipped * f->columns * f->size, rows - skipped, f->columns, f->means);
+}
+
 /* note_marks keeps what the processor has marked since it was asked to forget. */
 static void note_marks(folding *f) {
     int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
@@ -70,10 +85,53 @@ static void work(long long thread, void *context) {
     feclearexcept(FE_ALL_EXCEPT);
     for (ptrdiff_t piece, first; (piece = (ptrdiff_t)atomic_fetch_add(&f->next, 1), first = piece * f->each) < f->rows;) {
         const ptrdiff_t some = f->rows - first < f->each ? f->rows - first : f->each;
-        (f->cast == NULL ? fold_rows : fold_converted)(f, f->partial + piece * row, f->from + first * f->columns * f->size, some);
+        char *out = f->partial + piece * row;
+        const char *from = f->from + first * f->columns * f->size;
+        if (f->add != NULL)
+            add_rows(f, out, from, some);
+        else
+            (f->cast == NULL ? fold_rows : fold_converted)(f, out, from, some);
         dtl_ease();
     }
     note_marks(f);
+}
+
+/* take_matrix describes a matrix and a vector of a result for each of its columns, and says whether they are such, and lie apart. */
+static int take_matrix(PyObject *values, PyObject *out, folding *f, int *number, int *result) {
+    dtl_array to, from;
+    int64_t shape[NDARRAY_MAX_DIMS], extent[NDARRAY_MAX_DIMS];
+    if (Py_TYPE(values) != ndarray_known || ((const ndarray *)values)->nd != 2 || Py_TYPE(out) != ndarray_known ||
+        ((const ndarray *)out)->nd != 1 || !ndarray_take(values, &from, shape, 0) || !ndarray_take(out, &to, extent, 1) ||
+        extent[0] != shape[1] || from.count == 0 || to.itemsize > WIDEST)
+        return 0;
+    *number = ((const ndarray *)values)->descr->type_num;
+    *result = ((const ndarray *)out)->descr->type_num;
+    *f = (folding){.to = to.data, .from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize,
+                   .result = (ptrdiff_t)to.itemsize};
+    return f->to + f->columns * f->result <= f->from || f->from + from.count * f->size <= f->to;
+}
+
+/* run folds pieces of rows, and then what they give. */
+static PyObject *run(folding *f, int most) {
+    const ptrdiff_t count = f->rows * f->columns;
+    const int threads = count * f->size < FEW_BYTES ? 1 : threads_at_most(most);
+    f->each = count < FEW ? f->rows : PIECE / f->columns;
+    const ptrdiff_t wide = f->rows / (count < MANY ? 8 : 64) + 1;
+    if (f->each < wide && count >= FEW)
+        f->each = wide; /* few pieces, whose results take little memory */
+    if (f->each < LEAST && f->each < f->rows)
+        return PyLong_FromLong(-1);
+    const ptrdiff_t pieces = (f->rows + f->each - 1) / f->each;
+    if ((f->partial = malloc((size_t)(pieces * f->columns * f->result))) == NULL)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS
+    run_on_threads(threads, work, f);
+    feclearexcept(FE_ALL_EXCEPT);
+    fold_rows(f, f->to, f->partial, pieces);
+    note_marks(f);
+    Py_END_ALLOW_THREADS
+    free(f->partial);
+    return PyLong_FromLong(atomic_load(&f->raised));
 }
 
 const char fold_columns_doc[] = PyDoc_STR(
@@ -84,38 +142,38 @@ const char fold_columns_doc[] = PyDoc_STR(
 
 PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
     PyObject *ufunc, *out, *values;
-    dtl_array to, from;
-    int64_t shape[NDARRAY_MAX_DIMS], extent[NDARRAY_MAX_DIMS];
-    int most;
+    folding f;
+    int most, number, result;
     if (!PyArg_ParseTuple(args, "OOOi:fold_columns", &ufunc, &out, &values, &most))
         return NULL;
-    if (Py_TYPE(values) != ndarray_known || ((const ndarray *)values)->nd != 2 || Py_TYPE(out) != ndarray_known ||
-        ((const ndarray *)out)->nd != 1 || !ndarray_take(values, &from, shape, 0) || !ndarray_take(out, &to, extent, 1) ||
-        extent[0] != shape[1] || from.count == 0 || to.itemsize > WIDEST)
+    if (!take_matrix(values, out, &f, &number, &result))
         return PyLong_FromLong(-1);
-    const int number = ((const ndarray *)values)->descr->type_num, result = ((const ndarray *)out)->descr->type_num;
     const int types[] = {result, result, result};
-    folding f = {.from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize, .result = (ptrdiff_t)to.itemsize};
     f.cast = result == number ? NULL : cast_loop(number, result);
-    if (!numpy_loop_of(ufunc, 3, types, &f.loop) || ((char *)to.data < f.from + from.count * f.size && f.from < (char *)to.data + f.columns * f.result) ||
+    f.add = numpy_adds(ufunc) ? adder_of_rows(OF_ELEMENTS, number, result) : NULL;
+    if (!numpy_loop_of(ufunc, 3, types, &f.loop) ||
         (result != number && (f.cast == NULL || !(cast_keeps(number, result) || result == NDARRAY_BOOL))))
         return PyLong_FromLong(-1);
-    const int threads = from.count * f.size < FEW_BYTES ? 1 : threads_at_most(most);
-    f.each = from.count < FEW ? f.rows : PIECE / f.columns;
-    const ptrdiff_t wide = f.rows / (from.count < MANY ? 8 : 64) + 1;
-    if (f.each < wide && from.count >= FEW)
-        f.each = wide; /* few pieces, whose results take little memory */
-    if (f.each < LEAST && f.each < f.rows)
+    return run(&f, most);
+}
+
+const char sum_columns_doc[] = PyDoc_STR(
+"sum_columns($module, add, of, out, values, means, threads, /)\n--\n\n"
+"Write the sums of what is computed of the elements of each column of a matrix of floats, as sums.h numbers it; add is NumPy's ufunc. The\n"
+"means, or None, are of float64, one for each column. Returns what fold_columns returns.");
+
+PyObject *bridge_sum_columns(PyObject *module, PyObject *args) {
+    PyObject *add, *out, *values, *means;
+    folding f;
+    int most, number, result, of;
+    if (!PyArg_ParseTuple(args, "OiOOOi:sum_columns", &add, &of, &out, &values, &means, &most))
+        return NULL;
+    if (!take_matrix(values, out, &f, &number, &result) || !means_of(of, means, f.columns, &f.means))
         return PyLong_FromLong(-1);
-    const ptrdiff_t pieces = (f.rows + f.each - 1) / f.each;
-    if ((f.partial = malloc((size_t)(pieces * f.columns * f.result))) == NULL)
-        return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS
-    run_on_threads(threads, work, &f);
-    feclearexcept(FE_ALL_EXCEPT);
-    fold_rows(&f, to.data, f.partial, pieces);
-    note_marks(&f);
-    Py_END_ALLOW_THREADS
-    free(f.partial);
-    return PyLong_FromLong(atomic_load(&f.raised));
+    const int types[] = {result, result, result};
+    f.of = of;
+    f.add = adder_of_rows(of, number, result);
+    if (f.add == NULL || !numpy_adds(add) || !numpy_loop_of(add, 3, types, &f.loop))
+        return PyLong_FromLong(-1);
+    return run(&f, most);
 }

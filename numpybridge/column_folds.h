@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const char fold_columns_doc[];
+extern const char fold_columns_doc[], sum_columns_doc[];
 PyObject *bridge_fold_columns(PyObject *module, PyObject *args);
+PyObject *bridge_sum_columns(PyObject *module, PyObject *args);
 
 #pragma GCC visibility pop
 

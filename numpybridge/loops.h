@@ -63,6 +63,9 @@ DTL_VECTORS static int dtl_add_floats(
     return (dtl_marked(DTL_OVERFLOW) ? 1 : 0) | (dtl_marked(DTL_INVALID) ? 2 : 0);
 }
 
+/* dtl_add_up_singles adds n elements to a sum of two words (sums.c). */
+void dtl_add_up_singles(const float *elements, ptrdiff_t n, double *sum);
+
 static inline double dtl_dot(dtl_dot_loop loop, void *a, void *b, ptrdiff_t n) {
     double product = 0;
     loop(a, sizeof(double), b, sizeof(double), &product, n, NULL);

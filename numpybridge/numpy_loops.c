@@ -193,6 +193,10 @@ int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *
     return 0;
 }
 
+int numpy_adds(PyObject *object) {
+    return ufuncs != NULL && Py_TYPE(object) == ufuncs && strcmp(((const ufunc *)object)->name, "add") == 0;
+}
+
 /* is_converted says whether NumPy converts an operand to the type of a loop: numbers as here where arrays of integers are wide, or the
  * result is of float64. In others, old versions look at the number's value. */
 static int is_converted(int type, int to, int numbers, int result) {

@@ -30,6 +30,9 @@ func dtl_sorter(size C.int, sort unsafe.Pointer) {
 }
 
 func init() {
+	fold.SetSum(dtype.Float32, func(first unsafe.Pointer, n int, sum *[2]float64) {
+		C.dtl_add_up_singles((*C.float)(first), C.ptrdiff_t(n), (*C.double)(&sum[0]))
+	})
 	floatSums = func(size int64, seen *int64) transfer.Combine {
 		return func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, bytes int) {
 			*seen |= int64(C.dtl_add_floats(C.int(size), (*C.char)(dst), C.ptrdiff_t(dstStride), (*C.char)(src), C.ptrdiff_t(srcStride),

@@ -27,6 +27,9 @@ int numpy_loop_of(PyObject *ufunc, int operands, const int *types, numpy_loop *f
  * Beside numbers, that is a loop of float64. */
 int numpy_loop_near(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
 
+/* numpy_adds says whether a ufunc is NumPy's addition. */
+int numpy_adds(PyObject *ufunc);
+
 /* numpy_place_of returns NumPy's function that finds where the least, or the greatest, of elements of a type is; NULL where there is none that
  * is known to. */
 dtl_place_loop numpy_place_of(int type, int greatest);

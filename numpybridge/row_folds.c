@@ -9,6 +9,7 @@
 #include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "sums.h"
 #include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
@@ -21,6 +22,8 @@ typedef struct {
     numpy_loop loop;
     dtl_place_loop place; /* NULL: the loop folds */
     dtl_loop cast; /* NULL: the elements have the type of the results */
+    line_adder add; /* NULL: the loop folds */
+    const double *means; /* what adds up distances is given them */
     char *to;
     const char *from;
     ptrdiff_t rows, columns, size, result, each;
@@ -59,6 +62,13 @@ static void fold_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
     }
 }
 
+static void add_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    for (ptrdiff_t i = begin; i < end; i++) {
+        memcpy(f->to + i * f->result, f->start, (size_t)f->result);
+        f->add(f->to + i * f->result, f->from + i * f->columns * f->size, f->columns, f->means == NULL ? NULL : f->means + i);
+    }
+}
+
 static void find_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
     for (ptrdiff_t i = begin; i < end; i++)
         dtl_extreme_at(f->place, (char *)f->from + i * f->columns * f->size, f->columns, (ptrdiff_t *)f->to + i);
@@ -69,7 +79,8 @@ static void work(long long thread, void *context) {
     (void)thread;
     feclearexcept(FE_ALL_EXCEPT);
     for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&f->next, 1) * f->each) < f->rows;) {
-        (f->place == NULL ? fold_some : find_some)(f, first, f->rows - first < f->each ? f->rows : first + f->each);
+        (f->add != NULL ? add_some : f->place == NULL ? fold_some : find_some)(
+            f, first, f->rows - first < f->each ? f->rows : first + f->each);
         dtl_ease();
     }
     const int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
@@ -116,9 +127,30 @@ PyObject *bridge_fold_rows(PyObject *module, PyObject *args) {
     f.start = start == Py_None ? NULL : element;
     f.truths = result == NDARRAY_BOOL;
     f.cast = result == number ? NULL : cast_loop(number, result);
+    f.add = f.start != NULL && numpy_adds(ufunc) ? adder_of_line(OF_ELEMENTS, number, result) : NULL;
     if (!numpy_loop_of(ufunc, 3, types, &f.loop) || (f.start != NULL && !numpy_number(start, result, element)) ||
         (result != number && (f.cast == NULL || f.start == NULL || !(cast_keeps(number, result) || result == NDARRAY_BOOL))))
         return PyLong_FromLong(-1);
+    run(&f, most);
+    return PyLong_FromLong(atomic_load(&f.raised));
+}
+
+const char sum_rows_doc[] = PyDoc_STR(
+"sum_rows($module, of, out, values, means, threads, /)\n--\n\n"
+"Write the sums of what is computed of the elements of each row of a matrix of floats, as sums.h numbers it. The means, or None, are of\n"
+"float64, one for each row. Returns what fold_columns returns.");
+
+PyObject *bridge_sum_rows(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *means;
+    folding f;
+    int most, number, of;
+    static const uint64_t zero;
+    if (!PyArg_ParseTuple(args, "iOOOi:sum_rows", &of, &out, &values, &means, &most))
+        return NULL;
+    if (!take_matrix(values, out, &f, &number) || !means_of(of, means, f.rows, &f.means) ||
+        (f.add = adder_of_line(of, number, ((const ndarray *)out)->descr->type_num)) == NULL)
+        return PyLong_FromLong(-1);
+    f.start = (const char *)&zero;
     run(&f, most);
     return PyLong_FromLong(atomic_load(&f.raised));
 }

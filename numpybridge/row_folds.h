@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const char fold_rows_doc[], find_in_rows_doc[];
+extern const char fold_rows_doc[], sum_rows_doc[], find_in_rows_doc[];
 PyObject *bridge_fold_rows(PyObject *module, PyObject *args);
+PyObject *bridge_sum_rows(PyObject *module, PyObject *args);
 PyObject *bridge_find_in_rows(PyObject *module, PyObject *args);
 
 #pragma GCC visibility pop

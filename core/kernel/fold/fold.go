@@ -176,7 +176,7 @@ func ofBytes(row foldRow) foldRow {
 
 func floatFolds[T float32 | float64]() foldRow {
 	row := realFolds[T, float64](dtype.Float64)
-	row[Sum] = floatSum(sumOf[T], whole)
+	row[Sum], row[Mean] = sumBy(floatSum(sumOf[T], whole)), sumBy(row[Mean])
 	row[Prod] = floatProd[T]()
 	return row
 }

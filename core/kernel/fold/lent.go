@@ -17,6 +17,9 @@ type PlaceLoop func(first unsafe.Pointer, n int) int
 // DotLoop adds the products of n float64 to a sum of two words, each of which are added up before.
 type DotLoop func(a, b unsafe.Pointer, n, each int, sum *[2]float64)
 
+// SumLoop adds n elements to a sum of two words.
+type SumLoop func(first unsafe.Pointer, n int, sum *[2]float64)
+
 const (
 	// fewest is how many elements are worth the call of a loop that is lent.
 	fewest = 512
@@ -30,6 +33,7 @@ var (
 	lentExtremes [dtype.N][2]ExtremeLoop
 	lentPlaces   [dtype.N][2]PlaceLoop
 	lentDot      DotLoop
+	lentSums     [dtype.N]SumLoop
 )
 
 // SetExtreme says how else to find the least, or the greatest, of elements of a type. Nil takes that back. Nothing may be
@@ -44,6 +48,25 @@ func SetPlace(t dtype.Type, greatest bool, loop PlaceLoop) { lentPlaces[t][sideO
 
 // SetDot says how else to multiply vectors of float64. Nil takes that back. Nothing may be folded meanwhile.
 func SetDot(loop DotLoop) { lentDot = loop }
+
+// SetSum says how else to add up floats of a type. Nil takes that back. Nothing may be folded meanwhile.
+func SetSum(t dtype.Type, loop SumLoop) { lentSums[t] = loop }
+
+// sumBy returns a folding of floats that adds up by a loop that is lent where there is one, and where the sum is finite.
+func sumBy(f *Folding) *Folding {
+	by := *f
+	by.Run = func(p *Partial, run memory.Span, at int64) {
+		sum := *p.floats(0)
+		if loop := lentSums[run.Type]; loop != nil && run.Count >= fewest {
+			if loop(run.Addr, run.Count, &sum); sum[0]-sum[0] == 0 {
+				*p.floats(0) = sum
+				return
+			}
+		}
+		f.Run(p, run, at)
+	}
+	return &by
+}
 
 // hasDot says whether a loop for a type is lent.
 func hasDot(t dtype.Type) bool { return lentDot != nil && t == dtype.Float64 }

@@ -97,3 +97,32 @@ func TestProductsByALoopThatIsLent(t *testing.T) {
 	assert.Equal(t, wanted, n.Float())
 	assert.Equal(t, calls, most)
 }
+
+func TestSumsByALoopThatIsLent(t *testing.T) {
+	calls := 0
+	fold.SetSum(dtype.Float32, func(first unsafe.Pointer, n int, sum *[2]float64) {
+		calls++
+		for _, v := range unsafe.Slice((*float32)(first), n) {
+			sum[0] += float64(v)
+		}
+	})
+	defer fold.SetSum(dtype.Float32, nil)
+	x := make([]float32, many)
+	for i := range x {
+		x[i] = float32(i)
+	}
+	run := memory.Of(dtype.Float32, x)
+	n := folded(t, fold.Sum, run)
+	assert.Equal(t, float64(many*(many-1)/2), n.Float())
+	n = folded(t, fold.Mean, run)
+	assert.Equal(t, float64(many-1)/2, n.Float())
+	assert.Equal(t, 2, calls)
+	x[5] = float32(math.Inf(1))
+	n = folded(t, fold.Sum, run)
+	assert.True(t, math.IsInf(n.Float(), 1), "the core's own loop says that an element is infinite")
+	x[7] = float32(math.NaN())
+	n = folded(t, fold.Sum, run)
+	assert.True(t, math.IsNaN(n.Float()))
+	folded(t, fold.Sum, run.Slice(0, 9))
+	assert.Equal(t, 4, calls, "not of few elements")
+}

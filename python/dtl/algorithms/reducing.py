@@ -104,7 +104,7 @@ def reduced(
 ) -> Any:
     """Return what a reduction makes of a container, whatever the arguments. Collective."""
     if dtype is out is initial is where is mean is None and not (keepdims or reproducible):
-        if axis is None:  # which the core makes
+        if axis is None and REDUCTIONS[name].fold >= 0:  # which the core makes
             return _number_of(a, name, ddof)
         made = one_rank.folded(name, a, axis, DistributedVector)
         if made is not None:
@@ -229,7 +229,7 @@ def _dimensions_and_reduction(a: Any, call: Call) -> tuple[tuple[int, ...], Redu
     if call.reproducible and (len(dims) < a.ndim or call.keepdims):
         raise InvalidArgumentError("reproducible=True is for all elements: axis None, without keepdims")
     wanted = a.dtype if dtype is None else dtype
-    if row.fold < 0 and not kind_of(wanted).is_whole:
+    if row.fold < 0 and row.ufunc is not None and not kind_of(wanted).is_whole:
         raise InvalidTypeError(f"np.{name}.reduce is not defined for {wanted}")
     if row.empty and any(a.shape[d] == 0 for d in dims):  # as NumPy: also if the result has no elements
         raise InvalidArgumentError(row.empty)
@@ -250,7 +250,10 @@ def _of_all(a: Any, call: Call) -> Any:
         safe = kind_of(dtype).is_integer and kind_of(a.dtype).is_whole and name in ("sum", "prod")
         a = a if safe else a.astype(dtype)
     if REDUCTIONS[name].fold < 0:
-        value = of_all(a, reduction(name, None, a.dtype))
+        by = reduction(name, None, a.dtype, float(call.ddof))
+        by.threads = threads(a.execution_policy)
+        with np.errstate(all="ignore"):  # of no elements
+            value = of_all(a, by)
     elif call.reproducible:
         value = exact(name, a)
     else:
@@ -350,10 +353,10 @@ def _result(a: DistributedContainer, shape: tuple[int, ...], by: Reduction, divi
     return container_of(a, shape, by.dtype, divided, blank=True, words=f"{by.name} {words}", pieces=pieces)
 
 
-def _overflows(sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
+def _overflows(by: Reduction, sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
     """Say whether a sum of finite numbers is none: that of all ranks may be."""
     lost = ~np.isfinite(sums)
-    return bool(lost.any()) and bool((lost & np.isfinite(view).all(axis=dims).reshape(sums.shape)).any())
+    return bool(lost.any()) and bool((lost & by.are_finite(view).all(axis=dims).reshape(sums.shape)).any())
 
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
@@ -371,6 +374,8 @@ class _Part:
 
     #: Where the ranks merge what they have; None is where the container is.
     merged_at: Placement | None = None
+    #: Whether it folds what is not NaN; else a mask says what that is.
+    leaves_nan_out = True
 
     def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
         self.by = by
@@ -404,7 +409,7 @@ class _Part:
         smaller = self.by.smaller()
         if smaller is None:
             return self
-        overflows = _overflows(self.parts()[0], self._a.local_view(), self._dims)
+        overflows = _overflows(self.by, self.parts()[0], self._a.local_view(), self._dims)
         return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
 
     def beside(self, made: DistributedContainer) -> DistributedContainer:
@@ -416,6 +421,7 @@ class _DevicePart:
     """A rank's part of a container on a GPU, which folds its lines."""
 
     merged_at = Placement.HOST
+    leaves_nan_out = False
 
     def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
         self.by = by
@@ -647,6 +653,16 @@ def reduced_numbers(name: str, a: Any, axis: Any, keepdims: Any = False, **optio
     dtype = options.get("dtype")
     if name in ("mean", "var", "std") and dtype is not None and not kind_of(np.dtype(dtype)).is_inexact:
         raise InvalidTypeError("If a is inexact, then dtype must be inexact")
+    if f"nan{name}" in REDUCTIONS and where is initial is dtype is options.get("mean") is None and _are_plain_floats(a):
+        value = reduced(f"nan{name}", a, axis, keepdims=keepdims, ddof=ddof)
+        if not _overflows_alone(name, value):
+            return _checked_numbers(name, a, axis, keepdims, ddof, value)
+    return _of_chosen(name, a, axis, keepdims, options)
+
+
+def _of_chosen(name: str, a: Any, axis: Any, keepdims: Any, options: Any) -> Any:
+    """Return what a reduction makes of elements, those that are left out being replaced. Collective."""
+    where, initial, ddof = options.get("where"), options.get("initial"), options.get("ddof", 0)
     numbers = ~np.isnan(a)
     if where is not None:
         numbers = np.logical_and(numbers, where)
@@ -671,6 +687,28 @@ def reduced_numbers(name: str, a: Any, axis: Any, keepdims: Any = False, **optio
         return _where_some(value, left, "All-NaN slice encountered")
     if not _all(left):
         raise InvalidArgumentError("All-NaN slice encountered")
+    return value
+
+
+def _are_plain_floats(a: Any) -> bool:
+    """Say whether floats are folded without those that are NaN."""
+    kind = kind_of(a.dtype)
+    return kind.is_float and not kind.is_moved and bool(_PARTS[place_of(a)].leaves_nan_out)
+
+
+def _overflows_alone(name: str, value: Any) -> bool:
+    """Say whether a sum of all elements is infinite, which that of smaller numbers may not be."""
+    return name in ("sum", "mean") and np.ndim(value) == 0 and bool(np.isinf(value))
+
+
+def _checked_numbers(name: str, a: Any, axis: Any, keepdims: Any, ddof: float, value: Any) -> Any:
+    """Return results, with a warning where nothing is left to make them of. Collective."""
+    if name in ("min", "max"):
+        if not _all(~np.isnan(value)):
+            warn("All-NaN slice encountered", RuntimeWarning)
+    elif name in ("var", "std") and ddof > 0 and not _all(np.isfinite(value)):
+        left = reduced("sum", ~np.isnan(a), axis, keepdims=keepdims) > ddof
+        return _where_some(value, left, "Degrees of freedom <= 0 for slice.")
     return value
 
 

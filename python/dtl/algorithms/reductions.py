@@ -107,6 +107,10 @@ class Reduction:
         """Return the reduction that keeps parts from overflowing where only the whole may; None if there is no need."""
         return None
 
+    def are_finite(self, view: Array) -> Array:
+        """Return which elements do not make a sum infinite, or NaN."""
+        return np.isfinite(view)
+
 
 class _OfUfunc(Reduction):
     """What a ufunc that has an identity reduces to."""
@@ -120,10 +124,9 @@ class _OfUfunc(Reduction):
         floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
         if self.ufunc is np.add and dims == (0,) and floats and are_narrow(view.size, len(view)):
             return (_sums_of_narrow(view.reshape(len(view), -1)).reshape(view.shape[1:]),)
-        if len(dims) == 1:
-            found = folded_lines.reduced(self.ufunc, view, dims[0], self.inner, self.threads)
-            if found is not None:
-                return (found,)
+        found = folded_lines.reduced(self.ufunc, view, dims, self.inner, self.threads)
+        if found is not None:
+            return (found,)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)
 
     def is_sliced(self, view: Array, dims: tuple[int, ...]) -> bool:
@@ -156,13 +159,46 @@ class _Extreme(_OfUfunc):
     """The least or greatest element."""
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
-        found = folded_lines.reduced(self.ufunc, view, dims[0], self.of, self.threads) if len(dims) == 1 else None
+        found = folded_lines.reduced(self.ufunc, view, dims, self.of, self.threads)
         if found is None:
             found = np.asarray(self.ufunc.reduce(view, axis=dims, initial=neutral(self.name, self.of)))
         return (found,)
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
         return (self.ufunc.reduceat(part, begins),)
+
+
+class _OfNumbers(_OfUfunc):
+    """The sum or mean of the elements that are not NaN: sums, and how many those are."""
+
+    def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
+        made = tuple(
+            folded_lines.summed(of, view, dims, self.threads) for of in (folded_lines.NUMBERS, folded_lines.COUNTS)
+        )
+        if any(each is None for each in made):
+            numbers = ~np.isnan(view)
+            made = (
+                np.add.reduce(np.where(numbers, view, 0), axis=dims, dtype=self.inner),
+                np.add.reduce(numbers, axis=dims),
+            )
+        return tuple(map(np.asarray, made))
+
+    def merge(self, a: Arrays, b: Arrays) -> Arrays:
+        return a[0] + b[0], a[1] + b[1]
+
+    def finish(self, a: Arrays, count: Any) -> Array:
+        return (np.true_divide(a[0], a[1]) if self.name == "nanmean" else a[0]).astype(self.dtype, copy=False)
+
+    def are_finite(self, view: Array) -> Array:
+        return ~np.isinf(view)
+
+
+class _ExtremeNumber(_Extreme):
+    """The least or greatest element that is not NaN."""
+
+    def __init__(self, name: str, of: DType, dtype: DType) -> None:
+        super().__init__(name, of, dtype)
+        self.ufunc = np.fmin if name == "nanmin" else np.fmax
 
 
 class _Smaller(Reduction):
@@ -181,7 +217,7 @@ class _Smaller(Reduction):
         return self._by.merge(a, b)
 
     def finish(self, a: Arrays, count: Any) -> Array:
-        return self._by.finish((a[0] * self._FAR,), count)
+        return self._by.finish((a[0] * self._FAR, *a[1:]), count)
 
 
 class _Product(_OfUfunc):
@@ -282,14 +318,24 @@ class _Moment(Reduction):
         if n == 0:
             zero = np.asarray(view.sum(axis=dims, dtype=self._inner))
             return np.zeros(zero.shape), zero, zero, np.zeros(zero.shape)
-        mean = view.mean(axis=dims, dtype=self._inner, keepdims=True)
-        squares = _distances(mean, view, dims, True)
+        sums = folded_lines.reduced(np.add, view, dims, self._inner, self.threads)
+        if sums is None:
+            mean = view.mean(axis=dims, dtype=self._inner, keepdims=True)
+        else:
+            mean = np.expand_dims(np.true_divide(sums, n, out=sums), dims)
+        squares = self._distances(mean, view, dims, True)
         count, middle = np.full(squares.shape, float(n)), mean.reshape(squares.shape)
         low = np.zeros(squares.shape, self._inner)
         if np.any(np.square(np.abs(middle)) * n > _FAR * squares):
-            low = _distances(mean, view, dims, False) / n
+            low = self._distances(mean, view, dims, False) / n
             squares = np.maximum(squares - np.square(np.abs(low)) * n, 0)
         return count, middle, low, squares
+
+    def _distances(self, mean: Array, view: Array, dims: tuple[int, ...], squared: bool) -> Array:
+        """Return the sums of distances from a mean, or of their squares."""
+        of = folded_lines.SQUARES if squared else folded_lines.DISTANCES
+        sums = folded_lines.summed(of, view, dims, self.threads, mean)
+        return _distances(mean, view, dims, squared) if sums is None else sums
 
     def runs(self, part: Array, begins: Array, lengths: Array) -> Arrays:
         if not len(begins):
@@ -327,6 +373,42 @@ class _Moment(Reduction):
 
     def divisor(self, count: int) -> float:
         return max(count - self._ddof, 0)
+
+
+class _MomentOfNumbers(_Moment):
+    """The variance of the elements that are not NaN, or its root."""
+
+    def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
+        of = folded_lines
+        made = [of.summed(each, view, dims, self.threads) for each in (of.NUMBERS, of.COUNTS)]
+        if made[0] is None or made[1] is None:
+            return self._by_numpy(view, dims)
+        count = made[1].astype(np.float64)
+        mean = made[0] / np.maximum(count, 1)
+        kinds = of.SQUARES_OF_NUMBERS, of.DISTANCES_OF_NUMBERS
+        squares, apart = (of.summed(each, view, dims, self.threads, mean) for each in kinds)
+        if squares is None or apart is None:
+            return self._by_numpy(view, dims)
+        return self._merged(count, mean, apart, squares)
+
+    def _by_numpy(self, view: Array, dims: tuple[int, ...]) -> Arrays:
+        numbers = ~np.isnan(view)
+        count = np.add.reduce(numbers, axis=dims, dtype=np.float64, keepdims=True)
+        mean = np.add.reduce(np.where(numbers, view, 0), axis=dims, dtype=np.float64, keepdims=True) / np.maximum(
+            count, 1
+        )
+        apart = np.where(numbers, view - mean, 0)
+        squares = np.asarray(np.square(apart).sum(axis=dims))
+        return self._merged(count.reshape(squares.shape), mean.reshape(squares.shape), apart.sum(axis=dims), squares)
+
+    @staticmethod
+    def _merged(count: Array, mean: Array, apart: Any, squares: Array) -> Arrays:
+        """Return what map does, given the sums of distances from a mean, and of their squares."""
+        low = np.asarray(apart) / np.maximum(count, 1)
+        return count, mean, low, np.maximum(squares - np.square(low) * count, 0)
+
+    def finish(self, a: Arrays, count: Any) -> Array:
+        return super().finish(a, a[0])
 
 
 class _SumOfSpans(Reduction):
@@ -390,6 +472,14 @@ def _product(name: str, of: DType, dtype: DType | None, ddof: float) -> Reductio
     return (_Product if kind_of(result).is_inexact else _OfUfunc)(name, of, result, accumulator_dtype(result))
 
 
+def _numbers(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
+    if name in ("nanmin", "nanmax"):
+        return _ExtremeNumber(name, of, of)
+    if name in ("nanvar", "nanstd"):
+        return _MomentOfNumbers(name[3:], of, of, ddof)
+    return _OfNumbers(name, of, of, accumulator_dtype(of))
+
+
 def _truth(name: str, of: DType, dtype: DType | None, ddof: float) -> Reduction:
     return _OfUfunc(name, of, np.dtype(np.bool_))
 
@@ -425,6 +515,12 @@ REDUCTIONS: dict[str, Named] = {
     "mean": Named(_sum, bridge.FOLD_MEAN),
     "var": Named(_moment, bridge.FOLD_MOMENT),
     "std": Named(_moment, bridge.FOLD_MOMENT, ROOT),
+    "nansum": Named(_numbers, neutral=0),
+    "nanmean": Named(_numbers, neutral=0),
+    "nanmin": Named(_numbers, neutral=np.nan, empty=_NO_EXTREME.format("fmin")),
+    "nanmax": Named(_numbers, neutral=np.nan, empty=_NO_EXTREME.format("fmax")),
+    "nanvar": Named(_numbers),
+    "nanstd": Named(_numbers),
     "bitwise_and": Named(_bits, ufunc=np.bitwise_and, neutral=-1),
     "bitwise_or": Named(_bits, ufunc=np.bitwise_or, neutral=0),
     "bitwise_xor": Named(_bits, ufunc=np.bitwise_xor, neutral=0),

@@ -109,7 +109,7 @@ def _in_c(name: str, part: Any, axis: int, number: int) -> Any:
     if name not in _UFUNCS:
         return folded_lines.places(name == "argmax", part, axis, number)
     dtype = np.bool_ if name in ("any", "all") else part.dtype
-    found = folded_lines.reduced(_UFUNCS[name], part, axis, dtype, number)
+    found = folded_lines.reduced(_UFUNCS[name], part, (axis % part.ndim,), dtype, number)
     return found if found is None or name != "mean" else np.true_divide(found, part.shape[axis], out=found)
 
 

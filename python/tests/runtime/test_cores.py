@@ -170,6 +170,52 @@ def test_lines_of_edge_values(ctx: dtl.Context, dtype: str, row: int, threads: C
                         np.testing.assert_array_equal(made.local_view(), want, name)
 
 
+def results(made: Any) -> bytes:
+    return bytes(
+        made.local_view().tobytes() if isinstance(made, dtl.DistributedContainer) else np.asarray(made).tobytes()
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("row", [3, 500, 30_000])
+@pytest.mark.filterwarnings("ignore")
+def test_lines_without_nan(ctx: dtl.Context, dtype: str, row: int, threads: Callable[[int], None]) -> None:
+    """Lines with some elements of NaN, with none but them, with infinities, and far from zero."""
+    rng = np.random.default_rng(row)
+    whole = (rng.random((EACH // row * ctx.size, row)) * 9 + 1000).astype(dtype)
+    whole[rng.random(whole.shape) < 0.1] = np.nan
+    whole[3], whole[:, 1], whole[5, 0], whole[7, 2] = np.nan, np.nan, np.inf, -np.inf
+    for axis in (0, 1, None):
+        for name in ("nansum", "nanmean", "nanmin", "nanmax", "nanvar", "nanstd"):
+            want = getattr(np, name)(whole.astype(np.float64), axis=axis)
+            found = set()
+            with dtl.DistributedTensor.from_numpy(ctx, whole) as t:
+                for n in (1, 2):
+                    threads(n)
+                    made = getattr(np, name)(t, axis=axis)
+                    found.add(results(made))
+                    assert made.dtype == dtype, name
+            assert len(found) == 1, (name, axis)
+            have = made.local_view() if axis is not None else made
+            np.testing.assert_allclose(have, want if axis is None else part(made, want), 1e-5, err_msg=f"{name} {axis}")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int8", "uint16", "bool"])
+@pytest.mark.parametrize("axis", [1, (0, 1), (1, 2), (0, 2), 2])
+def test_blocks(ctx: dtl.Context, dtype: str, axis: Any, threads: Callable[[int], None]) -> None:
+    """Dimensions between others, and several at once."""
+    whole = (np.random.default_rng(5).random((11 * ctx.size, 300, 150)) * 300 - 100).astype(dtype)
+    with dtl.DistributedTensor.from_numpy(ctx, whole) as t:
+        for name in ("sum", "mean", "max", "std", "any"):
+            want, found = getattr(np, name)(whole.astype("f8") if name in ("mean", "std") else whole, axis=axis), set()
+            for n in (1, 2):
+                threads(n)
+                with getattr(dtl, name)(t, axis=axis) as made:
+                    found.add(results(made))
+                    np.testing.assert_allclose(made.local_view(), part(made, want), 1e-4, err_msg=name)
+            assert len(found) == 1, name
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft"])
 @pytest.mark.parametrize("norm", [None, "ortho"])
 def test_transforms(ctx: dtl.Context, name: str, norm: Any, threads: Callable[[int], None]) -> None:
