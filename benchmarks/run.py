@@ -3,7 +3,8 @@
 Run by an environment that holds DTL, mpi4py and Open MPI; one beside it named .venv-mpich adds MPICH's table, and one
 named .venv-heat, which holds Heat, Dask, mpi4py and Open MPI, the table beside Heat; one named .venv-cores, which holds
 what requirements-cores.txt lists, that of one rank on all cores; and one named .venv-dask, which holds Dask, its
-columns and what disk.py stands beside. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside.
+columns and what disk.py stands beside. Those of .venv-tables and .venv-bodo hold what benchmarks/tables stands beside,
+and those of .venv-petsc and .venv-graphs what sparse_peers.py stands beside.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ _SECTIONS = (
     Section("Matrices on two ranks", "matrices.py", 2, True),
     Section("Sparse matrices on one rank", "sparse_matrices.py", 0, False, variables=_ONE_THREAD),
     Section("Sparse matrices on two ranks", "sparse_matrices.py", 2, False, variables=_ONE_THREAD),
+    Section("Sparse matrices beside PETSc, NetworKit and igraph", "sparse_peers.py", 0, False),
     Section("Sorts on one rank", "sorts.py", 0, False),
     Section("Sorts on two ranks", "sorts.py", 2, True),
     Section("One rank on all cores", "cores.py", 0, False, peer=".venv-cores"),

@@ -22,14 +22,14 @@ import dtl
 _ROUNDS = 3
 
 #: Points along an edge of the cube: 2 M rows.
-_EDGE = 126
+EDGE = 126
 
 
 def main() -> None:
     """Measure, and let rank 0 report."""
     rows: list[Row] = []
     with dtl.Context() as ctx:
-        for part in (_products, _solvers, _makers, _graphs):
+        for part in (_products, _solvers, _makers, _graphs, _spectra):
             rows += part(ctx)
         rows.append(_growth(ctx))
         if ctx.is_root:
@@ -53,7 +53,7 @@ def _products(ctx: dtl.Context) -> list[Row]:
     """Measure products with vectors, and the memory of a matrix."""
     bound = 1.05 if ctx.size == 1 else 0.6
     found = []
-    for name, ours in (("cube, 2 M rows", laplacian(ctx, _EDGE)), ("power law, 1 M rows, 20 M edges", graph(ctx))):
+    for name, ours in (("cube, 2 M rows", laplacian(ctx, EDGE)), ("power law, 1 M rows, 20 M edges", graph(ctx))):
         whole = ours.gather_to(0)
         x = dtl.random.Generator(ctx, seed=1).normal(size=ours.shape[1])
         other = x.gather_to(0)
@@ -76,9 +76,9 @@ def _bytes(matrix: Any) -> int:
 
 def _solvers(ctx: dtl.Context) -> list[Row]:
     """Measure conjugate gradients."""
-    ours = laplacian(ctx, _EDGE)
+    ours = laplacian(ctx, EDGE)
     whole = ours.gather_to(0)
-    b = dtl.random.Generator(ctx, seed=1).normal(size=_EDGE**3)
+    b = dtl.random.Generator(ctx, seed=1).normal(size=EDGE**3)
     other = b.gather_to(0)
     steps = {"DTL": 0, "SciPy": 0}
     times = alternate(
@@ -124,6 +124,20 @@ def _graphs(ctx: dtl.Context) -> list[Row]:
     found = [at_most("`connected_components`, 20 M edges", times, "DTL", "SciPy", bound)]
     times = _beside(ctx, lambda: ranks_of(ours, lambda: dtl.ones(ctx, ours.shape[0])), lambda: ranks_of(whole, None))
     return [*found, at_most("PageRank to 1e-10, 20 M edges", times, "DTL", "SciPy", bound)]
+
+
+def _spectra(ctx: dtl.Context) -> list[Row]:
+    """Measure the largest eigenvalues of a graph without directions, and the largest singular values of one."""
+    bound = None if ctx.size == 1 else 1.0
+    ours = graph(ctx)
+    keys: dict[str, Any] = {"return_eigenvectors": False, "which": "LA"}
+    found = []
+    for name, matrix, how in (("eigsh", ours + ours.T, keys), ("svds", ours, {"return_singular_vectors": False})):
+        whole = matrix.gather_to(0)
+        here, there = (getattr(each, name) for each in (dtl.sparse.linalg, scipy.sparse.linalg))
+        times = _beside(ctx, partial(here, matrix, 10, **how), partial(there, whole, 10, **how))
+        found.append(at_most(f"`{name}` of 10 values, {matrix.nnz / 1e6:.0f} M edges", times, "DTL", "SciPy", bound))
+    return found
 
 
 def ranks_of(graph: Any, ones: Callable[[], Any] | None) -> Any:
