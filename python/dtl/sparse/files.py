@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import bz2
+import gzip
 import io
 import os
 from typing import Any, Callable
@@ -28,8 +29,8 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: The members of a file of SciPy's that store a matrix by rows or by columns.
 _COMPRESSED = ("csr", "csc")
 
-#: The modules that open compressed files of Matrix Market, by their suffixes.
-_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2"}
+#: What opens compressed files of Matrix Market, by their suffixes.
+_COMPRESSIONS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 
 #: The words of the first line of such a file: two that all have, its format, its elements, and its symmetry.
 _WORDS = (
@@ -184,8 +185,8 @@ def _mm_head(path: str) -> tuple[bytes, tuple[int, int], int, int] | None:
 
 def _lines_before_entries(path: str) -> tuple[bytes, int]:
     """Return the first line, and where those behind the one with the extents begin. SciPy 1.10 waits where none is."""
-    kind = _COMPRESSIONS.get(os.path.splitext(path)[1])
-    with open(path, "rb") if kind is None else importlib.import_module(kind).open(path) as file:
+    opened = _COMPRESSIONS.get(os.path.splitext(path)[1], open)
+    with opened(path, "rb") as file:
         header: bytes = file.readline()
         for line in iter(file.readline, b""):
             if line.strip() and not line.lstrip().startswith(b"%"):

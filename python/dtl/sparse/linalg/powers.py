@@ -35,7 +35,7 @@ def matrix_power(A: Any, power: int) -> csr_array:  # noqa: N803 - SciPy's name
     >>> import dtl
     >>> with dtl.Context() as ctx:
     ...     step = dtl.sparse.eye_array(ctx, 9, k=1)
-    ...     dtl.sparse.linalg.matrix_power(step, 3).diagonal(3).sum()
+    ...     float(dtl.sparse.linalg.matrix_power(step, 3).diagonal(3).sum())
     6.0
     """
     made, base, left = _begun(A, power)
