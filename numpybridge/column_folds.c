@@ -33,7 +33,7 @@ typedef struct {
     const char *from;
     ptrdiff_t rows, columns, size, result, each;
     int of;
-    atomic_llong next;
+    pieces taken;
     atomic_int raised;
 } folding;
 
@@ -81,9 +81,9 @@ static void note_marks(folding *f) {
 static void work(long long thread, void *context) {
     folding *f = context;
     const ptrdiff_t row = f->columns * f->result;
-    (void)thread;
     feclearexcept(FE_ALL_EXCEPT);
-    for (ptrdiff_t piece, first; (piece = (ptrdiff_t)atomic_fetch_add(&f->next, 1), first = piece * f->each) < f->rows;) {
+    for (ptrdiff_t piece; take_piece(&f->taken, thread, pieces_of(f->rows, f->each), &piece);) {
+        const ptrdiff_t first = piece * f->each;
         const ptrdiff_t some = f->rows - first < f->each ? f->rows - first : f->each;
         char *out = f->partial + piece * row;
         const char *from = f->from + first * f->columns * f->size;

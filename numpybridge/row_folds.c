@@ -29,7 +29,7 @@ typedef struct {
     ptrdiff_t rows, columns, size, result, each;
     int truths;
     const char *start; /* what rows are combined with; NULL: each begins with its first element */
-    atomic_llong next;
+    pieces taken;
     atomic_int raised;
 } folding;
 
@@ -76,9 +76,9 @@ static void find_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
 
 static void work(long long thread, void *context) {
     folding *f = context;
-    (void)thread;
     feclearexcept(FE_ALL_EXCEPT);
-    for (ptrdiff_t first; (first = (ptrdiff_t)atomic_fetch_add(&f->next, 1) * f->each) < f->rows;) {
+    for (ptrdiff_t piece; take_piece(&f->taken, thread, pieces_of(f->rows, f->each), &piece);) {
+        const ptrdiff_t first = piece * f->each;
         (f->add != NULL ? add_some : f->place == NULL ? fold_some : find_some)(
             f, first, f->rows - first < f->each ? f->rows : first + f->each);
         dtl_ease();
