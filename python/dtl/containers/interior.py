@@ -185,6 +185,14 @@ def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 
         library.memory_ease()
 
 
+def conjugate(c: Any) -> None:
+    """Replace this rank's elements by their conjugates, block by block where memory is limited. Not collective."""
+    view = c.local_view()
+    if view.dtype.kind == "c":
+        for some in in_blocks(view):
+            np.conjugate(view[some], out=view[some])
+
+
 def check_numbers(c: Any, op: str) -> None:
     """Refuse elements that are moved, compared and sorted, and not computed with."""
     kind_of(c.dtype).check_computed(op, c.dtype)

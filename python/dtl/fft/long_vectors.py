@@ -14,9 +14,10 @@ from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move
-from ..containers.interior import copy_rows, in_blocks
+from ..containers.interior import conjugate, copy_rows, in_blocks
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..policies import Partition
+from ..containers.making import result_placement
+from ..policies import Partition, Placement
 from . import bands, lines
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -37,10 +38,11 @@ _SHORT = 1 << 14
 def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divided: Division) -> Any:
     """Return a transform of a vector, by NumPy's name, cut or filled up with zeros to n elements. Collective."""
     extent = n // 2 + 1 if name in ("rfft", "ihfft") else n
-    if a.context.size == 1:
+    is_plain = name in ("fft", "ifft") and n == a.shape[0]
+    if a.context.size == 1 and (is_plain or not _is_in_bands(a, n, dtype)):
         made = container_of(a, (extent,), dtype, divided, blank=True)
         on_disk = bands.limited(made)
-        is_long = name in ("fft", "ifft") and n == a.shape[0] and (on_disk or _LONG <= n <= _LONGEST)
+        is_long = is_plain and (on_disk or _LONG <= n <= _LONGEST)
         rows = _divisor(n) if is_long else 0
         if rows >= (_FEWEST if on_disk else _MANY):
             with container_of(a, (extent,), dtype, divided, blank=True) as turned:
@@ -66,7 +68,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
     inverse = name in ("ifft", "irfft", "ihfft")
     with (_hermitian if name in ("irfft", "hfft") else _resized)(a, n, wide, BLOCK) as values:
         if inverse:  # the conjugate of the transform of the conjugate
-            _conjugate(values)
+            conjugate(values)
         result = _forward(values, n, wide)
     with result:
         view, factor = result.local_view(), _divided_by(n, norm, inverse)
@@ -74,7 +76,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
             for some in in_blocks(view):
                 view[some] /= factor
         if inverse:
-            _conjugate(result)
+            conjugate(result)
         made = container_of(a, (extent,), dtype, divided)
         if kind_of(dtype).is_complex:
             move(made, result, _first(extent))
@@ -85,6 +87,12 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
         return made
 
 
+def _is_in_bands(a: Any, n: int, dtype: np.dtype[Any]) -> bool:
+    """Say whether n elements on disk are transformed as a matrix that is not in memory."""
+    is_on_disk = bands.limited(a) and result_placement(a, (n,), dtype) is Placement.DISK
+    return is_on_disk and n > _SHORT and _divisor(n) >= _FEWEST
+
+
 def _divided_by(n: int, norm: Any, inverse: bool) -> float:
     """Return what the sums of a transform are divided by."""
     return float({"ortho": math.sqrt(n), "forward": 1 if inverse else n}.get(norm, n if inverse else 1))
@@ -93,12 +101,6 @@ def _divided_by(n: int, norm: Any, inverse: bool) -> float:
 def _first(number: int) -> list[int]:
     """Return the rows, as the bridge takes them, that move the first elements of a vector."""
     return [0, 0, 1, 0, 0, 1, number]
-
-
-def _conjugate(c: DistributedContainer) -> None:
-    view = c.local_view()
-    for some in in_blocks(view):
-        np.conjugate(view[some], out=view[some])
 
 
 def _resized(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: Division) -> DistributedContainer:
@@ -120,12 +122,14 @@ def _hermitian(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: D
         others = n - half
         if others:
             with container_of(a, (half,), dtype, divided) as turned:
-                turned.local_view()[...] = np.conjugate(made.local_view())
+                copy_rows(turned.local_view(), made.local_view())
+                conjugate(turned)
                 move(whole, turned, [0, others, -1, 0, half, 1, others])
         move(whole, made, _first(half))
-    view, indices = whole.local_view(), whole.local_indices()
-    alone = (indices == 0) | (2 * indices == n)  # what is its own conjugate is real
-    view[alone] = view[alone].real
+    for alone in (0, n // 2) if n % 2 == 0 else (0,):  # what is its own conjugate is real
+        view, at = whole.local_view(), alone - whole.local_offset
+        if 0 <= at < len(view):
+            view[at] = view[at].real
     return whole
 
 
@@ -134,6 +138,11 @@ def _forward(values: DistributedContainer, n: int, dtype: np.dtype[Any]) -> Dist
     rows = _divisor(n)
     if rows < min(values.context.size, _FEWEST):
         return _by_convolution(values, n, dtype)
+    if values.context.size == 1:
+        made = container_of(values, (n,), dtype, BLOCK, blank=True)
+        with container_of(values, (n,), dtype, BLOCK, blank=True) as turned:
+            bands.vector(values.local_view(), rows, turned.local_view(), made.local_view(), False, 1)
+        return made
     return _by_matrix(values, rows, n // rows, dtype)
 
 

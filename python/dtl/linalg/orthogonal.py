@@ -12,12 +12,12 @@ from .._native.threads import threads
 from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
-from ..algorithms.rows import by_rows
+from ..algorithms.rows import by_rows, transposed
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import division_of, is_laid_out_as
+from ..containers.interior import conjugate, division_of, is_laid_out_as
 from ..containers.layout import BLOCK, Division
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import last_step, local_step
 from ..runtime.scheduler import algorithm
 from . import matrix_arguments, stacks, tall
@@ -232,7 +232,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     -----
     The singular values are those of the triangle of a QR decomposition (see :func:`qr`), which rank 0 finds. For all of
     U and Vh of a matrix that is not square, and of one of up to 1024 rows and columns that is at most twice as long as
-    wide, rank 0 has the whole.
+    wide, rank 0 has the whole. Of a wide matrix on disk, the transpose and
+    the vectors of that are written to the scratch folder.
 
     Examples
     --------
@@ -269,6 +270,12 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
             u = container_of(a, a.shape, dtype, rows_of(lines))
             s, vh = _svd_of_rows(a.context, op, lines.local_view(), a.shape, u.local_view())
         return u, s, vh, False
+    if a.placement_policy is Placement.DISK:  # NumPy's transposes of parts would be in memory
+        with transposed(a, (1, 0)) as lines, container_of(a, lines.shape, dtype, division_of(lines)) as vectors:
+            conjugate(lines)
+            s, uh = _svd_of_rows(a.context, op, lines.local_view(), lines.shape, vectors.local_view())
+            conjugate(vectors)
+            return uh.conj().T, s, transposed(vectors, (1, 0), columns_over_ranks(a)), True
     with by_columns(a) as columns:
         made = container_of(a, a.shape, dtype, division_of(columns))
         part = columns.local_view().T.conj()

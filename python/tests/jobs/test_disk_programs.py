@@ -394,6 +394,19 @@ with dtl.Context() as ctx:
         for axis in (0, 1):
             want = getattr(np.fft, f)(table, 500, axis)
             print("right" if near(getattr(dtl.fft, f)(t, 500, axis), want, np.abs(want).max()) else f"{f} {axis} wrong")
+    half, numbers = line[: len(line) // 2 + 1], line.real.copy()
+    for f, of in (("rfft", numbers), ("ihfft", numbers), ("irfft", half), ("hfft", half)):
+        for norm in (None, "ortho", "forward"):
+            want = getattr(np.fft, f)(of, norm=norm)
+            made = getattr(dtl.fft, f)(on_disk(of), norm=norm)
+            print("right" if near(made, want, np.abs(want).max()) else f"{f} {norm} wrong")
+    want = np.fft.fft(line, len(line) * 2)
+    print("right" if near(dtl.fft.fft(x, len(line) * 2), want, np.abs(want).max()) else "longer fft wrong")
+    wide = line.reshape(64, -1)
+    u, s, vh = dtl.linalg.svd(on_disk(wide), full_matrices=False)
+    again = (u.local_view() * s.local_view()) @ vh.local_view()
+    print("right" if vh.shape == wide.shape and np.allclose(again, wide[:, vh.local_indices(1)]) else "wide svd wrong")
+    print("right" if np.allclose(s.local_view(), np.linalg.svd(wide, compute_uv=False)) else "values of wide svd wrong")
     want = np.fft.fft2(table)
     print("right" if near(dtl.fft.fft2(t), want, np.abs(want).max()) else "fft2 wrong")
     real = table.real.copy()
@@ -420,7 +433,7 @@ with dtl.Context() as ctx:
 def test_transforms_and_products_under_a_limit_are_right(tmp_path, count):
     variables = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
-    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 19 * count
+    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 34 * count
 
 
 def test_bytes_of_disks_are_counted_and_the_third_time_is_told(tmp_path):
@@ -490,3 +503,46 @@ def test_inserts_into_maps_hold_the_limit(tmp_path, count):
     lines = succeeded(ended).split("\n")
     assert [line for line in lines if " above " in line] == []
     assert (sum("holds" in line for line in lines), lines.count("right")) == (2 * count, count)
+
+
+#: Says whether real transforms and values of a wide matrix, twice what there is beside the interpreter, hold the limit.
+TRANSFORMED = """
+import re, numpy as np, dtl
+
+def resident(name):
+    with open("/proc/self/status") as status:
+        return int(re.search(name + r":\\s+(\\d+) kB", status.read())[1]) << 10
+
+with dtl.Context() as ctx:
+    ones = np.ones((1 << 10, 64))
+    np.linalg.svd(ones @ ones.T), np.fft.rfft(ones)  # what the libraries keep
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (48 << 20)
+    dtl.set_memory_limit(limit)
+    n = (96 << 20) // 8 * ctx.size
+    real = dtl.DistributedVector(ctx, n, placement="disk", fill=1.0)
+    half = dtl.DistributedVector(ctx, n // 2 + 1, dtype=np.complex128, placement="disk", fill=1.0)
+    wide = dtl.zeros(ctx, (64, n // 64), placement="disk")
+    wide += 2.0
+    CALLS = {
+        "rfft": lambda: dtl.fft.rfft(real)[0] == n,
+        "irfft": lambda: abs(dtl.fft.irfft(half)[0] - 1) < 1e-9,
+        "svd": lambda: np.isclose(dtl.linalg.svd(wide, full_matrices=False).S.local_view()[0], 2 * n**0.5),
+    }
+    for name, call in CALLS.items():
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        right = call()
+        held = resident("VmHWM")
+        fits = held <= limit + (8 << 20)  # of bands in memory when nobody looks
+        print(name, "holds" if right and fits else f"{right}: {held - limit} above the limit")
+"""
+
+
+@pytest.mark.matrix("transforms hundreds of megabytes")
+@COUNTS
+def test_real_transforms_and_wide_matrices_hold_the_limit(tmp_path, count):
+    scratch = {"DTL_SCRATCH": str(tmp_path)}
+    ended = alone(TRANSFORMED, 240, **scratch) if count == 1 else ranks(count, TRANSFORMED, tmp_path, 240, **scratch)
+    lines = succeeded(ended).split("\n")
+    assert [line for line in lines if " above " in line] == []
+    assert sum("holds" in line for line in lines) == 3 * count
