@@ -468,7 +468,7 @@ class _DevicePart:
         bridge.fold_lines(self._a, given, out, fold, bits, besides)
 
 
-_PARTS: dict[Any, Callable[..., Any]] = {host: _Part, device: _DevicePart}
+_PARTS: dict[Any, Any] = {host: _Part, device: _DevicePart}
 
 
 def _all_on_gpu(a: Any, call: Call, out: Any) -> bool:
