@@ -44,6 +44,16 @@ _MOST_RANGES = 2048
 _PIECE = 1 << 17
 
 
+def is_on_disk(c: Any) -> bool:
+    """Say whether a container's elements are in files."""
+    return bool(c.placement_policy is Placement.DISK)
+
+
+def has_ranges(c: Any) -> bool:
+    """Say whether elements are divided by ranges: numbers and dates are."""
+    return bool(kind_of(c.dtype).is_number or kind_of(c.dtype).is_date)
+
+
 def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
     """Return how many rows of columns a rank has in memory at a time; 0 if there is room for all of them. Collective.
 
@@ -55,9 +65,9 @@ def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
         The dtypes of a row.
     """
     both = [c for c in (of, also) if c is not None]
-    if not any(c.placement_policy is Placement.DISK for c in both):
+    if not any(is_on_disk(c) for c in both):
         return 0
-    if not all(kind_of(c.dtype).is_number or kind_of(c.dtype).is_date for c in both):
+    if not all(has_ranges(c) for c in both):
         return 0
     free = free_memory()
     row = sum(np.dtype(dtype).itemsize for dtype in columns)
@@ -221,10 +231,10 @@ def pieces(count: int, rows: int) -> Iterator[slice]:
 
 def rounds(of: Any, part: Array) -> Iterator[slice]:
     """Yield slices of a part, as many on each rank, of which some may be empty. Collective beside what is on disk."""
-    limited = of.placement_policy is Placement.DISK and library.memory_limit()
+    limited = is_on_disk(of) and library.memory_limit()
     step = max(1, len(part) if not limited else (_LEAST >> 4) * len(part) // max(1, part.nbytes))
     count = -(-len(part) // step)
-    if of.placement_policy is Placement.DISK:
+    if is_on_disk(of):
         count = int(collectives.allgather(of.context, count).max())
     for number in range(max(1, count)):
         yield slice(number * step, (number + 1) * step)
@@ -312,12 +322,12 @@ def repeated(values: Any, times: Callable[[slice], Array]) -> DistributedVector:
 
     They are on disk where they are worth it, if those of the vector are.
     """
-    ctx, part, is_on_disk = values.context, values.local_view(), values.placement_policy is Placement.DISK
-    step = _PIECE if is_on_disk else max(1, len(part))
+    ctx, part, lies_there = values.context, values.local_view(), is_on_disk(values)
+    step = _PIECE if lies_there else max(1, len(part))
     every = [slice(start, start + step) for start in range(0, len(part), step)]
     sizes = tuple(collectives.allgather(ctx, sum(int(times(some).sum()) for some in every)).tolist())
     total = sum(sizes)
-    where = result_placement(values, (total,), values.dtype) if is_on_disk else Placement.HOST
+    where = result_placement(values, (total,), values.dtype) if lies_there else Placement.HOST
     made = created(DistributedVector, ctx, (total,), values.dtype, Division(Partition.EXPLICIT, sizes=sizes), where)
     into, at = made.local_view(), 0
     for some in every:
@@ -354,7 +364,7 @@ def collected(of: Any, spills: Sequence[tuple[Spill, int]]) -> list[DistributedV
     sizes = tuple(total * (rank + 1) // ctx.size - total * rank // ctx.size for rank in range(ctx.size))
     made: list[DistributedVector] = []
     for dtype in spills[0][0].dtypes:
-        on_disk = of.placement_policy is Placement.DISK
+        on_disk = is_on_disk(of)
         where = result_placement(of, (total,), np.dtype(dtype)) if on_disk else Placement.HOST
         made.append(created(DistributedVector, ctx, (total,), dtype, Division(Partition.EXPLICIT, sizes=sizes), where))
     at = 0

@@ -441,7 +441,7 @@ def value_counts(c: DistributedContainer) -> Unique:
     with found.values, found.counts:
         sort_by_key(found.counts, found.values, reverse=True)
         for of in (found.values, found.counts):
-            where = result_placement(c, of.shape, of.dtype) if c.placement_policy is Placement.DISK else Placement.HOST
+            where = result_placement(c, of.shape, of.dtype) if external.is_on_disk(c) else Placement.HOST
             made.append(created(DistributedVector, c.context, of.shape, of.dtype, BLOCK, where))
             made[-1][:] = of
         note_meaning(made[0], noted_meaning(c))
@@ -456,7 +456,7 @@ def _put(into: Any, places: Array, values: Array) -> None:
 def flattened(c: Any) -> DistributedVector:
     """Return a copy of all elements in a vector, each on one rank; of one dimension, by blocks in order. Collective."""
     if c.ndim == 1:
-        on_disk = c.placement_policy is Placement.DISK
+        on_disk = external.is_on_disk(c)
         where = result_placement(c, c.shape, c.dtype) if on_disk else place_of(c).PLACEMENT
         work = created(DistributedVector, c.context, c.shape, c.dtype, BLOCK, where)
         work[:] = c

@@ -22,10 +22,10 @@ from ..containers.making import new_like, of_handle
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed
 from ..exceptions import AxisError, InvalidArgumentError
-from ..policies import Partition, Placement
+from ..policies import Partition
 from ..runtime.scheduler import algorithm, computed_on_devices, writes
 from .exchange import share
-from .external import cuts_of, divided, held, on_disk, put_rows, rows_at_a_time, steps
+from .external import cuts_of, divided, has_ranges, held, is_on_disk, on_disk, put_rows, rows_at_a_time, steps
 from .rows import has_rows
 
 if TYPE_CHECKING:
@@ -464,8 +464,8 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
 
 def _lexsort(keys: Sequence[DistributedContainer]) -> Any:
     share(keys[0], "lexsort", f"{len(keys)} keys", also=keys[1:], anywhere=True)
-    like: Any = next((key for key in keys if key.placement_policy is Placement.DISK), keys[-1])
-    if has_rows(like) and all(kind_of(key.dtype).is_number or kind_of(key.dtype).is_date for key in keys):
+    like: Any = next((key for key in keys if is_on_disk(key)), keys[-1])
+    if has_rows(like) and all(has_ranges(key) for key in keys):
         rows = rows_at_a_time(like, (*(key.dtype for key in keys), np.int64))
         if rows:
             made = new_like(like, np.int64, True)
