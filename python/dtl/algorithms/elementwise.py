@@ -178,12 +178,16 @@ def clip(
     return made.copy() if made is a else made
 
 
+def _is_on_host(a: DistributedContainer) -> bool:
+    return a.placement_policy is not Placement.DEVICE
+
+
 def _is_one_step(a: Any, low: Any, high: Any) -> bool:
     """Say whether NumPy's ufunc of both limits takes the place of one for each: of floats on the host, and numbers."""
     numbers = (float, int, np.floating)
     if not isinstance(a, DistributedContainer) or not isinstance(low, numbers) or not isinstance(high, numbers):
         return False
-    return a.placement_policy is not Placement.DEVICE and a.dtype in (np.float32, np.float64)
+    return _is_on_host(a) and a.dtype in (np.float32, np.float64)
 
 
 def _clipped(a: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
@@ -285,12 +289,13 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     refuse_closed(a)
     share(a, "diff", f"n {times}, axis {dim}")
     before = (slice(None),) * dim
+    is_number = kind_of(a.dtype).is_number
     # After as many as there are, nothing is left; but of no dates, spans of time are.
     for _ in range(builtins.min(times, a.shape[dim] or int(kind_of(a.dtype).is_date and not kind_of(a.dtype).is_span))):
         f = np.not_equal if kind_of(a.dtype).is_boolean else np.subtract
-        if kind_of(a.dtype).is_number and _is_whole_along(a, dim):
+        if is_number and _is_whole_along(a, dim):
             a = _differences(f, a, before)
-        elif kind_of(a.dtype).is_number and dim == 0 and has_rows(a) and a.placement_policy is not Placement.DEVICE:
+        elif is_number and dim == 0 and has_rows(a) and _is_on_host(a):
             a = _differences_of_rows(f, a)
         else:
             a = f(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])

@@ -187,8 +187,8 @@ def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 
 
 def conjugate(c: Any) -> None:
     """Replace this rank's elements by their conjugates, block by block where memory is limited. Not collective."""
-    view = c.local_view()
-    if np.iscomplexobj(view):
+    if kind_of(c.dtype).is_complex:
+        view = c.local_view()
         for some in in_blocks(view):
             np.conjugate(view[some], out=view[some])
 

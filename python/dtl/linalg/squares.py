@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._native.callsite import by_user
-from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms.along import as_many_dimensions
 from ..algorithms.array_operands import together
@@ -25,6 +24,7 @@ from ..algorithms.rows import put_rows, transposed
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
+from ..containers.interior import conjugate
 from ..containers.layout import BLOCK, Division
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -270,7 +270,7 @@ def cholesky(a: Any, *, upper: bool = False) -> Any:
         _cholesky(work)
         if upper:
             made = transposed(work, (1, 0))
-            _conjugate(made)
+            conjugate(made)
             return made
         made = container_of(a, a.shape, dtype, BLOCK)
         move_all(made, work)
@@ -294,7 +294,7 @@ def _copied(a: Any, dtype: Any, turned: bool = False) -> DistributedContainer:
     """Return a copy of a matrix, or of its conjugate transpose, whose rows are dealt out in blocks. Collective."""
     if turned:
         made = transposed(a, (1, 0), _DEALT)
-        _conjugate(made)
+        conjugate(made)
     else:
         made = redivided(a, _DEALT)
     return made if a.dtype == dtype else made.astype(dtype)
@@ -324,12 +324,6 @@ def _scale(floats: Array, power: int) -> None:
 
 def _reals(floats: Array) -> Array:
     return floats.view(real(floats.dtype))
-
-
-def _conjugate(c: DistributedContainer) -> None:
-    if kind_of(c.dtype).is_complex:
-        view = c.local_view()
-        np.conjugate(view, out=view)
 
 
 def _solved(a: Any, b: Any, dtype: Any, op: str) -> Any:
