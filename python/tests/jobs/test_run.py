@@ -473,7 +473,7 @@ def test_launcher_that_does_not_start(
     mpiexec.chmod(0o755)
     monkeypatch.setenv("DTL_MPI_LIB", str(path))
     monkeypatch.delenv("DTL_BACKEND", raising=False)
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))  # not the system's launcher
     assert dtl_command.main(["run", "-n", "2", __file__]) == 2
     assert capsys.readouterr().err == (
         f"dtl run: 2 ranks need the launcher of {path}; {mpiexec} --version does not say which MPI it "

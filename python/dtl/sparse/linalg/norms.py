@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from .systems import real_number
 _TRANSPOSED: dict[Any, Any] = {"fro": "fro", 1: np.inf, -1: -np.inf, np.inf: 1, -np.inf: -1}
 
 
+@overload
+def norm(x: Any, ord: Any = None, axis: None = None) -> float: ...
+@overload
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any: ...
 @collective
 def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """Return a norm of a sparse matrix, or those of its columns or rows. Collective.
