@@ -30,7 +30,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "__matmul__": {"other": np.ones(9)},
     "__add__": {"other": 0},
     "__mul__": {"other": 2.0},
-    "asformat": {"format": "csr"},
     "astype": {"dtype": np.float32, "copy": True},
     "count_nonzero": {"axis": 0},
     "diagonal": {"k": 0},

@@ -141,17 +141,20 @@ def _of_all_moved(a: Any, name: str, kind: int) -> Any:
     return of_all(a, reduction(name, None, a.dtype))
 
 
-def of_all(a: Any, by: Reduction) -> Any:
-    """Return what a reduction makes of all elements: the ranks tell each other what they make of theirs. Collective."""
+def of_all(a: Any, by: Reduction, words: str = "") -> Any:
+    """Return what a reduction makes of all elements: the ranks tell each other what they make of theirs. Collective.
+
+    Words are its arguments, which all ranks must pass alike.
+    """
     view = np.ascontiguousarray(to_host(by.name, a)).reshape(-1)
     indices = linear_indices(a).reshape(-1) if by.name[:3] == "arg" else view[:0]
     mine = [np.asarray(part) for part in by.map(view, (0,), indices)]
     told = b"".join([part.tobytes() for part in mine])
     if len(told) <= 8 * WIDTH:
         numbers = np.frombuffer(told.ljust(8 * WIDTH, b"\0"), np.int64)
-        rows = [row.tobytes() for row in share(a, by.name, numbers=numbers, anywhere=True)]
+        rows = [row.tobytes() for row in share(a, by.name, words, numbers=numbers, anywhere=True)]
     else:
-        share(a, by.name, anywhere=True)
+        share(a, by.name, words, anywhere=True)
         rows = [row.tobytes() for row in gathered(a.context, np.frombuffer(told, np.uint8)[np.newaxis])]
     found: Any = None
     for row in rows[: 1 if a.partition_policy is Partition.REPLICATED else None]:

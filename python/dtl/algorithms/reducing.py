@@ -253,7 +253,7 @@ def _of_all(a: Any, call: Call) -> Any:
         by = reduction(name, None, a.dtype, float(call.ddof))
         by.threads = threads(a.execution_policy)
         with np.errstate(all="ignore"):  # of no elements
-            value = of_all(a, by)
+            value = of_all(a, by, f"ddof {call.ddof}" if call.ddof else "")
     elif call.reproducible:
         value = exact(name, a)
     else:

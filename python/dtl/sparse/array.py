@@ -242,7 +242,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         """
         rows = self._rows
         if isinstance(order, DistributedContainer):
-            order = whole_vector("permute", order)
+            order = whole_vector(rows.context, "permute", order)
         with local_step(rows.context, "permute"):
             wanted = selecting.permutation(order, rows.shape)
             begins, column_begins = rows.begins, rows.column_begins

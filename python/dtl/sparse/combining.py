@@ -21,6 +21,7 @@ from .triplets import rows_of_triplets
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+@collective
 def block_array(blocks: Any, *, format: str | None = None, dtype: Any = None) -> csr_array:
     """Return a matrix of blocks. Collective (``scipy.sparse.block_array``).
 
@@ -56,6 +57,7 @@ def block_array(blocks: Any, *, format: str | None = None, dtype: Any = None) ->
     return _blocks(_context_of("block_array", blocks), "block_array", blocks, format, dtype)
 
 
+@collective
 def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> csr_array:
     """Return matrices side by side. Collective (``scipy.sparse.hstack``).
 
@@ -64,6 +66,7 @@ def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> csr_arr
     return _blocks(_context_of("hstack", blocks), "hstack", [blocks], format, dtype)
 
 
+@collective
 def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> csr_array:
     """Return matrices one below the other. Collective (``scipy.sparse.vstack``).
 
@@ -72,6 +75,7 @@ def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> csr_arr
     return _blocks(_context_of("vstack", blocks), "vstack", [[each] for each in blocks], format, dtype)
 
 
+@collective
 def block_diag(mats: Any, format: str | None = None, dtype: Any = None) -> csr_array:
     """Return a matrix with others along its diagonal. Collective (``scipy.sparse.block_diag``).
 
@@ -114,6 +118,7 @@ def kron(A: Any, B: Any, format: str | None = None) -> csr_array:  # noqa: N803 
     return csr_array.of(rows_of(ctx, made, first.begins * second.shape[0]))
 
 
+@collective
 def kronsum(A: Any, B: Any, format: str | None = None) -> csr_array:  # noqa: N803 - SciPy's names
     """Return the sum of Kronecker of two square matrices. Collective (``scipy.sparse.kronsum``).
 

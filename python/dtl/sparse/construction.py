@@ -11,7 +11,6 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
-from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer
 from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError
@@ -102,12 +101,8 @@ def diags_array(
         is_one = isinstance(diagonals, DistributedContainer) or (np.ndim(offsets) == 0 and np.ndim(diagonals) == 1)
         given = [diagonals] if is_one else list(diagonals)
         divided = [isinstance(each, DistributedContainer) for each in given]
-        for each in itertools.compress(given, divided):
-            refuse_closed(each)
-            if each.context is not ctx or each.ndim != 1:
-                raise InvalidArgumentError("diags_array: a diagonal must be a vector of this context")
     agree(ctx, "diags_array", f"offsets {places}, divided {divided}")
-    wholes = iter([whole_vector("diags_array", each) for each in itertools.compress(given, divided)])
+    wholes = iter([whole_vector(ctx, "diags_array", each) for each in itertools.compress(given, divided)])
     with local_step(ctx, "diags_array"):
         arrays = [np.atleast_1d(next(wholes) if of_all else np.asarray(each)) for each, of_all in zip(given, divided)]
         if len(arrays) != len(places):

@@ -31,8 +31,6 @@ def replaced(rows: Rows, values: Any, k: Any) -> Rows:
         given: Any = values if is_divided else np.asarray(values)
         if is_divided:
             refuse_closed(given)
-            if given.context is not ctx:
-                raise InvalidArgumentError("setdiag: the container is on another context")
         if given.ndim > 1:
             raise InvalidArgumentError(f"setdiag: values of shape {given.shape} are no number and no vector")
         if not np.can_cast(given.dtype, rows.dtype, "same_kind"):
@@ -40,7 +38,7 @@ def replaced(rows: Rows, values: Any, k: Any) -> Rows:
     said = f"a container of {given.dtype}" if is_divided else fingerprint(given)
     agree(ctx, "setdiag", f"{rows.text()}, k {number}, {said}")
     if is_divided:
-        given = whole_vector("setdiag", given)
+        given = whole_vector(ctx, "setdiag", given)
     length = min(height + min(number, 0), width - max(number, 0))
     if given.ndim:
         length = min(length, len(given))

@@ -15,6 +15,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..ops import SUM
 from ..runtime.agreement import agree, collective, local_step
+from ..runtime.context import Context
 from . import division, elementwise, extremes, making, selecting
 from .local_rows import Matrix
 from .placing import on_host, whole_vector
@@ -160,14 +161,17 @@ class Operators(HasRows):
     rint, floor, ceil, trunc = map(_function, ("rint", "floor", "ceil", "trunc"))
     deg2rad, rad2deg = map(_function, ("deg2rad", "rad2deg"))
 
+    @collective
     def power(self, n: Any, dtype: Any = None) -> Any:
         """Return the matrix with its elements to a power above zero, of the type that is asked for. Collective."""
         return (self if dtype is None else self.astype(dtype)) ** n
 
+    @collective
     def maximum(self, other: Any) -> Any:
         """Return the greater of elements of two matrices, or of a matrix and a number not above zero. Collective."""
         return self._extreme("maximum", other, lambda number: number <= 0)
 
+    @collective
     def minimum(self, other: Any) -> Any:
         """Return the lesser of elements of two matrices, or of a matrix and a number not below zero. Collective."""
         return self._extreme("minimum", other, lambda number: number >= 0)
@@ -302,6 +306,7 @@ class Operators(HasRows):
         found, count = self.sum(axis), {None: height * width, 0: height, 1: width}[_axis(axis)]
         return found / _FLOATS.get(found.dtype, float)(count)  # NumPy before 2 lets a number widen one element
 
+    @collective
     def max(self, axis: int | None = None) -> Any:
         """Return the greatest element, those that are not stored among them, or that of each column or row. Collective.
 
@@ -323,6 +328,7 @@ class Operators(HasRows):
         """
         return extremes.extreme(self._rows, "max", _axis(axis))
 
+    @collective
     def min(self, axis: int | None = None) -> Any:
         """Return the least element, those that are not stored among them, or that of each column or row. Collective.
 
@@ -370,7 +376,7 @@ class Operators(HasRows):
     @on_host
     @collective
     def __getitem__(self: Made, key: Any) -> Any:
-        keys = [_whole_key(each) for each in (key if isinstance(key, tuple) else (key,))]
+        keys = [_whole_key(self.context, each) for each in (key if isinstance(key, tuple) else (key,))]
         key = tuple(keys) if isinstance(key, tuple) else keys[0]
         with local_step(self.context, "getitem"):
             row, column = selecting.both(key)
@@ -386,9 +392,9 @@ class Operators(HasRows):
         return self.of(selecting.selected(self._rows, row, column))
 
 
-def _whole_key(key: Any) -> Any:
+def _whole_key(ctx: Context, key: Any) -> Any:
     """Return a subscript, of a vector its elements on every rank. Collective for a vector."""
-    return whole_vector("getitem", key) if isinstance(key, DistributedContainer) and key.ndim == 1 else key
+    return whole_vector(ctx, "getitem", key) if isinstance(key, DistributedContainer) and key.ndim == 1 else key
 
 
 def _axis(axis: Any) -> int | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, TypeVar, cast
 
+from .._native.objects import refuse_closed
 from ..algorithms.exchange import gathered
 from ..containers import interior
 from ..containers.indexing.regions import moved_to
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
+from ..exceptions import InvalidArgumentError
 from ..runtime import scheduler
+from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
 from . import division
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,9 +37,15 @@ def on_host(f: F) -> F:
     return cast("F", call)
 
 
-def whole_vector(op: str, given: Any) -> Array:
-    """Return the elements of a vector on every rank, however it is divided. Collective."""
-    ctx = given.context
+def whole_vector(ctx: Context, op: str, given: Any) -> Array:
+    """Return the elements of a vector of a context on every rank, however it is divided. Collective."""
+    with local_step(ctx, op):
+        refuse_closed(given)
+        if given.context is not ctx:
+            raise InvalidArgumentError(f"{op}: the vector is on another context")
+        if given.ndim != 1:
+            raise InvalidArgumentError(f"{op}: a container of shape {given.shape} is no vector")
+    agree(ctx, op, f"a vector of {len(given)} {given.dtype}")
     return gathered(ctx, placed(op, given, division.blocks(len(given), ctx.size)).local_view())
 
 

@@ -159,6 +159,7 @@ def shortest_path(
     return _paths("shortest_path", rows, words, "bellman_ford" if is_negative else "dijkstra")
 
 
+@collective
 def floyd_warshall(
     csgraph: Any,
     directed: bool = True,
@@ -173,6 +174,7 @@ def floyd_warshall(
     return shortest_path(csgraph, "FW", directed, return_predecessors, unweighted, overwrite)
 
 
+@collective
 def johnson(
     csgraph: Any,
     directed: bool = True,

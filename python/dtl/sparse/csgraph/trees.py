@@ -103,6 +103,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     return csr_array.of(rows_of(ctx, canonical(made), rows.begins, rows.column_begins))
 
 
+@collective
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> csr_array:
     """Return the tree of edges by which vertices are reached first. Collective.
 

@@ -15,6 +15,7 @@ from ..array import csc_array, csr_array
 from ..construction import eye_array
 
 
+@collective
 def matrix_power(A: Any, power: int) -> csr_array:  # noqa: N803 - SciPy's name
     """Return a square matrix times itself, again and again. Collective (``scipy.sparse.linalg.matrix_power``).
 
@@ -82,6 +83,7 @@ def spbandwidth(A: Any) -> tuple[int, int]:  # noqa: N803 - SciPy's name
     return (above, below) if isinstance(A, csc_array) else (below, above)
 
 
+@collective
 def is_sptriangular(A: Any) -> tuple[bool, bool]:  # noqa: N803 - SciPy's name
     """Say whether all elements are on or below the diagonal, and on or above it. Collective.
 
