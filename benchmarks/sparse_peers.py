@@ -4,8 +4,8 @@ Each library runs in a program of its own, in each of a few rounds, with the mat
 are divided alike; what they find is compared. PETSc is that of an environment beside this one, .venv-petsc, which may
 be made of Debian's python3-petsc4py by ``venv --system-site-packages``, with PETSC_DIR set if it does not find PETSc;
 its matrices are of AIJ, the type for rows of any structure. NetworKit and igraph are those of .venv-graphs, which holds
-what sparse_contenders/requirements.txt lists. They have one process, and NetworKit as many threads as there are cores. Heat 1.8.0
-has sparse matrices that it adds and multiplies element by element, but no product of one with a vector.
+what sparse_contenders/requirements.txt lists. They have one process, and NetworKit as many threads as there are cores.
+Heat 1.8.0 has sparse matrices that it adds and multiplies element by element, but no product of one with a vector.
 """
 
 from __future__ import annotations
