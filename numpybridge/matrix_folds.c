@@ -1,0 +1,319 @@
+//go:build cpython
+
+/*
+ * Folds of the rows and of the columns of a matrix on the threads of this rank, each to one element.
+ *
+ * A row is folded by the loop of a ufunc, or by NumPy's functions that find where an extreme is. NumPy calls the same loops row by row, so the
+ * results are its own, to the bit, on any number of threads; it holds the interpreter's lock for what lies between, which takes most of the
+ * time where rows are short, or where truths are known early.
+ *
+ * Of columns, each row is folded into a row of results, as NumPy does it. Pieces of rows are folded by themselves, and then in their order: so
+ * the results do not depend on the number of threads. Strips of columns would have the bits of NumPy, but take up to twice the time: what a
+ * thread reads is then in many places.
+ */
+#include "matrix_folds.h"
+#include "casts.h"
+#include "numpy.h"
+#include "numpy_loops.h"
+#include "sums.h"
+#include "threads.h"
+#include <fenv.h>
+#include <stdatomic.h>
+
+/* A piece has about so many elements. A matrix of fewer bytes than FEW_BYTES is one thread's: to wake another one takes longer. Of types that
+ * are converted, so many elements are at a time, which stay in the fastest cache. */
+enum { PIECE = 1 << 17, FEW_BYTES = 1 << 23, AT_ONCE = 1 << 10, ELEMENT = 16 };
+
+/* Of columns, fewer elements than FEW are one piece, and a piece has at least LEAST rows. */
+enum { FEW = 1 << 18, MANY = 1 << 24, LEAST = 32 };
+
+typedef struct {
+    numpy_loop loop;
+    dtl_loop cast;       /* NULL: the elements have the type of the results */
+    const double *means; /* what adds up distances is given them */
+    char *to;
+    const char *from;
+    ptrdiff_t rows, columns, size, result, each; /* each: the rows of a piece */
+    int number, made;                            /* NumPy's numbers of the types of elements and results */
+    pieces taken;
+    atomic_int raised;
+    /* Of rows. */
+    dtl_place_loop place; /* NULL: the loop folds */
+    line_adder add_line;  /* NULL: the loop folds */
+    const char *start;    /* what rows are combined with; NULL: each begins with its first element */
+    int truths;
+    /* Of columns. */
+    rows_adder add_rows; /* NULL: the loop folds */
+    int of;
+    char *partial; /* a row for each piece */
+} folding;
+
+/* take_matrix describes a matrix and a vector of an element for each index of an axis, and says whether they are such, and lie apart. */
+static int take_matrix(PyObject *values, PyObject *out, int axis, folding *f) {
+    dtl_array to, from;
+    int64_t shape[NDARRAY_MAX_DIMS], extent[NDARRAY_MAX_DIMS];
+    if (Py_TYPE(values) != ndarray_known || ((const ndarray *)values)->nd != 2 || Py_TYPE(out) != ndarray_known ||
+        ((const ndarray *)out)->nd != 1 || !ndarray_take(values, &from, shape, 0) || !ndarray_take(out, &to, extent, 1) ||
+        extent[0] != shape[axis] || from.count == 0 || from.itemsize > ELEMENT || to.itemsize > ELEMENT)
+        return 0;
+    *f = (folding){.to = to.data, .from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize,
+                   .result = (ptrdiff_t)to.itemsize, .number = ((const ndarray *)values)->descr->type_num,
+                   .made = ((const ndarray *)out)->descr->type_num};
+    return f->to + to.count * f->result <= f->from || f->from + from.count * f->size <= f->to;
+}
+
+/* take_loop finds the loop of a ufunc for the results, and says whether there is one. */
+static int take_loop(PyObject *ufunc, folding *f) {
+    const int types[] = {f->made, f->made, f->made};
+    return numpy_loop_of(ufunc, 3, types, &f->loop);
+}
+
+/* take_loops finds that, and the loop that converts elements, where these are of another type. */
+static int take_loops(PyObject *ufunc, folding *f) {
+    if (f->made != f->number && ((f->cast = cast_loop(f->number, f->made)) == NULL ||
+                                 !(cast_keeps(f->number, f->made) || f->made == NDARRAY_BOOL)))
+        return 0;
+    return take_loop(ufunc, f);
+}
+
+/* take_rows has a thread take a piece of the rows, and says whether there is one left. */
+static int take_rows(folding *f, long long thread, ptrdiff_t *piece, ptrdiff_t *first, ptrdiff_t *some) {
+    if (!take_piece(&f->taken, thread, pieces_of(f->rows, f->each), piece))
+        return 0;
+    *first = *piece * f->each;
+    *some = f->rows - *first < f->each ? f->rows - *first : f->each;
+    return 1;
+}
+
+/* note_marks keeps what the processor has marked since it was asked to forget. */
+static void note_marks(folding *f) {
+    const int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
+    atomic_fetch_or(&f->raised, (raised & FE_OVERFLOW ? 1 : 0) | (raised & FE_UNDERFLOW ? 2 : 0));
+}
+
+static int threads_of(const folding *f, int most) { return f->rows * f->columns * f->size < FEW_BYTES ? 1 : threads_at_most(most); }
+
+/* fold_row combines elements of the results' type with a result. */
+static void fold_row(const folding *f, char *out, char *elements, ptrdiff_t count) {
+    const ptrdiff_t steps[] = {0, f->result, 0};
+    char *arguments[] = {out, elements, out};
+    if (count > 0)
+        f->loop.call(arguments, &count, steps, f->loop.data);
+}
+
+/* fold_row_converted combines elements of another type with a result. Truths are known once one is unlike what they start with. */
+static void fold_row_converted(const folding *f, char *out, char *elements, ptrdiff_t count) {
+    _Alignas(64) char room[AT_ONCE * ELEMENT];
+    const ptrdiff_t steps[] = {f->size, f->result};
+    for (ptrdiff_t at = 0; at < count && !(f->truths && *out != *f->start); at += AT_ONCE) {
+        const ptrdiff_t some = count - at < AT_ONCE ? count - at : AT_ONCE;
+        char *arguments[] = {elements + at * f->size, room};
+        f->cast(arguments, &some, steps, NULL);
+        fold_row(f, out, room, some);
+    }
+}
+
+/* fold_some, add_some and find_some write the results of some rows. */
+static void fold_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    const ptrdiff_t skipped = f->start == NULL;
+    for (ptrdiff_t i = begin; i < end; i++) {
+        char *out = f->to + i * f->result, *row = (char *)f->from + i * f->columns * f->size;
+        memcpy(out, f->start == NULL ? row : f->start, (size_t)f->result);
+        (f->cast == NULL ? fold_row : fold_row_converted)(f, out, row + skipped * f->size, f->columns - skipped);
+    }
+}
+
+static void add_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    for (ptrdiff_t i = begin; i < end; i++) {
+        memcpy(f->to + i * f->result, f->start, (size_t)f->result);
+        f->add_line(f->to + i * f->result, f->from + i * f->columns * f->size, f->columns, f->means == NULL ? NULL : f->means + i);
+    }
+}
+
+static void find_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    for (ptrdiff_t i = begin; i < end; i++)
+        dtl_extreme_at(f->place, (char *)f->from + i * f->columns * f->size, f->columns, (ptrdiff_t *)f->to + i);
+}
+
+static void work_on_rows(long long thread, void *context) {
+    folding *f = context;
+    feclearexcept(FE_ALL_EXCEPT);
+    for (ptrdiff_t piece, first, some; take_rows(f, thread, &piece, &first, &some);) {
+        (f->add_line != NULL ? add_some : f->place == NULL ? fold_some : find_some)(f, first, first + some);
+        dtl_ease();
+    }
+    note_marks(f);
+}
+
+static void run_rows(folding *f, int most) {
+    f->each = PIECE / f->columns + 1;
+    Py_BEGIN_ALLOW_THREADS
+    run_on_threads(threads_of(f, most), work_on_rows, f);
+    Py_END_ALLOW_THREADS
+}
+
+/* fold_down folds rows of the results' type into one. */
+static void fold_down(const folding *f, char *out, const char *from, ptrdiff_t rows) {
+    const ptrdiff_t steps[] = {f->result, f->result, f->result}, row = f->columns * f->result;
+    memcpy(out, from, (size_t)row);
+    for (ptrdiff_t i = 1; i < rows; i++) {
+        char *arguments[] = {out, (char *)from + i * row, out};
+        f->loop.call(arguments, &f->columns, steps, f->loop.data);
+    }
+}
+
+/* fold_down_converted folds rows of another type into one. */
+static void fold_down_converted(const folding *f, char *out, const char *from, ptrdiff_t rows) {
+    _Alignas(64) char room[AT_ONCE * ELEMENT];
+    const ptrdiff_t steps[] = {f->result, f->result, f->result}, converting[] = {f->size, f->result};
+    for (ptrdiff_t i = 0; i < rows; i++)
+        for (ptrdiff_t at = 0; at < f->columns; at += AT_ONCE) {
+            const ptrdiff_t some = f->columns - at < AT_ONCE ? f->columns - at : AT_ONCE;
+            char *results = out + at * f->result, *both[] = {(char *)from + (i * f->columns + at) * f->size, i == 0 ? results : room};
+            f->cast(both, &some, converting, NULL);
+            char *arguments[] = {results, room, results};
+            if (i > 0)
+                f->loop.call(arguments, &some, steps, f->loop.data);
+        }
+}
+
+/* add_down adds up rows. A row of zeros is first, where not the elements themselves are added. */
+static void add_down(const folding *f, char *out, const char *from, ptrdiff_t rows) {
+    const ptrdiff_t skipped = f->of == OF_ELEMENTS;
+    if (!skipped)
+        memset(out, 0, (size_t)(f->columns * f->result));
+    else
+        (f->cast == NULL ? fold_down : fold_down_converted)(f, out, from, 1);
+    f->add_rows(out, from + skipped * f->columns * f->size, rows - skipped, f->columns, f->means);
+}
+
+static void work_on_columns(long long thread, void *context) {
+    folding *f = context;
+    feclearexcept(FE_ALL_EXCEPT);
+    for (ptrdiff_t piece, first, some; take_rows(f, thread, &piece, &first, &some);) {
+        (f->add_rows != NULL ? add_down : f->cast == NULL ? fold_down : fold_down_converted)(
+            f, f->partial + piece * f->columns * f->result, f->from + first * f->columns * f->size, some);
+        dtl_ease();
+    }
+    note_marks(f);
+}
+
+/* run_columns folds pieces of rows, and then what they give. */
+static PyObject *run_columns(folding *f, int most) {
+    const ptrdiff_t count = f->rows * f->columns;
+    f->each = count < FEW ? f->rows : PIECE / f->columns;
+    const ptrdiff_t wide = f->rows / (count < MANY ? 8 : 64) + 1;
+    if (f->each < wide && count >= FEW)
+        f->each = wide; /* few pieces, whose results take little memory */
+    if (f->each < LEAST && f->each < f->rows)
+        return PyLong_FromLong(-1);
+    const ptrdiff_t pieces = pieces_of(f->rows, f->each);
+    if ((f->partial = malloc((size_t)(pieces * f->columns * f->result))) == NULL)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS
+    run_on_threads(threads_of(f, most), work_on_columns, f);
+    feclearexcept(FE_ALL_EXCEPT);
+    fold_down(f, f->to, f->partial, pieces);
+    note_marks(f);
+    Py_END_ALLOW_THREADS
+    free(f->partial);
+    return PyLong_FromLong(atomic_load(&f->raised));
+}
+
+const char fold_rows_doc[] = PyDoc_STR(
+"fold_rows($module, ufunc, out, values, start, threads, /)\n--\n\n"
+"Write what a ufunc folds each row of a matrix to, combined with a number to start with, or None, on at most so many threads, 0\n"
+"being all. The results may be of another type, to which the elements are converted. Returns what fold_columns returns.");
+
+PyObject *bridge_fold_rows(PyObject *module, PyObject *args) {
+    PyObject *ufunc, *out, *values, *start;
+    folding f;
+    int most;
+    _Alignas(ELEMENT) char element[ELEMENT];
+    if (!PyArg_ParseTuple(args, "OOOOi:fold_rows", &ufunc, &out, &values, &start, &most))
+        return NULL;
+    if (!take_matrix(values, out, 0, &f) || !take_loops(ufunc, &f))
+        return PyLong_FromLong(-1);
+    f.start = start == Py_None ? NULL : element;
+    f.truths = f.made == NDARRAY_BOOL;
+    f.add_line = f.start != NULL && numpy_adds(ufunc) ? adder_of_line(OF_ELEMENTS, f.number, f.made) : NULL;
+    if (f.start == NULL ? f.cast != NULL : !numpy_number(start, f.made, element))
+        return PyLong_FromLong(-1);
+    run_rows(&f, most);
+    return PyLong_FromLong(atomic_load(&f.raised));
+}
+
+const char sum_rows_doc[] = PyDoc_STR(
+"sum_rows($module, of, out, values, means, threads, /)\n--\n\n"
+"Write the sums of what is computed of the elements of each row of a matrix of floats, as sums.h numbers it. The means, or None, are of\n"
+"float64, one for each row. Returns what fold_columns returns.");
+
+PyObject *bridge_sum_rows(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *means;
+    folding f;
+    int most, of;
+    static const uint64_t zero;
+    if (!PyArg_ParseTuple(args, "iOOOi:sum_rows", &of, &out, &values, &means, &most))
+        return NULL;
+    if (!take_matrix(values, out, 0, &f) || !means_of(of, means, f.rows, &f.means) ||
+        (f.add_line = adder_of_line(of, f.number, f.made)) == NULL)
+        return PyLong_FromLong(-1);
+    f.start = (const char *)&zero;
+    run_rows(&f, most);
+    return PyLong_FromLong(atomic_load(&f.raised));
+}
+
+const char find_in_rows_doc[] = PyDoc_STR(
+"find_in_rows($module, greatest, out, values, threads, /)\n--\n\n"
+"Write where the least, or the greatest, element of each row of a matrix is, on at most so many threads, 0 being all. Returns whether it\n"
+"is done: there may be no function for such elements.");
+
+PyObject *bridge_find_in_rows(PyObject *module, PyObject *args) {
+    PyObject *out, *values;
+    folding f;
+    int most, greatest;
+    if (!PyArg_ParseTuple(args, "pOOi:find_in_rows", &greatest, &out, &values, &most))
+        return NULL;
+    if (!take_matrix(values, out, 0, &f) || f.made != NDARRAY_LONG || (f.place = numpy_place_of(f.number, greatest)) == NULL)
+        Py_RETURN_FALSE;
+    run_rows(&f, most);
+    Py_RETURN_TRUE;
+}
+
+const char fold_columns_doc[] = PyDoc_STR(
+"fold_columns($module, ufunc, out, values, threads, /)\n--\n\n"
+"Write what a ufunc folds the columns of a matrix to, on at most so many threads, 0 being all. The results may be of another type, to\n"
+"which the elements are converted. Returns what the processor has marked, 1 of an overflow and 2 of an underflow; -1 if it is not done,\n"
+"since there is no loop for such arrays.");
+
+PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
+    PyObject *ufunc, *out, *values;
+    folding f;
+    int most;
+    if (!PyArg_ParseTuple(args, "OOOi:fold_columns", &ufunc, &out, &values, &most))
+        return NULL;
+    if (!take_matrix(values, out, 1, &f) || !take_loops(ufunc, &f))
+        return PyLong_FromLong(-1);
+    f.add_rows = numpy_adds(ufunc) ? adder_of_rows(OF_ELEMENTS, f.number, f.made) : NULL;
+    return run_columns(&f, most);
+}
+
+const char sum_columns_doc[] = PyDoc_STR(
+"sum_columns($module, add, of, out, values, means, threads, /)\n--\n\n"
+"Write the sums of what is computed of the elements of each column of a matrix of floats, as sums.h numbers it; add is NumPy's ufunc. The\n"
+"means, or None, are of float64, one for each column. Returns what fold_columns returns.");
+
+PyObject *bridge_sum_columns(PyObject *module, PyObject *args) {
+    PyObject *add, *out, *values, *means;
+    folding f;
+    int most, of;
+    if (!PyArg_ParseTuple(args, "OiOOOi:sum_columns", &add, &of, &out, &values, &means, &most))
+        return NULL;
+    if (!take_matrix(values, out, 1, &f) || !means_of(of, means, f.columns, &f.means))
+        return PyLong_FromLong(-1);
+    f.of = of;
+    f.add_rows = adder_of_rows(of, f.number, f.made);
+    if (f.add_rows == NULL || !numpy_adds(add) || !take_loop(add, &f))
+        return PyLong_FromLong(-1);
+    return run_columns(&f, most);
+}
