@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..containers.base import DistributedContainer
-from ..exceptions import InvalidArgumentError
+from ..runtime.agreement import refuse_other_context
 from .creation import asarray
 
 
@@ -40,8 +40,8 @@ def on_every_rank(value: Any, operand: Any) -> Any:
     """
     if not isinstance(value, DistributedContainer):
         return value
-    if isinstance(operand, DistributedContainer) and value.context is not operand.context:
-        raise InvalidArgumentError(f"{value!r} is a container of another context")
+    if isinstance(operand, DistributedContainer):
+        refuse_other_context(repr(value), value, operand.context)
     return np.asarray(value.reshape(-1)[np.arange(value.global_size)]).reshape(value.shape)
 
 

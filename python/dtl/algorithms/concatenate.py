@@ -17,6 +17,7 @@ from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
+from ..runtime.agreement import refuse_other_context
 from ..runtime.scheduler import algorithm
 from .array_operands import is_number, together
 from .exchange import share
@@ -41,8 +42,7 @@ def _containers(name: str, arrays: Any, numbers: bool = False) -> list[Any]:
         raise InvalidArgumentError(f"{name}: need at least one array")
     for c in given:
         check_open(c)
-        if c.context is not given[0].context:
-            raise InvalidArgumentError(f"{name}: the containers belong to different contexts")
+        refuse_other_context(f"{name}: a container", c, given[0].context)
     dtype = common_dtype(arrays, given)
     return [c.astype(dtype, copy=False) for c in given]
 

@@ -24,7 +24,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import Op, OpLike
 from ..policies import Placement
-from ..runtime.agreement import agree, collective, local_step
+from ..runtime.agreement import agree, collective, local_step, refuse_other_context
 from .counted_groups import counted
 from .exchange import gathered, share
 from .external import rows_at_a_time
@@ -319,8 +319,7 @@ class GroupBy:
             if not has(of_dates, values.dtype):
                 check_computed(values, name)
         check_placements("agg", (self._layout, values))
-        if values.context is not self._context:
-            raise InvalidArgumentError("values is a container of another context than the keys")
+        refuse_other_context("values", values, self._context)
         if values.shape != self._layout.shape or not is_laid_out_as(self._layout, values):
             raise InvalidArgumentError(f"{values!r} is divided otherwise than the keys; redistribute one of them")
 

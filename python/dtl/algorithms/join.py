@@ -17,7 +17,7 @@ from ..containers.making import created
 from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import local_step
+from ..runtime.agreement import local_step, refuse_other_context
 from ..runtime.scheduler import algorithm
 from . import external
 from .exchange import share
@@ -185,8 +185,7 @@ def _compared(left: Any, right: Any) -> np.dtype[Any]:
         check_vector(name, c)
         if kind_of(c.dtype).is_complex:
             raise InvalidTypeError(f"{name} of {c.dtype}: complex numbers have no order; join real numbers")
-    if left.context is not right.context:
-        raise InvalidArgumentError("left_keys and right_keys are containers of different contexts")
+    refuse_other_context("right_keys", right, left.context)
     one, other = noted_meaning(left), noted_meaning(right)
     if one and other and (one.texts, one.kind(left.dtype)) != (other.texts, other.kind(right.dtype)):
         raise InvalidTypeError(

@@ -22,7 +22,7 @@ from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
-from ..runtime.agreement import local_step
+from ..runtime.agreement import local_step, refuse_other_context
 from ..runtime.scheduler import algorithm
 from . import external
 from .exchange import exchanged, gathered, share
@@ -239,8 +239,7 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     for name, c in (("a", a), ("b", b)):
         refuse_closed(c)
         check_vector(name, c)
-    if a.context is not b.context:
-        raise InvalidArgumentError("a and b are containers of different contexts")
+    refuse_other_context("b", b, a.context)
     share(a, "merge", also=(b,))
     made = concatenated(a, b)
     sort(made)

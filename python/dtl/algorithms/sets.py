@@ -10,8 +10,8 @@ from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import check_container
 from ..containers.sequences import DistributedVector
-from ..exceptions import InvalidArgumentError
 from ..policies import Partition
+from ..runtime.agreement import refuse_other_context
 from ..runtime.scheduler import algorithm
 from .array_operands import together
 from .concatenate import concat
@@ -128,8 +128,7 @@ def _agreed(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     check_container("ar2", ar2)
     for c in (ar1, ar2):
         refuse_closed(c)
-        if c.context is not ar1.context:
-            raise InvalidArgumentError(f"{name}: ar1 and ar2 are containers of different contexts")
+        refuse_other_context(f"{name}: ar2", c, ar1.context)
     share(ar1, name, also=(ar2,))
     return ar1, ar2
 

@@ -41,7 +41,7 @@ from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError, Inv
 from ..futures.future import Future, wait_until_over
 from ..policies import Partition, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
-from ..runtime.agreement import agree, check_context, collective, local_step
+from ..runtime.agreement import agree, check_context, collective, local_step, refuse_other_context
 from ..runtime.context import Context
 from ..runtime.scheduler import in_one_turn
 from .blocks import WINDOW, Block, blocks_of, evenly, fill, owning
@@ -315,8 +315,7 @@ def _described(ctx: Context, name: Any, value: Any) -> str:
     if _is_divided(value):
         if isinstance(value, (DistributedContainer, DistributedMap)):
             refuse_closed(value)
-        if value.context is not ctx:
-            raise InvalidArgumentError(f"{name!r} belongs to another context")
+        refuse_other_context(repr(name), value, ctx)
     if isinstance(value, DistributedContainer):
         return f"{name!r} {value.dtype} {value.shape} {division_of(value)}"
     if isinstance(value, DistributedMap):

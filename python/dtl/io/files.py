@@ -32,7 +32,7 @@ from ..containers.tensor import DistributedTensor
 from ..exceptions import FileError, InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike, Placement, PlacementLike, placement_of
 from ..runtime import scheduler
-from ..runtime.agreement import agree, check_context, collective, local_step
+from ..runtime.agreement import agree, check_context, collective, local_step, refuse_other_context
 from ..runtime.context import Context
 from ..runtime.scheduler import algorithm, computed_on_devices, in_one_turn
 from .blocks import blocks_of, fill, fill_from_all, is_computed_in_windows, may_read_all, pieces, runs_of
@@ -612,8 +612,7 @@ def _containers_to_save(arrays: dict[Any, Any], of: Format, named: bool) -> dict
         refuse_closed(value)
         if not (of.of_any_dtype or (of.tabular and kind_of(value.dtype).is_str)):
             check_numbers(value, f"save in the format {of.name}")
-        if value.context is not first:
-            raise InvalidArgumentError(f"{name!r} belongs to another context than the container before it")
+        refuse_other_context(repr(name), value, first)
     return arrays
 
 

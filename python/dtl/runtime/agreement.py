@@ -187,6 +187,12 @@ def check_context(ctx: Any) -> None:
         raise InvalidTypeError(_no_context(ctx))
 
 
+def refuse_other_context(what: str, given: Any, ctx: Any) -> None:
+    """Raise InvalidArgumentError if what is given to a call belongs to another context than that of the call."""
+    if given.context is not ctx:
+        raise InvalidArgumentError(f"{what} belongs to another context")
+
+
 def check_open(ctx: Any) -> None:
     """Raise InvalidTypeError unless ctx is a context, and InvalidHandleError if it is closed."""
     check_context(ctx)

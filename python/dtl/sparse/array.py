@@ -15,7 +15,7 @@ from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition, PartitionLike
-from ..runtime.agreement import agree, check_context, collective, local_step, root_number
+from ..runtime.agreement import agree, check_context, collective, local_step, refuse_other_context, root_number
 from ..runtime.context import Context
 from . import diagonals, division, making, selecting, semirings
 from .assembly import Assembly, Structure
@@ -124,8 +124,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
             given = arg.tocsr().rows
             agree(ctx, "csr_array", f"{words}, of {given.text()}")
             with local_step(ctx, "csr_array"):
-                if given.context is not ctx:
-                    raise InvalidArgumentError("csr_array: the matrix is on another context")
+                refuse_other_context("csr_array: the matrix", given, ctx)
                 making.fits(extents, given.shape)
                 begins = division.starts_of("partition", given.shape[0], ctx.size, asked)
             rows = making.moved(ctx, given.whole().astype(wanted or given.dtype), given.begins, begins)
@@ -149,7 +148,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         if is_balanced:
             begins, old = making.balanced(ctx, rows, begins), begins
             rows = making.moved(ctx, rows, old, begins)
-        super().__init__(rows_of(ctx, rows, begins))
+        self._rows = rows_of(ctx, rows, begins)
 
     @classmethod
     @collective
@@ -642,8 +641,7 @@ def _operands(
         given = other if isinstance(other, DistributedContainer) else np.asarray(other)
         if given is other and isinstance(given, DistributedContainer):
             refuse_closed(given)
-            if given.context is not ctx:
-                raise InvalidArgumentError(f"{op}: the container is on another context")
+            refuse_other_context(f"{op}: the container", given, ctx)
         if given.ndim not in (1, 2) or given.shape[0] != inner[-1]:
             raise InvalidArgumentError(
                 f"matmul: shapes {matrix.shape} and {given.shape} not aligned: {matrix.shape[1]} (dim 1) != "

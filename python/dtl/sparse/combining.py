@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import integer
 from ..algorithms.exchange import gathered
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import agree, collective, local_step
+from ..runtime.agreement import agree, collective, local_step, refuse_other_context
 from ..runtime.context import Context
 from . import division, making
 from .array import csr_array
@@ -200,8 +200,7 @@ def _rows_of(op: str, ctx: Context, given: Any) -> Rows:
     """Return what a matrix consists of. Collective if it is no matrix by rows."""
     if not isinstance(given, HasRows):
         return csr_array(ctx, given).rows
-    if given.context is not ctx:
-        raise InvalidArgumentError(f"{op}: the matrices are on two contexts")
+    refuse_other_context(f"{op}: a matrix", given, ctx)
     rows: Rows = given.tocsr().rows
     return rows
 

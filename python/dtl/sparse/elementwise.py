@@ -11,7 +11,7 @@ from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from . import making
 from .local_rows import Matrix, canonical, scipy_sparse
 from .placing import on_host, placed
@@ -39,8 +39,7 @@ def combined(rows: Rows, other: Rows, op: str, combine: Callable[[Matrix, Matrix
     with local_step(rows.context, op):
         if other.shape != rows.shape:
             raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {other.shape} differ")
-        if other.context is not rows.context:
-            raise InvalidArgumentError(f"{op}: the matrices are on two contexts")
+        refuse_other_context(f"{op}: a matrix", other, rows.context)
     agree(rows.context, op, f"{rows.text()} and {other.text()}")
     there = making.moved(rows.context, other.whole(), other.begins, rows.begins)
     with local_step(rows.context, op):
@@ -94,8 +93,7 @@ def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any])
         making.checked_dtype(given.dtype)
         if is_divided:
             refuse_closed(given)
-            if given.context is not rows.context:
-                raise InvalidArgumentError(f"{op}: the container is on another context")
+            refuse_other_context(f"{op}: the container", given, rows.context)
         known = (rows.shape, (width,), (height, 1), *(() if is_divided else ((1, width),)))
         if given.shape not in known:
             raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {given.shape} do not fit")

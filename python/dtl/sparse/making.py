@@ -12,7 +12,7 @@ from ..comm.reductions import allreduce
 from ..containers.layout import integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import MAX, SUM
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.context import Context
 from . import division
 from .local_rows import Matrix, canonical, scipy_sparse
@@ -164,8 +164,7 @@ def rows_of_container(
     """Return this rank's rows of what is not zero in a container, and how they are divided. Collective."""
     with local_step(ctx, op):
         refuse_closed(c)
-        if c.context is not ctx:
-            raise InvalidArgumentError("the container is on another context")
+        refuse_other_context("the container", c, ctx)
         if c.ndim != 2:
             raise InvalidArgumentError(f"a container of shape {c.shape} is no matrix: it must have two dimensions")
         found = checked_dtype(c.dtype) if dtype is None else dtype

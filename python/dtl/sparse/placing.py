@@ -14,7 +14,7 @@ from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError
 from ..runtime import scheduler
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.context import Context
 from . import division
 
@@ -41,8 +41,7 @@ def whole_vector(ctx: Context, op: str, given: Any) -> Array:
     """Return the elements of a vector of a context on every rank, however it is divided. Collective."""
     with local_step(ctx, op):
         refuse_closed(given)
-        if given.context is not ctx:
-            raise InvalidArgumentError(f"{op}: the vector is on another context")
+        refuse_other_context(f"{op}: the vector", given, ctx)
         if given.ndim != 1:
             raise InvalidArgumentError(f"{op}: a container of shape {given.shape} is no vector")
     agree(ctx, op, f"a vector of {len(given)} {given.dtype}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidArgumentError
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from . import making
 from .local_rows import Matrix, canonical, scipy_sparse
 from .row_exchange import exchanged_rows
@@ -37,8 +37,7 @@ def product(rows: Rows, other: Rows, op: str) -> Rows:
     """
     ctx = rows.context
     with local_step(ctx, op):
-        if other.context is not ctx:
-            raise InvalidArgumentError(f"{op}: the matrices are on two contexts")
+        refuse_other_context(f"{op}: a matrix", other, ctx)
         if rows.shape[1] != other.shape[0]:
             raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {other.shape} do not fit")
     agree(ctx, op, f"{rows.text()} and {other.text()}")

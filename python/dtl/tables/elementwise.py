@@ -13,7 +13,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
 from .gather import combined
 from .making import is_scalar, scalar, whole_column
@@ -85,8 +85,7 @@ def computed(f: Any, inputs: tuple[Any, ...], op: str) -> Any:
 def _operand(like: Rows, given: Any, op: str) -> Operand:
     """Return what a call is given, in the form in which it is computed."""
     if isinstance(given, Rows):
-        if given.context is not like.context:
-            raise InvalidArgumentError(f"{op}: the columns are on two contexts")
+        refuse_other_context(f"{op}: a column", given, like.context)
         if given.counts != like.counts:
             raise InvalidArgumentError(
                 f"{op}: the columns have {list(like.counts)} and {list(given.counts)} rows on the ranks"

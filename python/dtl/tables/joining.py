@@ -12,7 +12,7 @@ from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..linalg.matrix_arguments import available
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.threaded import each
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
@@ -81,8 +81,7 @@ def keys_of(left: Rows, right: Rows, on: Any, left_on: Any, right_on: Any, words
 
 def merged(left: Rows, right: Rows, keys: Keys | None, how: str, suffixes: Any, validate: Any) -> Rows:
     """Return the rows of two tables that belong together. Collective. Without keys, each row with each."""
-    if left.context is not right.context:
-        raise InvalidArgumentError("the tables are of two contexts")
+    refuse_other_context("right", right, left.context)
     names = result_names(left, right, keys, how, suffixes)
     wanted = _validated(validate)
     if keys is None and any(wanted):
@@ -355,8 +354,8 @@ def _crossed(left: Rows, right: Rows, names: ResultNames) -> Rows:
 def concatenated(tables: Sequence[Rows]) -> Rows:
     """Return the rows of tables, one after the other: null in the columns that a table does not have. Collective."""
     ctx = tables[0].context
-    if any(rows.context is not ctx for rows in tables):
-        raise InvalidArgumentError("the tables are of different contexts")
+    for rows in tables:
+        refuse_other_context("a table", rows, ctx)
     agree(ctx, "concat", f"{len(tables)} tables")
     kinds: dict[str, Any] = {}
     for rows in tables:

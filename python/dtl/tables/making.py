@@ -19,7 +19,7 @@ from ..io.columns import Columns
 from ..io.interchange import local_table, vectors_of
 from ..io.meaning import Meaning, meaning_of
 from ..policies import Partition, Placement
-from ..runtime.agreement import agree, local_step
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized, normalized_column
 from .frames import check_one_kind, is_frame, table_of_frame
@@ -152,8 +152,7 @@ def _of_numpy(name: str, values: Any) -> Any:
 def of_container(ctx: Context, name: str, vec: Any) -> Any:
     """Return this rank's values of a container, whose parts lie one after the other."""
     pa = arrow()
-    if vec.context is not ctx:
-        raise InvalidArgumentError(f"{name} is on another context than the table")
+    refuse_other_context(name, vec, ctx)
     if vec.ndim != 1:
         raise InvalidArgumentError(f"{name} has {vec.ndim} dimensions; a column has one")
     if vec.placement_policy is not Placement.HOST:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..comm.objects import allgather_object
-from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..runtime.agreement import agree, local_step
+from ..exceptions import InvalidTypeError
+from ..runtime.agreement import agree, local_step, refuse_other_context
 from . import distinct_rows, ordering, reductions
 from .elementwise import decoded
 from .exchange import balanced, gathered_everywhere
@@ -107,8 +107,8 @@ def equal_rows(rows: Rows, op: str, other: Any) -> bool:
     ctx = rows.context
     with local_step(ctx, op):
         given = isinstance(other, Rows)
-        if given and other.context is not ctx:
-            raise InvalidArgumentError("the other is on another context")
+        if given:
+            refuse_other_context("the other", other, ctx)
     agree(ctx, op, f"{given}")
     if not given or rows.total != other.total or rows.schema.types != other.schema.types or rows.names != other.names:
         return False

@@ -13,7 +13,7 @@ from ...containers.sequences import DistributedVector
 from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...policies import Partition, PartitionLike
-from ...runtime.agreement import agree, check_context, collective, local_step
+from ...runtime.agreement import agree, check_context, collective, local_step, refuse_other_context
 from ...runtime.context import Context
 from .. import division, making
 from ..array import csc_array, csr_array
@@ -381,8 +381,7 @@ def _composed(first: LinearOperator, second: LinearOperator) -> LinearOperator:
 def _together(op: str, first: LinearOperator, second: LinearOperator, fits: bool) -> None:
     """Refuse operators that do not fit each other. Collective."""
     with local_step(first.context, op):
-        if second.context is not first.context:
-            raise InvalidArgumentError(f"{op}: the operators are on two contexts")
+        refuse_other_context(f"{op}: an operator", second, first.context)
         if not fits:
             raise InvalidArgumentError(f"{op}: operators of {first.shape} and {second.shape} do not fit")
     agree(first.context, op, f"{first!r} and {second!r}")
