@@ -11,7 +11,7 @@ import threading
 from typing import IO, Callable, Mapping, Sequence
 
 from . import UsageError, processes
-from .lines import Lines
+from .relayed_output import RelayedOutput
 
 # What the backend reads in a rank's environment; see backends/local/job.go.
 RANK = "DTL_LOCAL_RANK"
@@ -104,7 +104,7 @@ class Ranks:
         self._ranks: list[subprocess.Popen[bytes]] = []
         self._code = 0
         self._left = sum(ranks for ranks, _ in programs)
-        self._lines = Lines(prefix_output) if prefix_output or (self._left > 1 and not keep_output) else None
+        self._output = RelayedOutput(prefix_output) if prefix_output or (self._left > 1 and not keep_output) else None
         self._apart = _has_terminal()
         token = os.urandom(8).hex()
         self._memory = os.memfd_create(f"dtl-local-{token}", os.MFD_CLOEXEC)
@@ -126,8 +126,8 @@ class Ranks:
         finally:
             for pipe in pipes:
                 os.close(pipe[1])
-            if self._lines is not None:
-                self._lines.start()
+            if self._output is not None:
+                self._output.start()
         for number, rank in enumerate(self._ranks):
             name = f"dtl-rank-{number}"
             threading.Thread(target=self._watch, args=(number, rank), name=name, daemon=True).start()
@@ -146,7 +146,7 @@ class Ranks:
             if in_rank is not None:
                 in_rank()
 
-        out, err = self._lines.outputs(len(self._ranks)) if self._lines is not None else pipes or (None, None)
+        out, err = self._output.outputs(len(self._ranks)) if self._output is not None else pipes or (None, None)
         try:
             rank = subprocess.Popen(
                 list(words),
@@ -158,7 +158,7 @@ class Ranks:
                 preexec_fn=in_rank if self._apart else in_group,  # noqa: PLW1509  # takes no lock
             )
         finally:
-            if self._lines is not None:
+            if self._output is not None:
                 for end in {each for each in (out, err) if each is not None}:
                     os.close(end)
         self._ranks.append(rank)
@@ -194,9 +194,9 @@ class Ranks:
             self.end_by_force(signal.SIGKILL)
 
     def _finish(self) -> None:
-        if self._lines is not None:
-            self._lines.finish()
-            if self._lines.failed:
+        if self._output is not None:
+            self._output.finish()
+            if self._output.failed:
                 self._fail(1)
         os.close(self._memory)
         self.returncode = self._code
@@ -242,8 +242,8 @@ class Ranks:
 
     def pass_on(self, sig: int) -> bool:
         """Send each rank a signal. None is on another host."""
-        if sig == signal.SIGWINCH and self._lines is not None:
-            self._lines.resize()
+        if sig == signal.SIGWINCH and self._output is not None:
+            self._output.resize()
         self.send_signal(sig)
         return True
 
@@ -274,8 +274,8 @@ class Ranks:
             if rank.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(rank.pid, sig)
-        if sig == signal.SIGKILL and self._lines is not None:
-            self._lines.give_up()
+        if sig == signal.SIGKILL and self._output is not None:
+            self._output.give_up()
 
     def end_output(self, told: bool) -> bool:
         """Say no: ranks write what they write, and nothing else is."""
@@ -283,8 +283,8 @@ class Ranks:
 
     def hold_output(self) -> None:
         """Leave what ranks write from now on to somebody else."""
-        if self._lines is not None:
-            self._lines.hold()
+        if self._output is not None:
+            self._output.hold()
 
 
 def _has_terminal() -> bool:

@@ -54,7 +54,7 @@ MODULES = {
     ".algorithms.bits": "packbits unpackbits",
     ".algorithms.inserting": "delete insert",
     ".algorithms.writing": "put putmask place put_along_axis",
-    ".algorithms.lines": "apply_along_axis apply_over_axes piecewise",
+    ".algorithms.applying": "apply_along_axis apply_over_axes piecewise",
     ".algorithms.indexing_routines": "choose compress extract trim_zeros partition argpartition lexsort sort_complex "
     "ix_ ravel_multi_index unravel_index block",
     ".algorithms.padding": "pad",

@@ -47,11 +47,11 @@ SLEEPS = {
     "stays": {
         "hosts/test_ends.py": 3,
         "jobs/test_hosts.py": 1,
-        "jobs/test_lines.py": 1,
         "jobs/test_local.py": 2,
         "jobs/test_lost_ranks.py": 1,
         "jobs/test_notebook.py": 3,
         "jobs/test_ranks_as_threads.py": 1,
+        "jobs/test_relayed_output.py": 1,
         "jobs/test_uncaught.py": 1,
         "jobs/test_waiting.py": 1,
         "runtime/test_executor_programs.py": 1,

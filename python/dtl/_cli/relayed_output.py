@@ -73,7 +73,7 @@ class _Stream:
         return self.prefix + rest + b"\n" if rest and self.prefix else rest
 
 
-class Lines:
+class RelayedOutput:
     """The output of all ranks, passed on by a thread.
 
     Parameters
