@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 from ..comm.collectives import allgather
+from ..containers import has_rows
 from ..containers.layout import Division
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
@@ -15,7 +16,6 @@ from .ghosts import Ghosts
 from .local_rows import LocalRows, Matrix, joined, matrix, split
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-Held = TypeVar("Held", bound="HasRows")
 
 
 class Pattern:
@@ -151,40 +151,13 @@ def rows_by(name: str, value: Any) -> Rows:
     return found
 
 
-class HasRows:
+class HasRows(has_rows.HasRows[Rows]):
     """What matrices and transposed ones have in common, and their methods build on."""
 
-    __slots__ = ("__weakref__", "_rows")
-
-    _rows: Rows
+    __slots__ = ()
 
     #: NumPy's arrays leave operators to these classes.
     __array_ufunc__ = None
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    @classmethod
-    def of(cls: type[Held], rows: Rows) -> Held:
-        """Return a matrix of rows, without communication. For the modules of this package."""
-        made = cls.__new__(cls)
-        HasRows.__init__(made, rows)
-        return made
-
-    @property
-    def context(self) -> Context:
-        """The context whose ranks have the matrix."""
-        return self._rows.context
-
-    @property
-    def _context(self) -> Context:
-        """The ranks, which hear of a call that fails here."""
-        return self._rows.context
-
-    @property
-    def rows(self) -> Rows:
-        """What the matrix, or that which it transposes, consists of: for the modules of this package."""
-        return self._rows
 
     if TYPE_CHECKING:
         tocsr: Callable[[], Any]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Sequence, TypeVar
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from .._native.threads import get_num_threads
 from ..comm.collectives import allgather
+from ..containers import has_rows
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError, OverflowError
 from ..io.interchange import pyarrow_with_capsules
 from ..io.names import names_in
@@ -171,37 +172,10 @@ class RowsByColumn(Rows):
         return type(self)(self.context, schema, self.counts, self._columns)
 
 
-Held = TypeVar("Held", bound="HasRows")
-
-
-class HasRows:
+class HasRows(has_rows.HasRows[Rows]):
     """What tables and columns have in common, and their methods build on."""
 
-    __slots__ = ("_rows",)
-
-    _rows: Rows
-
-    @classmethod
-    def of(cls: type[Held], rows: Rows) -> Held:
-        """Return a table or column of rows, without communication. For the modules of this package."""
-        made = cls.__new__(cls)
-        made._rows = rows
-        return made
-
-    @property
-    def context(self) -> Context:
-        """The context whose ranks have the rows."""
-        return self._rows.context
-
-    @property
-    def _context(self) -> Context:
-        """The ranks, which hear of a call that fails here."""
-        return self._rows.context
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as Arrow's, for the modules of this package."""
-        return self._rows
+    __slots__ = ()
 
 
 def counted(context: Context, rows: int) -> tuple[int, ...]:

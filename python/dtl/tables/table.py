@@ -15,7 +15,7 @@ from ..io.formats import needs
 from ..io.names import names_in
 from ..io.steps import path_of
 from ..policies import Partition, PartitionLike
-from ..runtime.agreement import agree, check_context, collective, on_context
+from ..runtime.agreement import agree, check_context, collective, on_context, refuse_other_context
 from ..runtime.context import Context
 from . import changes, display, reductions, selection, writing
 from .choosing_methods import ChoosingMethods
@@ -69,14 +69,13 @@ class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods
     """
 
     __module__ = "dtl"
-    __slots__ = ("__weakref__",)
+    __slots__ = ()
 
     @collective
     def __init__(self, ctx: Context, data: Any) -> None:
         check_context(ctx)
         if isinstance(data, (Table, Column)):
-            if data.context is not ctx:
-                raise InvalidArgumentError(f"the {type(data).__name__} is on another context")
+            refuse_other_context(f"the {type(data).__name__}", data, ctx)
             self._rows = data.rows
             agree(ctx, "table", f"{data.rows.names} of a table")
         elif isinstance(data, Columns):
@@ -676,8 +675,7 @@ def rows_of(thing: Any, name: str, ctx: Context) -> Rows:
     """Return the rows of an argument that has to be a table on the same ranks as others."""
     if not isinstance(thing, Table):
         raise InvalidTypeError(f"{name} must be a dtl.Table, not {type(thing).__name__}")
-    if thing.context is not ctx:
-        raise InvalidArgumentError(f"{name} is on another context")
+    refuse_other_context(name, thing, ctx)
     return thing.rows
 
 
