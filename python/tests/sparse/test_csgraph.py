@@ -42,6 +42,14 @@ GRAPHS: dict[str, Any] = {
 PARTS = ("block", "nnz")
 
 
+def cliques(joints: Any) -> Any:
+    """Return six groups of four vertices that edges join in pairs, and some edges from the last of a group."""
+    graph = np.kron(np.eye(6), np.ones((4, 4)))
+    for group, other in joints:
+        graph[4 * group + 3, 4 * other + 3] = 1
+    return sparse.csr_array(graph)
+
+
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_components(ctx: dtl.Context, name: str, parts: str) -> None:
@@ -53,6 +61,20 @@ def test_components(ctx: dtl.Context, name: str, parts: str) -> None:
         assert found == count
         same(numbers, labels)
         assert csgraph.connected_components(made, return_labels=False, **options) == count
+
+
+@pytest.mark.parametrize("joints", [(), ((0, 1),), ((0, 5), (5, 2)), ((4, 1), (3, 0), (1, 3))], ids=str)
+def test_components_that_few_edges_join(ctx: dtl.Context, joints: Any) -> None:
+    graph = cliques(joints)
+    made = dtl.sparse.csr_array(ctx, graph)
+    count, labels = whole.connected_components(graph, directed=False)
+    assert count == 6 - len(joints)
+    found, numbers = csgraph.connected_components(made, directed=False)
+    assert found == count
+    same(numbers, labels)
+    back = csgraph.connected_components(made.T, directed=False)
+    assert back[0] == count
+    same(back[1], labels)
 
 
 @pytest.mark.parametrize("parts", PARTS)
