@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,67 @@ def test_the_same_structure_keeps_its_arrays(ctx: dtl.Context) -> None:
         add(0, 0, 1.0)
     same(alone, 2.0 * ctx.size * (np.eye(6) - np.eye(6, k=1)))
     assert matrix.nnz == 1
+
+
+def test_the_same_structure_allocates_nothing(ctx: dtl.Context) -> None:
+    count = 50_000
+    matrix = dtl.sparse.csr_array(ctx, (count, count))
+    nodes = np.random.default_rng(5).integers(0, count, (count, 2))
+    rows, columns, values = nodes[:, :, np.newaxis], nodes[:, np.newaxis], np.full((count, 2, 2), 0.5)
+    peaks = []
+    for _ in range(3):
+        tracemalloc.start()
+        with matrix.assemble() as add:
+            add(rows, columns, values)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[0] > 20 * values.size
+    assert peaks[2] < 1 << 17  # the buffers of conversions, of any number of values
+    assert float(matrix.sum()) == 2.0 * count * ctx.size
+
+
+def test_a_block_in_a_block_of_the_same_structure(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, (6, 6))
+    places = np.arange(6)
+    with matrix.assemble() as add:
+        add(places, places, 1.0)
+    with matrix.assemble() as outer:
+        outer(places[:3], places[:3], 2.0)
+        with matrix.assemble() as inner:
+            inner(places, places[::-1], 3.0)
+        same(matrix, 3.0 * ctx.size * np.eye(6)[::-1])
+        outer(places[3:], places[3:], 2.0)
+    same(matrix, 2.0 * ctx.size * np.eye(6))
+
+
+@pytest.mark.parametrize("changes", ["fewer", "more", "others", "on one rank", "an error"])
+def test_a_structure_that_changes_midway(ctx: dtl.Context, changes: str) -> None:
+    matrix = dtl.sparse.csr_array(ctx, (9, 9))
+
+    def assemble(scale: float, counts: range, far: int) -> Any:
+        want = np.zeros((9, 9))
+        with matrix.assemble() as add:
+            for number in counts:
+                add(number, (number + far) % 9, scale)
+                want[number, (number + far) % 9] += scale
+        return dtl.allreduce(ctx, want)
+
+    before = assemble(1.0, range(6), 0)
+    same(matrix, before)
+    is_here = ctx.rank == ctx.size - 1
+    if changes == "an error":
+        with pytest.raises((IndexError, dtl.DTLError)):
+            assemble(2.0, range(7, 12) if is_here else range(6), 0)
+        same(matrix, before)
+        return
+    counts, far = {
+        "fewer": (range(4), 0),
+        "more": (range(8), 0),
+        "others": (range(6), 3),
+        "on one rank": (range(3) if is_here else range(6), 0),
+    }[changes]
+    for scale in (2.0, 3.0):
+        same(matrix, assemble(scale, counts, far))
 
 
 def test_one_rank_adds_for_all(ctx: dtl.Context) -> None:
