@@ -139,7 +139,10 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
     large = dtl.sparse.csr_array(ctx, np.diag(np.arange(1.0, 13.0)))
     made["sparse.linalg.lobpcg"] = (
         functools.partial(of.lobpcg, large),
-        {"X": np.eye(12)[:, :2] + 0.1, "M": None, "tol": 1e-3, "maxiter": 3, "largest": True},
+        {
+            **{"X": np.eye(12)[:, :2] + 0.1, "B": None, "M": None, "Y": None, "tol": 1e-3, "maxiter": 3},
+            **{"largest": True, "retLambdaHistory": False, "retResidualNormsHistory": False, "verbosityLevel": 0},
+        },
     )
     made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None, "axis": 0})
     made["sparse.linalg.matrix_power"] = (functools.partial(of.matrix_power, matrix), {"power": 2})

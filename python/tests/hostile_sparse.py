@@ -30,21 +30,25 @@ METHODS: dict[str, dict[str, Any]] = {
     "__matmul__": {"other": np.ones(9)},
     "__add__": {"other": 0},
     "__mul__": {"other": 2.0},
-    "astype": {"dtype": np.float32, "copy": True},
+    "argmax": {"axis": 0, "out": None, "explicit": False},
+    "argmin": {"axis": 1, "out": None, "explicit": True},
+    "astype": {"dtype": np.float32, "casting": "unsafe", "copy": True},
     "count_nonzero": {"axis": 0},
     "diagonal": {"k": 0},
     "dot": {"other": np.ones(9), "semiring": "min_plus"},
     "gather_to": {"root": 0},
-    "max": {"axis": 0},
+    "max": {"axis": 0, "out": None, "explicit": False},
     "maximum": {"other": 0},
-    "mean": {"axis": 0},
-    "min": {"axis": 1},
+    "mean": {"axis": 0, "dtype": np.float32, "out": None},
+    "min": {"axis": 1, "out": None, "explicit": False},
     "minimum": {"other": 0},
     "multiply": {"other": np.ones(9)},
+    "nanmax": {"axis": 0, "out": None, "explicit": False},
+    "nanmin": {"axis": 1, "out": None, "explicit": False},
     "permute": {"order": np.arange(9), "partition": "block"},
     "power": {"n": 2, "dtype": np.float64},
     "setdiag": {"values": 1.0, "k": 0},
-    "sum": {"axis": 0},
+    "sum": {"axis": 0, "dtype": np.float32, "out": None},
     "trace": {"offset": 0},
 }
 
@@ -59,13 +63,23 @@ GRAPHS: dict[str, dict[str, Any]] = {
         **{"dtype": np.float32, "symmetrized": True},
     },
     "breadth_first_tree": {"i_start": 0, "directed": True},
+    "depth_first_order": {"i_start": 0, "directed": True, "return_predecessors": True},
+    "depth_first_tree": {"i_start": 0, "directed": True},
     "floyd_warshall": {"directed": True, "return_predecessors": True, "unweighted": False, "overwrite": False},
     "johnson": {"directed": True, "indices": 0, "return_predecessors": True, "unweighted": False},
-    "minimum_spanning_tree": {},
+    "maximum_bipartite_matching": {"perm_type": "row"},
+    "maximum_flow": {"source": 0, "sink": 1, "method": "dinic"},
+    "min_weight_full_bipartite_matching": {"maximize": False},
+    "minimum_spanning_tree": {"overwrite": False},
     "part_graph": {"nparts": 2, "balance": "nnz", "method": "spectral"},
     "reconstruct_path": {"predecessors": np.zeros(9, np.int64), "directed": True},
     "reverse_cuthill_mckee": {"symmetric_mode": False},
     "shortest_path": {"method": "auto", "directed": True, "unweighted": False, "indices": 0},
+    "structural_rank": {},
+    "yen": {
+        **{"source": 0, "sink": 1, "K": 2, "directed": True, "return_predecessors": True},
+        "unweighted": False,
+    },
 }
 
 #: Functions of a matrix, or of several, and their other arguments.
@@ -103,7 +117,8 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
     for name, options in METHODS.items():
         made[f"sparse.csr_array.{name}"] = (_positional(getattr(matrix, name), name), options)
     for name, options in GRAPHS.items():
-        made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse.csgraph, name), matrix), options)
+        graph = matrix.astype(np.int32) if name == "maximum_flow" else matrix  # which takes integers alone
+        made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse.csgraph, name), graph), options)
     for name, options in COMBINING.items():
         made[f"sparse.{name}"] = (functools.partial(getattr(dtl.sparse, name), matrix), options)
     for name in STACKING:

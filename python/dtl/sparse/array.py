@@ -21,6 +21,7 @@ from . import diagonals, division, making, selecting, semirings
 from .assembly import Assembly, Structure
 from .elementwise import is_number
 from .local_rows import Matrix, index_type, is_scipys, scipy_sparse
+from .local_rows import matrix as matrix_of
 from .operators import Operators
 from .placing import on_host, placed, whole_vector
 from .products import product, transposed_product
@@ -262,27 +263,31 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         """The transposed matrix, which shares the elements of this one. Not collective."""
         return csc_array.of(self._rows)
 
-    def transpose(self) -> csc_array:
-        """Return the transposed matrix, which shares the elements of this one. Not collective."""
-        return self.T
+    def transpose(self, axes: Any = None, copy: bool = False) -> csc_array:
+        """Return the transposed matrix, which shares the elements of this one. Not collective.
+
+        With ``copy=True``, it has its own, and the call is collective. Axes are None or (1, 0).
+        """
+        _check_axes(axes)
+        return self.copy().T if copy else self.T
 
     @property
     def format(self) -> str:
         """How the matrix is stored: "csr". Not collective."""
         return "csr"
 
-    def tocsr(self) -> csr_array:
-        """Return the matrix itself. Not collective."""
-        return self
+    def tocsr(self, copy: bool = False) -> csr_array:
+        """Return the matrix itself, or a copy. Collective for a copy."""
+        return self.copy() if copy else self
 
     @collective
-    def tocsc(self) -> csc_array:
-        """Return the matrix with its columns divided among the ranks: elements move. Collective."""
+    def tocsc(self, copy: bool = False) -> csc_array:
+        """Return the matrix with its columns divided among the ranks: elements move, to a copy. Collective."""
         return csc_array.of(transposed(self._rows, "tocsc"))
 
-    def asformat(self, format: str | None) -> csr_array | csc_array:
+    def asformat(self, format: str | None, copy: bool = False) -> csr_array | csc_array:
         """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
-        return as_format(self, format)
+        return as_format(self, format, copy)
 
     def todense(self) -> DistributedTensor:
         """Return the matrix as a container, as :meth:`toarray` does. Collective."""
@@ -333,7 +338,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         lengths, columns, data = (gatherv(ctx, each, root=number) for each in arrays)
         if ctx.rank != number:
             return None
-        return scipy_sparse().csr_array((data, columns, division.starts(lengths)), shape=self.shape)
+        return matrix_of(data, columns, division.starts(lengths), self.shape)
 
     @collective
     def toarray(self) -> DistributedTensor:
@@ -362,7 +367,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         Parameters
         ----------
         other
-            What is multiplied: a vector, a matrix of any kind, or an array that is the same on every rank.
+            What is multiplied: a vector, a matrix of any kind, an array that is the same on every rank, or a number.
         semiring
             Of a vector, what takes the place of sums and products: "min_plus", "max_plus", "max_times", "min_times" or
             "or_and". What is not stored takes no part, and a row that stores nothing makes what is neutral, such as
@@ -373,7 +378,9 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         InvalidArgumentError
             If shapes do not fit, or there is no such semiring. On every rank.
         """
-        return self @ other if semiring is None else _in_semiring(self, other, semiring)
+        if semiring is None:
+            return self * other if is_number(other) else self @ other
+        return _in_semiring(self, other, semiring)
 
     def assemble(self) -> Assembly:
         """Return a context manager whose block puts the matrix together of what ranks add. Its end is collective.
@@ -414,6 +421,29 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         return f"<csr_array of {rows} x {columns}, {self.nnz} stored of {self.dtype}, on {self._context.size} ranks>"
 
 
+def _of_elements(name: str) -> Callable[[csc_array], csc_array]:
+    """Return the method of transposed matrices that computes a function of each stored element."""
+
+    def function(self: csc_array) -> csc_array:
+        made: csc_array = getattr(self.T, name)().T
+        return made
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return the matrix with ``numpy.{name}`` of its elements. Collective."
+    return function
+
+
+def _along(name: str) -> Callable[..., Any]:
+    """Return the method of transposed matrices that chooses from all elements, or from those of each column or row."""
+
+    def function(self: csc_array, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        return getattr(self.T, name)(_other(axis), out, explicit=explicit)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return what :meth:`csr_array.{name}` does, of all elements, or each column or row. Collective."
+    return function
+
+
 class csc_array(Saved):  # noqa: N801 - SciPy's name
     """A transposed :class:`csr_array`, whose elements it shares: its columns are divided among the ranks."""
 
@@ -434,17 +464,18 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         """The matrix that this is the transposed one of. Not collective."""
         return csr_array.of(self._rows)
 
-    def transpose(self) -> csr_array:
-        """Return the matrix that this is the transposed one of. Not collective."""
-        return self.T
+    def transpose(self, axes: Any = None, copy: bool = False) -> csr_array:
+        """Return the matrix that this is the transposed one of, as :meth:`csr_array.transpose`."""
+        _check_axes(axes)
+        return self.copy().T if copy else self.T
 
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """Return the sum of all elements, or of those of each column or row, as :meth:`csr_array.sum`. Collective."""
-        return self.T.sum(_other(axis))
+        return self.T.sum(_other(axis), dtype, out)
 
-    def mean(self, axis: int | None = None) -> Any:
+    def mean(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """Return the mean of all elements, or of those of each column or row, as :meth:`csr_array.mean`. Collective."""
-        return self.T.mean(_other(axis))
+        return self.T.mean(_other(axis), dtype, out)
 
     def diagonal(self, k: int = 0) -> DistributedVector:
         """Return a diagonal as a vector, of which each rank has the elements of its columns. Collective."""
@@ -454,29 +485,74 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         """Return the sum of a diagonal, which is numbered as of :meth:`diagonal`. Collective."""
         return self.diagonal(offset).sum()
 
-    def max(self, axis: int | None = None) -> Any:
-        """Return the greatest element, or that of each column or row, as :meth:`csr_array.max`. Collective."""
-        return self.T.max(_other(axis))
+    max, min, nanmax, nanmin = map(_along, ("max", "min", "nanmax", "nanmin"))
 
-    def min(self, axis: int | None = None) -> Any:
-        """Return the least element, or that of each column or row, as :meth:`csr_array.min`. Collective."""
-        return self.T.min(_other(axis))
+    def argmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return where the greatest element is, as :meth:`csr_array.argmax`. Collective."""
+        if axis is None:  # counted row by row
+            return self.tocsr().argmax(None, out, explicit=explicit)
+        return self.T.argmax(_other(axis), out, explicit=explicit)
+
+    def argmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return where the least element is, as :meth:`csr_array.argmax`. Collective."""
+        if axis is None:
+            return self.tocsr().argmin(None, out, explicit=explicit)
+        return self.T.argmin(_other(axis), out, explicit=explicit)
 
     def count_nonzero(self, axis: int | None = None) -> Any:
         """Return how many elements are not zero, as :meth:`csr_array.count_nonzero`. Collective."""
         return self.T.count_nonzero(_other(axis))
 
     def eliminate_zeros(self) -> csc_array:
-        """Return the matrix without elements that are stored and zero. Collective."""
-        return self.T.eliminate_zeros().T
+        """Forget elements that are stored and zero: this matrix changes, and is returned. Collective."""
+        self._rows = self.T.eliminate_zeros().rows
+        return self
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        """Let the elements of a diagonal be others, as :meth:`csr_array.setdiag`: this matrix changes. Collective."""
+        turned = self.T
+        turned.setdiag(values, -k if isinstance(k, (int, np.integer)) else k)
+        self._rows = turned.rows
+
+    def nonzero(self) -> tuple[DistributedVector, DistributedVector]:
+        """Return the rows and the columns of elements that are not zero, as :meth:`csr_array.nonzero`. Collective."""
+        return self.tocsr().nonzero()
+
+    def maximum(self, other: Any) -> Any:
+        """Return the greater of elements, as :meth:`csr_array.maximum`. Collective."""
+        return self.T.maximum(_turned(other)).T
+
+    def minimum(self, other: Any) -> Any:
+        """Return the lesser of elements, as :meth:`csr_array.minimum`. Collective."""
+        return self.T.minimum(_turned(other)).T
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        """Return the matrix with its elements to a power above zero, as :meth:`csr_array.power`. Collective."""
+        return self.T.power(n, dtype).T
+
+    @property
+    def real(self) -> csc_array:
+        """The matrix of the real parts of elements. Collective."""
+        return self.T.real.T
+
+    @property
+    def imag(self) -> csc_array:
+        """The matrix of the imaginary parts of elements. Collective."""
+        return self.T.imag.T
+
+    sin, tan, arcsin, arctan = map(_of_elements, ("sin", "tan", "arcsin", "arctan"))
+    sinh, tanh, arcsinh, arctanh = map(_of_elements, ("sinh", "tanh", "arcsinh", "arctanh"))
+    sqrt, expm1, log1p, sign = map(_of_elements, ("sqrt", "expm1", "log1p", "sign"))
+    rint, floor, ceil, trunc = map(_of_elements, ("rint", "floor", "ceil", "trunc"))
+    deg2rad, rad2deg = map(_of_elements, ("deg2rad", "rad2deg"))
 
     def multiply(self, other: Any) -> Any:
         """Return the products of elements, as :meth:`csr_array.multiply`. Collective."""
         return self * other
 
     def dot(self, other: Any) -> Any:
-        """Return the product with a vector, or a matrix: ``self @ other``. Collective."""
-        return self @ other
+        """Return the product with a vector, or a matrix: ``self @ other``; with a number, its multiple. Collective."""
+        return self * other if is_number(other) else self @ other
 
     def toarray(self) -> DistributedTensor:
         """Return the matrix as a container of two dimensions, divided by rows: elements move. Collective."""
@@ -496,13 +572,13 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         """How the matrix is stored: "csc". Not collective."""
         return "csc"
 
-    def tocsc(self) -> csc_array:
-        """Return the matrix itself. Not collective."""
-        return self
+    def tocsc(self, copy: bool = False) -> csc_array:
+        """Return the matrix itself, or a copy. Collective for a copy."""
+        return self.copy() if copy else self
 
-    def asformat(self, format: str | None) -> csr_array | csc_array:
+    def asformat(self, format: str | None, copy: bool = False) -> csr_array | csc_array:
         """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
-        return as_format(self, format)
+        return as_format(self, format, copy)
 
     def __getitem__(self, key: Any) -> Any:
         return self.tocsr()[key]
@@ -513,13 +589,20 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
     def __bool__(self) -> bool:
         return bool(self.T)
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> csc_array:
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> csc_array:
         """Return the matrix with elements of another type, as :meth:`csr_array.astype`. Collective."""
-        return self.T.astype(dtype, copy=copy).T
+        return self.T.astype(dtype, casting, copy).T
 
-    def conj(self) -> csc_array:
-        """Return the matrix with conjugated elements. Collective."""
-        return self.T.conj().T
+    def conj(self, copy: bool = True) -> csc_array:
+        """Return the matrix with conjugated elements, as :meth:`csr_array.conj`. Collective."""
+        return self.T.conj(copy).T
+
+    def conjugate(self, copy: bool = True) -> csc_array:
+        """Return the matrix with conjugated elements, as :meth:`csr_array.conj`. Collective."""
+        return self.conj(copy)
+
+    def __round__(self, ndigits: Any = 0) -> csc_array:
+        return round(self.T, ndigits).T
 
     def copy(self) -> csc_array:
         """Return a matrix of its own that stores the same. Collective."""
@@ -551,8 +634,28 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
     def __rsub__(self, other: Any) -> Any:
         return other - self.tocsr()
 
+    def __lt__(self, other: Any) -> Any:
+        return (self.transpose() < _turned(other)).T
+
+    def __le__(self, other: Any) -> Any:
+        return (self.transpose() <= _turned(other)).T
+
+    def __gt__(self, other: Any) -> Any:
+        return (self.transpose() > _turned(other)).T
+
+    def __ge__(self, other: Any) -> Any:
+        return (self.transpose() >= _turned(other)).T
+
+    def __eq__(self, other: object) -> Any:
+        return (self.transpose() == _turned(other)).T
+
+    def __ne__(self, other: object) -> Any:
+        return (self.transpose() != _turned(other)).T
+
+    __hash__ = None  # type: ignore[assignment]
+
     @collective
-    def tocsr(self) -> csr_array:
+    def tocsr(self, copy: bool = False) -> csr_array:
         """Return the matrix by rows, divided as the columns of the other one were: elements move. Collective."""
         return csr_array.of(transposed(self._rows, "tocsr"))
 
@@ -571,18 +674,29 @@ def issparse(x: Any) -> bool:
     return isinstance(x, HasRows)
 
 
-def as_format(matrix: csr_array | csc_array, format: Any) -> csr_array | csc_array:
+def as_format(matrix: csr_array | csc_array, format: Any, copy: bool = False) -> csr_array | csc_array:
     """Return a matrix as it is asked for. Collective if elements move."""
     if format is None:
-        return matrix
+        return matrix.copy() if copy else matrix
     if not isinstance(format, str) or format not in ("csr", "csc"):
         raise InvalidArgumentError(f"format {format!r} is none of 'csr' and 'csc'")
-    return matrix.tocsr() if format == "csr" else matrix.tocsc()
+    return matrix.tocsr(copy) if format == "csr" else matrix.tocsc(copy)
+
+
+def _check_axes(axes: Any) -> None:
+    """Refuse axes of a transposed matrix that are not those of NumPy's functions."""
+    if axes is not None and tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2)):
+        raise InvalidArgumentError(f"transpose: axes {axes!r} must be None or (1, 0)")
 
 
 def _other(axis: Any) -> Any:
     """Return what an axis is of the transposed matrix; what is no axis as it is, for whoever refuses it."""
     return -1 - axis if isinstance(axis, (int, np.integer)) and -2 <= axis < 2 else axis
+
+
+def _turned(other: Any) -> Any:
+    """Return the transposed operand, of what is a sparse matrix."""
+    return other.T if isinstance(other, HasRows) or is_scipys(other) else other
 
 
 def _multiplies(other: Any) -> bool:

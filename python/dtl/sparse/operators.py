@@ -12,11 +12,11 @@ from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer
 from ..containers.making import created
 from ..containers.sequences import DistributedVector
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import SUM
 from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
-from . import division, elementwise, extremes, making, selecting
+from . import division, elementwise, extremes, making, places, selecting
 from .local_rows import Matrix
 from .placing import on_host, whole_vector
 from .products import transposed_product
@@ -28,6 +28,9 @@ Operator = Callable[[Any, Any], Any]
 
 #: What numbers are divided by that are less exact than float64: of their own type.
 _FLOATS: dict[np.dtype[Any], Any] = {np.dtype(kind): kind for kind in (np.float32, np.complex64)}
+
+#: The rules of numpy.can_cast.
+_CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 #: In what the elements of columns are added up that are less exact.
 _DOUBLE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
@@ -206,34 +209,49 @@ class Operators(HasRows):
         return self * other
 
     @collective
-    def astype(self: Made, dtype: Any, *, copy: bool = True) -> Made:
+    def astype(self: Made, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Made:
         """Return the matrix with elements of another type. Collective.
 
         Parameters
         ----------
         dtype
             The type.
+        casting
+            Which casts are allowed, as of ``numpy.can_cast``.
         copy
             False for the matrix itself if it has this type.
 
         Raises
         ------
         InvalidTypeError
-            If sparse matrices hold no such type, or copy is not a truth value.
+            If sparse matrices hold no such type, casting does not allow it, or copy is not a truth value.
         """
         wanted = making.checked_dtype(dtype)
+        if not isinstance(casting, str) or casting not in _CASTING:
+            raise InvalidArgumentError(f"casting {casting!r} is none of {', '.join(_CASTING)}")
+        if not np.can_cast(self.dtype, wanted, casting):  # type: ignore[arg-type]
+            raise InvalidTypeError(f"astype: {self.dtype} is not cast to {wanted} according to the rule {casting!r}")
         if flag("copy", copy) or wanted != self.dtype:
             return self._changed("astype", lambda data: data.astype(wanted), f"{wanted}, copy {copy}")
         agree(self.context, "astype", f"{self._rows.text()}, {wanted}, copy {copy}")
         return self
 
-    def conj(self: Made) -> Made:
-        """Return the matrix with conjugated elements. Collective."""
+    def conj(self: Made, copy: bool = True) -> Made:
+        """Return the matrix with conjugated elements. Collective.
+
+        With ``copy=False``, it is the matrix itself if its elements are real.
+        """
+        if not copy and self.dtype.kind != "c":
+            return self
         return self._changed("conj", lambda data: np.array(data.conj()))
 
-    def conjugate(self: Made) -> Made:
-        """Return the matrix with conjugated elements. Collective."""
-        return self.conj()
+    def conjugate(self: Made, copy: bool = True) -> Made:
+        """Return the matrix with conjugated elements, as :meth:`conj`. Collective."""
+        return self.conj(copy)
+
+    def __round__(self: Made, ndigits: Any = 0) -> Made:
+        digits = 0 if ndigits is None else ndigits
+        return self._changed("round", lambda data: np.around(data, digits), f"{digits!r}")
 
     @property
     def real(self: Made) -> Made:
@@ -251,24 +269,29 @@ class Operators(HasRows):
 
     @collective
     def eliminate_zeros(self: Made) -> Made:
-        """Return the matrix without elements that are stored and zero. Collective."""
+        """Forget elements that are stored and zero: this matrix changes, and is returned. Collective."""
         agree(self.context, "eliminate_zeros", self._rows.text())
-        return self.of(elementwise.without_zeros(self._rows))
+        self._rows = elementwise.without_zeros(self._rows)
+        return self
 
     @collective
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """Return the sum of all elements, or of those of each column or row. Collective.
 
         Parameters
         ----------
         axis
             None for the sum of all, 0 for one sum a column, 1 for one a row.
+        dtype
+            The type of the result, and of sums if it holds more than that of NumPy's; None for that.
+        out
+            None, which NumPy's functions pass.
 
         Returns
         -------
         scalar or DistributedVector
-            Of the dtype of NumPy's sums; columns of single precision are added up in double. With an axis, a vector
-            that is divided as the columns or rows are.
+            Of the dtype of NumPy's sums, or the one that is asked for; columns of single precision are added up in
+            double. With an axis, a vector that is divided as the columns or rows are.
 
         Raises
         ------
@@ -278,42 +301,50 @@ class Operators(HasRows):
         rows = self._rows
         with local_step(rows.context, "sum"):
             along = _axis(axis)
-        dtype = np.zeros(0, rows.dtype).sum().dtype
+            wanted, of = _sums_of(rows.dtype, dtype)
+            extremes.no_out("sum", out)
         if along is None:
-            agree(rows.context, "sum", rows.text())
-            own = rows.local.own.data.sum(dtype=dtype) + rows.local.other.data.sum(dtype=dtype)
-            return dtype.type(allreduce(rows.context, np.array([own], dtype), SUM)[0])
+            agree(rows.context, "sum", f"{rows.text()}, {wanted}")
+            own = rows.local.own.data.sum(dtype=of) + rows.local.other.data.sum(dtype=of)
+            return np.asarray(allreduce(rows.context, np.array([own], of), SUM)).astype(wanted)[0]
         begins = rows.column_begins if along == 0 else rows.begins
         words = f"sum {rows.text()}, axis {along}"
         divided = division.division_of(begins)
-        made = created(DistributedVector, rows.context, (int(begins[-1]),), dtype, divided, words=words)
-        out = made.local_view()
+        made = created(DistributedVector, rows.context, (int(begins[-1]),), wanted, divided, words=words)
+        part = made.local_view()
         if along == 1:
-            out[...] = _row_sums(rows.local.own, dtype) + _row_sums(rows.local.other, dtype)
+            part[...] = (_row_sums(rows.local.own, of) + _row_sums(rows.local.other, of)).astype(wanted)
         else:
-            wide = _DOUBLE.get(dtype, dtype)
-            sums = np.zeros(len(out), wide)  # a column has up to as many elements as there are rows
+            wide = _DOUBLE.get(of, of)
+            sums = np.zeros(len(part), wide)  # a column has up to as many elements as there are rows
             transposed_product(rows.local, rows.ghosts(), np.ones(rows.end - rows.first, wide), sums)
-            out[...] = sums
+            part[...] = sums.astype(wanted)
         return made
 
-    def mean(self, axis: int | None = None) -> Any:
+    @collective
+    def mean(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """Return the mean of all elements, those that are not stored among them, or of each column or row. Collective.
 
-        Parameters, result and errors are those of :meth:`sum`.
+        Parameters, result and errors are those of :meth:`sum`; without ``dtype``, integers have means of float64.
         """
         height, width = self._rows.shape
-        found, count = self.sum(axis), {None: height * width, 0: height, 1: width}[_axis(axis)]
-        return found / _FLOATS.get(found.dtype, float)(count)  # NumPy before 2 lets a number widen one element
+        along = _axis(axis)
+        found, count = self.sum(axis, dtype, out), {None: height * width, 0: height, 1: width}[along]
+        made = found / _FLOATS.get(found.dtype, float)(count)  # NumPy before 2 lets a number widen one element
+        return made if dtype is None else made.astype(dtype)
 
     @collective
-    def max(self, axis: int | None = None) -> Any:
+    def max(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
         """Return the greatest element, those that are not stored among them, or that of each column or row. Collective.
 
         Parameters
         ----------
         axis
             None for that of all, 0 for one a column, 1 for one a row.
+        out
+            None, which NumPy's functions pass.
+        explicit
+            Whether to choose from stored elements alone; a column or row that stores none has 0.
 
         Returns
         -------
@@ -326,15 +357,58 @@ class Operators(HasRows):
         InvalidArgumentError
             If the axis is none of these, there is nothing to choose from, or elements are complex. On every rank.
         """
-        return extremes.extreme(self._rows, "max", _axis(axis))
+        return extremes.extreme(self._rows, "max", _axis(axis), out, explicit)
 
     @collective
-    def min(self, axis: int | None = None) -> Any:
+    def min(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
         """Return the least element, those that are not stored among them, or that of each column or row. Collective.
 
         Parameters, result and errors are those of :meth:`max`.
         """
-        return extremes.extreme(self._rows, "min", _axis(axis))
+        return extremes.extreme(self._rows, "min", _axis(axis), out, explicit)
+
+    @collective
+    def nanmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return the greatest element that is not NaN, as :meth:`max`; NaN where all are. Collective."""
+        return extremes.extreme(self._rows, "nanmax", _axis(axis), out, explicit)
+
+    @collective
+    def nanmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return the least element that is not NaN, as :meth:`min`; NaN where all are. Collective."""
+        return extremes.extreme(self._rows, "nanmin", _axis(axis), out, explicit)
+
+    @collective
+    def argmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return where the greatest element is, those that are not stored among them: of equal ones the first.
+
+        Collective. The place is that in ``toarray()``, also where an element is NaN.
+
+        Parameters
+        ----------
+        axis
+            None for the number of that of all, counted row by row; 0 for its row in each column, 1 for its column in
+            each row.
+        out
+            None, which NumPy's functions pass.
+        explicit
+            Whether to choose from stored elements alone; a column or row that stores none has 0.
+
+        Returns
+        -------
+        int or DistributedVector
+            With an axis, a vector of int64 that is divided as the columns or rows are.
+
+        Raises
+        ------
+        InvalidArgumentError, InvalidTypeError
+            As of :meth:`max`. On every rank.
+        """
+        return places.of_extreme(self._rows, "argmax", _axis(axis), out, explicit)
+
+    @collective
+    def argmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return where the least element is, as :meth:`argmax`. Collective."""
+        return places.of_extreme(self._rows, "argmin", _axis(axis), out, explicit)
 
     @collective
     def count_nonzero(self, axis: int | None = None) -> Any:
@@ -405,6 +479,13 @@ def _axis(axis: Any) -> int | None:
     if not -2 <= number < 2:
         raise InvalidArgumentError(f"axis {number} outside [-2, 2)")
     return number % 2
+
+
+def _sums_of(dtype: np.dtype[Any], asked: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Return the type of sums of elements of a type, and the type in which they are added up."""
+    usual = np.zeros(0, dtype).sum().dtype
+    wanted = usual if asked is None else making.checked_dtype(asked)
+    return wanted, np.result_type(usual, wanted)
 
 
 def _row_sums(rows: Matrix, dtype: Any) -> Array:

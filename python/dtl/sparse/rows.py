@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from ..containers import has_rows
 from ..containers.layout import Division
 from ..exceptions import InvalidTypeError
 from ..runtime.context import Context
-from . import division
+from . import division, protocols
 from .ghosts import Ghosts
+from .hints import missing_attribute
 from .local_rows import LocalRows, Matrix, joined, matrix, split
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+Held = TypeVar("Held", bound="HasRows")
 
 
 class Pattern:
@@ -156,11 +158,19 @@ class HasRows(has_rows.HasRows[Rows]):
 
     __slots__ = ()
 
-    #: NumPy's arrays leave operators to these classes.
-    __array_ufunc__ = None
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return protocols.computed(HasRows, ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return protocols.called(HasRows, function, args, options)
 
     if TYPE_CHECKING:
         tocsr: Callable[[], Any]
+        copy: Callable[[], Any]
+    else:  # a type checker knows the methods that there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(name)
 
     @property
     def ndim(self) -> int:
@@ -181,3 +191,30 @@ class HasRows(has_rows.HasRows[Rows]):
     def size(self) -> int:
         """How many elements are stored, as SciPy counts them: :attr:`nnz`. Not collective."""
         return self._rows.nnz
+
+    @property
+    def has_sorted_indices(self) -> bool:
+        """Whether the elements of each row are in the order of columns: they always are. Not collective."""
+        return True
+
+    @property
+    def has_canonical_format(self) -> bool:
+        """Whether each place is stored once, and in order: it always is. Not collective."""
+        return True
+
+    def sum_duplicates(self) -> None:
+        """Do nothing: each place is stored once already. Not collective."""
+
+    def sort_indices(self) -> None:
+        """Do nothing: the elements of each row are in the order of columns already. Not collective."""
+
+    def sorted_indices(self: Held) -> Held:
+        """Return a copy, whose elements are in order as those of this matrix are. Collective."""
+        made: Held = self.copy()
+        return made
+
+    def prune(self) -> None:
+        """Do nothing: there is no memory beyond the elements. Not collective."""
+
+    def check_format(self, full_check: bool = True) -> None:
+        """Do nothing: a matrix is checked when it is made. Not collective."""

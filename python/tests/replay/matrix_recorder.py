@@ -26,13 +26,17 @@ LARGE = 5000
 _METHODS = """
 __neg__ __abs__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __pow__ __lt__ __le__ __gt__
 __ge__ __eq__ __ne__ __matmul__ __rmatmul__ multiply astype conj sum mean trace diagonal dot transpose toarray
-__getitem__ copy tocsr
+__getitem__ copy tocsr tocsc __round__ argmax argmin max min nanmax nanmin maximum minimum power nonzero
+count_nonzero conjugate sqrt sign sin expm1 floor rint todense asformat
 """
 _FUNCTIONS = {
-    scipy.sparse.linalg: "cg bicgstab gmres minres lsqr lsmr eigsh svds lobpcg spsolve norm",
+    scipy.sparse.linalg: "cg bicgstab gmres minres lsqr lsmr eigsh svds lobpcg spsolve norm expm_multiply onenormest "
+    "matrix_power is_sptriangular spbandwidth",
     scipy.sparse.csgraph: "connected_components breadth_first_order dijkstra bellman_ford minimum_spanning_tree "
-    "laplacian reverse_cuthill_mckee",
-    sp: "eye_array diags_array",
+    "laplacian reverse_cuthill_mckee shortest_path johnson floyd_warshall breadth_first_tree depth_first_order "
+    "depth_first_tree reconstruct_path maximum_flow yen maximum_bipartite_matching structural_rank "
+    "min_weight_full_bipartite_matching",
+    sp: "eye_array diags_array kron kronsum hstack vstack block_array block_diag tril triu find",
 }
 
 _inside = threading.local()

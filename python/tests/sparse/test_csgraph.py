@@ -19,7 +19,8 @@ whole = pytest.importorskip("scipy.sparse.csgraph", reason="SciPy is an extra; m
 def chain(count: int) -> Any:
     """Return a path through vertices far apart, so that it crosses ranks often."""
     order = np.random.default_rng(4).permutation(count)
-    return sparse.coo_array((np.arange(1.0, count), (order[:-1], order[1:])), shape=(count, count)).tocsr()
+    places = (order[:-1].astype(np.int32), order[1:].astype(np.int32))
+    return sparse.csr_array((np.arange(1.0, count), places), shape=(count, count))
 
 
 def random(count: int, density: float, seed: int = 3) -> Any:
@@ -143,7 +144,10 @@ def test_paths_of_negative_lengths(ctx: dtl.Context) -> None:
     refused(lambda: csgraph.shortest_path(made, "A"), ARGUMENT, None, "method 'A'")
     circle = sparse.coo_array(([-1.0] * 9, (np.arange(9), (np.arange(9) + 1) % 9)), shape=(9, 9)).tocsr()
     refused(
-        lambda: csgraph.bellman_ford(dtl.sparse.csr_array(ctx, circle), indices=0), ARGUMENT, None, "negative length"
+        lambda: csgraph.bellman_ford(dtl.sparse.csr_array(ctx, circle), indices=0),
+        csgraph.NegativeCycleError,
+        None,
+        "negative length",
     )
 
 
@@ -270,6 +274,87 @@ def test_columns_that_are_divided_in_another_way(ctx: dtl.Context) -> None:
     assert sum(csgraph.part_graph(made, 3, method="spectral").sizes) == 24
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_rank_0_computes(ctx: dtl.Context, name: str, directed: bool) -> None:
+    graph = GRAPHS[name]
+    made = dtl.sparse.csr_array(ctx, graph, partition="nnz")
+    last = graph.shape[0] - 1
+    for begin in (0, last):
+        for got, want in zip(
+            csgraph.depth_first_order(made, begin, directed), whole.depth_first_order(graph, begin, directed)
+        ):
+            same(got, want)
+        same(
+            csgraph.depth_first_order(made, begin, directed, False), whole.depth_first_order(graph, begin, directed)[0]
+        )
+        same(csgraph.depth_first_tree(made, begin, directed), whole.depth_first_tree(graph, begin, directed))
+    if last and hasattr(whole, "yen"):  # SciPy has it since 1.14
+        words = {"directed": directed, "return_predecessors": True}
+        for got, want in zip(csgraph.yen(made, 0, last, 3, **words), whole.yen(graph, 0, last, 3, **words)):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_flows(ctx: dtl.Context) -> None:
+    graph = random(12, 0.3).astype(np.int32)
+    made = dtl.sparse.csr_array(ctx, graph, partition="nnz")
+    for source, sink in ((0, 11), (5, 2)):
+        want = whole.maximum_flow(graph, source, sink)
+        got = csgraph.maximum_flow(made, source, sink)
+        assert got.flow_value == want.flow_value
+        balance = gathered(got.flow).sum(axis=0)
+        assert (balance[sink], balance[source]) == (got.flow_value, -got.flow_value)
+        assert not np.delete(balance, [source, sink]).any()
+        assert (gathered(got.flow) <= graph.toarray()).all()
+        assert csgraph.maximum_flow(made.astype(np.int8), source, sink, method="edmonds_karp").flow.shape == (12, 12)
+    refused(lambda: csgraph.maximum_flow(made.astype(float), 0, 1), ARGUMENT, None, "integers")
+    refused(lambda: csgraph.maximum_flow(made, 0, 12), ARGUMENT, None, "12")
+    refused(lambda: csgraph.maximum_flow(made, 0, 0.5), TYPE, None, "sink", "0.5")
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (4, 20), (20, 4), (3, 1), (0, 4)], ids=str)
+def test_matchings(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    graph = abs(drawn(shape, density=0.5))
+    made = dtl.sparse.csr_array(ctx, graph, partition="nnz")
+    rank = csgraph.structural_rank(made)
+    assert rank == (whole.structural_rank(graph) if min(shape) else 0)
+    if not min(shape):
+        return
+    for perm_type, length in (("row", shape[1]), ("column", shape[0])):
+        found = gathered(csgraph.maximum_bipartite_matching(made, perm_type))
+        assert (len(found), (found >= 0).sum()) == (length, rank)
+        at = np.flatnonzero(found >= 0)
+        places = (found[at], at) if perm_type == "row" else (at, found[at])
+        assert len(set(found[at].tolist())) == rank
+        stored = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=shape).toarray()
+        assert stored[places].all()
+    graph.eliminate_zeros()
+    made = dtl.sparse.csr_array(ctx, graph)
+    for maximize in (False, True):
+        try:
+            want = whole.min_weight_full_bipartite_matching(graph, maximize)
+        except ValueError:
+            refused(lambda: csgraph.min_weight_full_bipartite_matching(made), ARGUMENT, None, "no full matching")
+            return
+        rows, columns = (gathered(each) for each in csgraph.min_weight_full_bipartite_matching(made, maximize))
+        assert graph.toarray()[rows, columns].sum() == graph.toarray()[want].sum()
+
+
+def test_cycles_of_negative_length_are_told_to_every_rank(ctx: dtl.Context) -> None:
+    """One is on the first rank alone, the other one crosses ranks."""
+    for ends in ((0, 1), (0, 9)):
+        a = np.zeros((10, 10))
+        a[ends], a[ends[::-1]], a[4, 5] = -1, -1, 1
+        graph = dtl.sparse.csr_array(ctx, a)
+        calls = [lambda g=graph: csgraph.bellman_ford(g, indices=0), lambda g=graph: csgraph.johnson(g)]
+        if hasattr(whole, "yen"):
+            calls.append(lambda g=graph, ends=ends: csgraph.yen(g, *ends, 2))
+        for call in calls:
+            with pytest.raises(csgraph.NegativeCycleError, match="negative length"):
+                call()
+        assert gathered(csgraph.bellman_ford(graph, indices=4)).tolist() == [np.inf] * 4 + [0, 1] + [np.inf] * 4
+
+
 def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
     wide, square = dtl.sparse.csr_array(ctx, (2, 3)), dtl.sparse.csr_array(ctx, np.eye(3))
     for f in (
@@ -288,5 +373,8 @@ def test_what_is_no_graph_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: csgraph.laplacian(square, dtype=object), TYPE, None, "object")
     refused(lambda: csgraph.reconstruct_path(square, [0, 1]), ARGUMENT, None, "(2,)")
     refused(lambda: csgraph.reconstruct_path(square, np.ones(3)), TYPE, None, "float64")
+    refused(lambda: csgraph.depth_first_order(square, 3), ARGUMENT, None, "vertex 3 outside [-3, 3)")
+    refused(lambda: csgraph.maximum_bipartite_matching(square, "rows"), ARGUMENT, None, "'rows'")
+    refused(lambda: csgraph.structural_rank(np.eye(3)), TYPE, None, "ndarray")
     refused(lambda: square.permute([0, 1, 1]), ARGUMENT, None, "no permutation")
     refused(lambda: wide.permute([0, 1]), ARGUMENT, None, "not square")

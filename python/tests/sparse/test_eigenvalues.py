@@ -13,6 +13,7 @@ from systems import convection, hermitian, laplacian
 import dtl
 
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is an extra; make test installs it")
+scipy_eigh = pytest.importorskip("scipy.linalg", reason="SciPy is an extra; make test installs it").eigh
 linalg = dtl.sparse.linalg
 
 MATRICES = {"float64": laplacian(9), "float32": laplacian(6, "float32"), "complex128": hermitian(7)}
@@ -104,6 +105,52 @@ def test_a_preconditioner_finds_the_smallest_sooner(ctx: dtl.Context) -> None:
     want = np.linalg.eigvalsh(a.toarray())[:3]
     w, _ = linalg.lobpcg(matrix, start, M=linalg.chebyshev(matrix), largest=False, tol=1e-7, maxiter=15)
     np.testing.assert_allclose(w, want, rtol=1e-8)
+
+
+def test_lobpcg_of_two_matrices(ctx: dtl.Context) -> None:
+    a, start = laplacian(8), np.random.default_rng(6).normal(size=(64, 3))
+    b = sparse.csr_array(sparse.diags([2 + np.sin(np.arange(64.0)), np.full(63, 0.2), np.full(63, 0.2)], [0, 1, -1]))
+    inverse = np.diag(1 / a.diagonal())
+    want = scipy_eigh(a.toarray(), b.toarray(), eigvals_only=True)
+    matrix, mass = dtl.sparse.csr_array(ctx, a, partition="nnz"), dtl.sparse.csr_array(ctx, b)
+    divided = dtl.asarray(ctx, start)
+    options = {"largest": False, "tol": 1e-7, "maxiter": 200}
+    for A, X, B, M in (  # noqa: N806 - SciPy's names
+        (matrix, start, mass, linalg.jacobi(matrix)),
+        (matrix, start, b, inverse),
+        (a, divided, b, sparse.csr_array(inverse)),
+        (lambda v: matrix @ v, divided, lambda v: mass @ v, None),
+        (lambda v: matrix @ v, divided, mass.toarray(), lambda v: 0.25 * v),
+    ):
+        w, v = linalg.lobpcg(A, X, B, M, **options)
+        vectors = gathered(v)
+        np.testing.assert_allclose(w, want[:3], rtol=1e-8)
+        np.testing.assert_allclose(vectors.T @ (b @ vectors), np.eye(3), atol=1e-9)
+    w, _ = linalg.lobpcg(matrix, start, mass, tol=1e-7, maxiter=200)
+    np.testing.assert_allclose(w, want[:-4:-1], rtol=1e-8)
+    found = gathered(v)[:, :2]
+    again = linalg.lobpcg(
+        matrix, start, mass, Y=found, retLambdaHistory=True, retResidualNormsHistory=True, **{**options, "tol": 1e-6}
+    )
+    np.testing.assert_allclose(again[0], want[2:5], rtol=1e-8)
+    assert again[2].shape == again[3].shape
+    np.testing.assert_array_equal(again[2][-1], again[0])
+    assert (again[3][-1] <= 1e-6).all()
+    assert not (again[3][:-1] <= 1e-6).all(axis=1).any()
+
+
+def test_what_lobpcg_cannot_multiply_by_is_refused(ctx: dtl.Context) -> None:
+    matrix, X = dtl.sparse.csr_array(ctx, laplacian(5)), np.random.default_rng(6).normal(size=(25, 2))  # noqa: N806
+    divided = dtl.asarray(ctx, X)
+    refused(lambda: linalg.lobpcg(matrix, X, -1 * matrix), ARGUMENT, None, "positive definite")
+    refused(lambda: linalg.lobpcg(lambda v: v, X), TYPE, None, "on which context")
+    refused(lambda: linalg.lobpcg(matrix, X, M=np.eye(3)), ARGUMENT, None, "M", "(3, 3)", "25")
+    refused(lambda: linalg.lobpcg(matrix, X, M="M"), TYPE, None, "M", "'M'")
+    refused(lambda: linalg.lobpcg(None, divided), TYPE, None, "A", "None")
+    refused(lambda: linalg.lobpcg(lambda v: 3, divided), TYPE, None, "A must return", "int")
+    refused(lambda: linalg.lobpcg(matrix, X, lambda v: v[:, :1]), ARGUMENT, None, "B returned", "(25, 1)", "(25, 2)")
+    with pytest.raises((ZeroDivisionError, dtl.DTLError), match="division"):
+        linalg.lobpcg(matrix, X, M=lambda v: v if ctx.rank else 1 / 0)
 
 
 def test_wrong_arguments_are_refused(ctx: dtl.Context) -> None:

@@ -1,6 +1,13 @@
 from .components import connected_components as connected_components
+from .flows import MaximumFlowResult as MaximumFlowResult
+from .flows import maximum_flow as maximum_flow
+from .graphs import NegativeCycleError as NegativeCycleError
 from .laplacians import laplacian as laplacian
+from .matchings import maximum_bipartite_matching as maximum_bipartite_matching
+from .matchings import min_weight_full_bipartite_matching as min_weight_full_bipartite_matching
+from .matchings import structural_rank as structural_rank
 from .orders import breadth_first_order as breadth_first_order
+from .orders import depth_first_order as depth_first_order
 from .orders import reverse_cuthill_mckee as reverse_cuthill_mckee
 from .partitions import GraphPartition as GraphPartition
 from .partitions import part_graph as part_graph
@@ -9,6 +16,8 @@ from .paths import dijkstra as dijkstra
 from .paths import floyd_warshall as floyd_warshall
 from .paths import johnson as johnson
 from .paths import shortest_path as shortest_path
+from .several_paths import yen as yen
 from .trees import breadth_first_tree as breadth_first_tree
+from .trees import depth_first_tree as depth_first_tree
 from .trees import minimum_spanning_tree as minimum_spanning_tree
 from .trees import reconstruct_path as reconstruct_path

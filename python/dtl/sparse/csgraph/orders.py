@@ -105,6 +105,23 @@ def _met(rows: Rows, here: Array, places: Array) -> Array:
 
 
 @collective
+def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
+    """Return the vertices that a vertex leads to, in the order of a search that goes ahead before it turns back.
+
+    Collective. As ``scipy.sparse.csgraph.depth_first_order``. Rank 0 computes it of the whole graph: the ledger of slow
+    paths says so. Parameters, results and errors are those of :func:`breadth_first_order`.
+    """
+    words = f"i_start {i_start}, directed {bool(directed)}, return_predecessors {bool(return_predecessors)}"
+    rows = graphs.graph_of("depth_first_order", csgraph, words)
+    with local_step(rows.context, "depth_first_order"):
+        begin = graphs.vertex("depth_first_order", integer("i_start", i_start), rows)
+    compute = graphs.of_scipy("depth_first_order", "0.11")
+    order, before = graphs.on_every_rank(rows, "depth_first_order", lambda whole: compute(whole, begin, bool(directed)))
+    made = graphs.share(rows.context, order)
+    return (made, graphs.share(rows.context, before, rows.begins)) if return_predecessors else made
+
+
+@collective
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> DistributedVector:
     """Return an order of the vertices in which edges lead to near ones. Collective.
 

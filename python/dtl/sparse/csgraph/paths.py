@@ -116,7 +116,9 @@ def bellman_ford(
     Raises
     ------
     InvalidArgumentError, InvalidTypeError
-        If it is no graph, there is no such vertex, or a path can become shorter by a cycle for ever. On every rank.
+        If it is no graph, or there is no such vertex. On every rank.
+    NegativeCycleError
+        If a path can become shorter by a cycle for ever. On every rank.
     """
     words = _Asked(directed, indices, return_predecessors, unweighted)
     return _paths("bellman_ford", graphs.graph_of("bellman_ford", csgraph, f"{words}"), words, "bellman_ford")
@@ -290,38 +292,42 @@ class _Search:
         known[own - rows.first, 2:] = own[:, None]
         for _ in range(rows.shape[0] + 1):
             with local_step(rows.context, self.op):
-                self._along_own(known, changed)
+                is_negative = not self._along_own(known, changed)
             ghosts = rows.ghosts()
-            if ghosts is None:
+            if ghosts is not None:
+                before = known[:, 0].copy()
+                ghosts.combine(known, ghosts.sent_back(self._across(known)), _shorter)
+                changed = known[:, 0] < before
+            state = 2 if is_negative else int(ghosts is not None and changed.any())
+            state = int(allreduce(rows.context, state, MAX))
+            if not state:
                 return known
-            before = known[:, 0].copy()
-            ghosts.combine(known, ghosts.sent_back(self._across(known)), _shorter)
-            changed = known[:, 0] < before
-            if not int(allreduce(rows.context, int(changed.any()), MAX)):
-                return known
-        raise InvalidArgumentError(f"{self.op}: a cycle has a negative length")
+            if state == 2:
+                break
+        raise graphs.NegativeCycleError(f"{self.op}: a cycle has a negative length")
 
-    def _along_own(self, known: Array, changed: Array) -> None:
+    def _along_own(self, known: Array, changed: Array) -> bool:
         """Follow this rank's edges from those of its vertices whose lengths have changed.
 
-        Another vertex has edges to them, of the lengths that they have already.
+        Another vertex has edges to them, of the lengths that they have already. Return False where a cycle has a
+        negative length.
         """
         where = np.flatnonzero(changed)
         if not len(where):
-            return
+            return True
         own, count = self.rows.local.own, len(known)
         data = np.concatenate([own.data, known[where, 0]])
         columns = np.concatenate([own.indices, where])
         graph = scipy_sparse().csr_array((data, columns, np.append(own.indptr, len(data))), shape=(count + 1,) * 2)
         try:
             found = self.find(graph, indices=count, return_predecessors=self.predecessors)
-        except self.error as error:
-            raise InvalidArgumentError(f"{self.op}: a cycle has a negative length ({error})") from None
+        except self.error:
+            return False
         lengths = found[0] if self.predecessors else found
         better = np.flatnonzero(lengths[:-1] < known[:, 0])
         known[better, 0] = lengths[better]
         if not self.predecessors:
-            return
+            return True
         before = found[1][better]
         first = np.arange(count)
         first[better] = before
@@ -329,6 +335,7 @@ class _Search:
             first = first[first]
         known[better, 1] = before + self.rows.first
         known[better, 2] = known[first[better], 2]
+        return True
 
     def _across(self, known: Array) -> Array:
         """Return what is known of vertices of others that edges lead to, one a row."""

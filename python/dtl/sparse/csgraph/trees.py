@@ -15,14 +15,14 @@ from ..linalg.vectors import Parts, checked, said
 from ..local_rows import canonical, scipy_sparse
 from ..rows import rows_of
 from . import graphs
-from .orders import breadth_first_order
+from .orders import breadth_first_order, depth_first_order
 from .paths import undirected
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 @collective
-def minimum_spanning_tree(csgraph: Any) -> csr_array:
+def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> csr_array:
     """Return a minimum spanning tree of a graph, or of each of its components. Collective.
 
     As ``scipy.sparse.csgraph.minimum_spanning_tree``.
@@ -32,6 +32,8 @@ def minimum_spanning_tree(csgraph: Any) -> csr_array:
     csgraph
         The graph: an element at [i, j] is the weight of the edge between i and j. Of [i, j] and [j, i], the smaller one
         counts.
+    overwrite
+        Of no effect: the graph is not changed.
 
     Returns
     -------
@@ -111,6 +113,16 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> csr
     result is that of :func:`reconstruct_path`.
     """
     return reconstruct_path(csgraph, breadth_first_order(csgraph, i_start, directed)[1], directed)
+
+
+@collective
+def depth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> csr_array:
+    """Return the tree of edges by which a search that goes ahead first reaches vertices. Collective.
+
+    As ``scipy.sparse.csgraph.depth_first_tree``. Parameters and errors are those of :func:`depth_first_order`, the
+    result is that of :func:`reconstruct_path`.
+    """
+    return reconstruct_path(csgraph, depth_first_order(csgraph, i_start, directed)[1], directed)
 
 
 def _forest(ends: Array, weights: Array) -> Array:

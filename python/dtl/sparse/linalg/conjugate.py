@@ -43,7 +43,8 @@ def cg(
     maxiter
         The most iterations; None for ten times the rows.
     M
-        What approximates the inverse of A, as A; None for none. Vectors are moved if it is divided in another way.
+        What approximates the inverse of A, as A, or an array or a matrix of SciPy's that is the same on every rank;
+        None for none. Vectors are moved if it is divided in another way.
     callback
         Called with x after each iteration, on every rank. x is the same vector each time.
     single_reduction

@@ -128,10 +128,10 @@ def eigsh(
 
 def _inverse(A: Any, operator: LinearOperator, near: float | None, given: Any) -> LinearOperator:  # noqa: N803
     """Return what multiplies by the inverse of a matrix less a multiple of the identity. Collective."""
+    if near is None:
+        raise InvalidArgumentError("OPinv should not be specified with sigma = None")
+    found = None if given is None else operator_of("OPinv", given, operator.rows)
     with local_step(operator.context, "eigsh"):
-        if near is None:
-            raise InvalidArgumentError("OPinv should not be specified with sigma = None")
-        found = None if given is None else operator_of("OPinv", given)
         if found is not None and found.shape != operator.shape:
             raise InvalidArgumentError(f"shapes of A {operator.shape} and OPinv {found.shape} are different")
         if found is None and not isinstance(A, (csr_array, csc_array)):

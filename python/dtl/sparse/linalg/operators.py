@@ -18,6 +18,7 @@ from ...runtime.context import Context
 from .. import division, making
 from ..array import csc_array, csr_array
 from ..elementwise import is_number
+from ..local_rows import is_scipys
 from ..placing import on_host, placed
 from ..products import product, transposed_product
 from ..rows import Rows
@@ -263,10 +264,10 @@ class LinearOperator(_Held):
         return _times_columns(self.T, (x if hasattr(x, "T") else np.asarray(x)).T).T
 
     def __add__(self, other: Any) -> LinearOperator:
-        return _summed(self, operator_of("other", other))
+        return _summed(self, operator_of("other", other, self._rows))
 
     def __sub__(self, other: Any) -> LinearOperator:
-        return _summed(self, _scaled(operator_of("other", other), -1))
+        return _summed(self, _scaled(operator_of("other", other, self._rows), -1))
 
     def __neg__(self) -> LinearOperator:
         return _scaled(self, -1)
@@ -508,8 +509,16 @@ def aslinearoperator(A: Any) -> LinearOperator:  # noqa: N803 - SciPy's name
     return operator_of("A", A)
 
 
-def operator_of(name: str, given: Any) -> LinearOperator:
-    """Return what a caller passes for a matrix as an operator."""
+def operator_of(name: str, given: Any, parts: Parts | None = None) -> LinearOperator:
+    """Return what a caller passes for a matrix as an operator.
+
+    With parts, of vectors that it is to multiply, it may also be an array, or a matrix of SciPy's, that is the same on
+    every rank. Collective for such a one.
+    """
+    if parts is not None and (isinstance(given, np.ndarray) or is_scipys(given)):
+        is_like = given.shape[:1] == (parts.length,)
+        divided: Any = np.diff(parts.begins).tolist() if is_like else Partition.BLOCK
+        return of_matrix(csr_array(parts.context, given, partition=divided))
     if isinstance(given, LinearOperator):
         return given
     if isinstance(given, (csr_array, csc_array)):
@@ -518,6 +527,7 @@ def operator_of(name: str, given: Any) -> LinearOperator:
         return _of_container(name, given)
     raise InvalidTypeError(
         f"{name} must be a csr_array, a csc_array, a LinearOperator or a container of two dimensions, not {given!r:.80}"
+        + ("" if parts is None else ", nor an array or a matrix of SciPy's")
     )
 
 

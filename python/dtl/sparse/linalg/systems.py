@@ -44,8 +44,8 @@ class System:
     ) -> None:
         operator = operator_of("A", A)
         ctx = operator.context
+        inverse = None if M is None else operator_of("M", M, operator.rows)
         with local_step(ctx, op):
-            inverse = None if M is None else operator_of("M", M)
             given, first = _right_side_and_start(operator, inverse, b, x0)
             is_product = isinstance(first, str)
             self.limit = operator.shape[0] * 10 if maxiter is None else integer("maxiter", maxiter)
