@@ -15,6 +15,9 @@ typedef struct {
     uint64_t half[2];
 } pair;
 
+/* How many bytes are written at once where one element is written often. */
+enum { VECTOR = 64 };
+
 /* A loop for each size: NAME is a macro of a type and of what the function is called for. */
 #define FOR_EACH_SIZE(NAME) NAME(uint8_t, 1) NAME(uint16_t, 2) NAME(uint32_t, 4) NAME(uint64_t, 8)
 
@@ -118,12 +121,21 @@ static ptrdiff_t pack(void *out, ptrdiff_t room, const void *from, const uint8_t
     }
 }
 
-/* repeatN writes n elements, each as often: the first of all has been written skip times before. */
+/* repeatN writes n elements, each as often: the first of all has been written skip times before. It writes whole vectors, of which the
+ * next element overwrites what is too much. */
 #define REPEAT(type, size)                                                                                                                \
-    DTL_VECTORS static void repeat##size(type *restrict out, const type *restrict from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {   \
+    WIDE_VECTORS static void repeat##size(type *restrict out, const type *restrict from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {  \
+        enum { LANES = VECTOR / size };                                                                                                   \
         for (ptrdiff_t at = 0; at < n; skip = 0, from++) {                                                                                \
             const type element = *from;                                                                                                   \
-            ptrdiff_t end = at + often - skip < n ? at + often - skip : n;                                                                \
+            const ptrdiff_t end = at + often - skip < n ? at + often - skip : n;                                                          \
+            type all[LANES];                                                                                                              \
+            for (int k = 0; k < LANES; k++)                                                                                               \
+                all[k] = element;                                                                                                         \
+            for (; at < end && at + LANES <= n; at += LANES)                                                                              \
+                memcpy(out + at, all, VECTOR);                                                                                            \
+            if (at > end)                                                                                                                 \
+                at = end;                                                                                                                 \
             for (; at < end; at++)                                                                                                        \
                 out[at] = element;                                                                                                        \
         }                                                                                                                                 \

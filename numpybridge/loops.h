@@ -4,6 +4,7 @@
 
 #include "../core/kernel/scan/overflow/marks.h"
 #include <stddef.h>
+#include <stdint.h> /* which says what the C library is */
 
 /* Loops of functions with this are vectorized, which GCC does less of by itself. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -12,10 +13,15 @@
 #define DTL_VECTORS
 #endif
 
+/* Where the loader can choose, functions with this are compiled for wider registers, too. Their results are the same. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE_VECTORS __attribute__((optimize("O3", "fp-contract=off"), target_clones("avx2", "default")))
+#else
+#define WIDE_VECTORS DTL_VECTORS
+#endif
+
 typedef int (*dtl_sort_loop)(void *first, ptrdiff_t n, void *array);
 typedef void (*dtl_loop)(char **arguments, const ptrdiff_t *n, const ptrdiff_t *steps, void *data);
-typedef void (*dtl_dot_loop)(void *a, ptrdiff_t a_step, void *b, ptrdiff_t b_step, void *product, ptrdiff_t n, void *array);
-
 typedef int (*dtl_place_loop)(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
 
 typedef void (*dtl_task)(long long task, void *context);
@@ -63,23 +69,10 @@ DTL_VECTORS static int dtl_add_floats(
     return (dtl_marked(DTL_OVERFLOW) ? 1 : 0) | (dtl_marked(DTL_INVALID) ? 2 : 0);
 }
 
-/* dtl_add_up_singles adds n elements to a sum of two words (sums.c). */
-void dtl_add_up_singles(const float *elements, ptrdiff_t n, double *sum);
-
-static inline double dtl_dot(dtl_dot_loop loop, void *a, void *b, ptrdiff_t n) {
-    double product = 0;
-    loop(a, sizeof(double), b, sizeof(double), &product, n, NULL);
-    return product;
-}
-
-/* dtl_add_dots adds to a sum of two words the products of n elements, so many at a time, without losing what rounding takes away there
- * (Knuth, volume 2, section 4.2.2). */
-static inline void dtl_add_dots(dtl_dot_loop loop, double *a, double *b, ptrdiff_t n, ptrdiff_t each, double *sum) {
-    for (ptrdiff_t at = 0; at < n; at += each) {
-        const double x = dtl_dot(loop, a + at, b + at, n - at < each ? n - at : each), s = sum[0] + x, y = s - sum[0];
-        sum[1] += (sum[0] - (s - y)) + (x - y);
-        sum[0] = s;
-    }
-}
+/* Sums of n floats of a size, which are added to one of two words; of products of two arrays'; and the mean of n floats, in two words, with the
+ * sum of the squares of their distances from it (whole_sums.c). */
+void dtl_add_elements(int size, const void *x, ptrdiff_t n, double *sum);
+void dtl_add_products(int size, const void *x, const void *y, ptrdiff_t n, double *sum);
+void dtl_moments(int size, const void *x, ptrdiff_t n, double *moments);
 
 #endif

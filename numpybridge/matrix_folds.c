@@ -24,8 +24,11 @@
  * are converted, so many elements are at a time, which stay in the fastest cache. */
 enum { PIECE = 1 << 17, FEW_BYTES = 1 << 23, AT_ONCE = 1 << 10, ELEMENT = 16 };
 
-/* Of columns, fewer elements than FEW are one piece, and a piece has at least LEAST rows. */
-enum { FEW = 1 << 18, MANY = 1 << 24, LEAST = 32 };
+/* Of columns, fewer elements than FEW are one piece, and a piece has at least LEAST rows. After GLANCE rows, all truths may be known. */
+enum { FEW = 1 << 18, MANY = 1 << 24, LEAST = 32, GLANCE = 16 };
+
+/* How many words of truths are looked at together. */
+enum { WORDS = 8, TOGETHER = 8 * WORDS };
 
 typedef struct {
     numpy_loop loop;
@@ -35,6 +38,7 @@ typedef struct {
     const char *from;
     ptrdiff_t rows, columns, size, result, each; /* each: the rows of a piece */
     int number, made;                            /* NumPy's numbers of the types of elements and results */
+    int last; /* what truths stay that have become so; -1: they may change, or the results are none */
     pieces taken;
     atomic_int raised;
     /* Of rows. */
@@ -56,7 +60,7 @@ static int take_matrix(PyObject *values, PyObject *out, int axis, folding *f) {
         ((const ndarray *)out)->nd != 1 || !ndarray_take(values, &from, shape, 0) || !ndarray_take(out, &to, extent, 1) ||
         extent[0] != shape[axis] || from.count == 0 || from.itemsize > ELEMENT || to.itemsize > ELEMENT)
         return 0;
-    *f = (folding){.to = to.data, .from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize,
+    *f = (folding){.last = -1, .to = to.data, .from = from.data, .rows = shape[0], .columns = shape[1], .size = (ptrdiff_t)from.itemsize,
                    .result = (ptrdiff_t)to.itemsize, .number = ((const ndarray *)values)->descr->type_num,
                    .made = ((const ndarray *)out)->descr->type_num};
     return f->to + to.count * f->result <= f->from || f->from + from.count * f->size <= f->to;
@@ -73,6 +77,7 @@ static int take_loops(PyObject *ufunc, folding *f) {
     if (f->made != f->number && ((f->cast = cast_loop(f->number, f->made)) == NULL ||
                                  !(cast_keeps(f->number, f->made) || f->made == NDARRAY_BOOL)))
         return 0;
+    f->last = f->made == NDARRAY_BOOL ? numpy_last_truth(ufunc) : -1;
     return take_loop(ufunc, f);
 }
 
@@ -113,7 +118,7 @@ static void fold_row_converted(const folding *f, char *out, char *elements, ptrd
     }
 }
 
-/* fold_some, add_some and find_some write the results of some rows. */
+/* fold_some, find_truths, add_some and find_some write the results of some rows. */
 static void fold_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
     const ptrdiff_t skipped = f->start == NULL;
     for (ptrdiff_t i = begin; i < end; i++) {
@@ -121,6 +126,29 @@ static void fold_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
         memcpy(out, f->start == NULL ? row : f->start, (size_t)f->result);
         (f->cast == NULL ? fold_row : fold_row_converted)(f, out, row + skipped * f->size, f->columns - skipped);
     }
+}
+
+/* find_truth says whether a row of truths has one that is true, or whether all are. The first ones tell, where they are mixed. */
+static int find_truth(const folding *f, const char *row) {
+    if (f->last == 0)
+        return memchr(row, 0, (size_t)f->columns) == NULL;
+    ptrdiff_t at = 0;
+    for (uint64_t some = 0; at + TOGETHER <= f->columns; at += TOGETHER) {
+        uint64_t words[WORDS];
+        memcpy(words, row + at, TOGETHER);
+        for (int k = 0; k < WORDS; k++)
+            some |= words[k];
+        if (some != 0)
+            return 1;
+    }
+    while (at < f->columns && row[at] == 0)
+        at++;
+    return at < f->columns;
+}
+
+static void find_truths(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    for (ptrdiff_t i = begin; i < end; i++)
+        f->to[i] = (char)find_truth(f, f->from + i * f->columns);
 }
 
 static void add_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
@@ -139,7 +167,7 @@ static void work_on_rows(long long thread, void *context) {
     folding *f = context;
     feclearexcept(FE_ALL_EXCEPT);
     for (ptrdiff_t piece, first, some; take_rows(f, thread, &piece, &first, &some);) {
-        (f->add_line != NULL ? add_some : f->place == NULL ? fold_some : find_some)(f, first, first + some);
+        (f->add_line != NULL ? add_some : f->place != NULL ? find_some : f->last >= 0 ? find_truths : fold_some)(f, first, first + some);
         dtl_ease();
     }
     note_marks(f);
@@ -152,11 +180,16 @@ static void run_rows(folding *f, int most) {
     Py_END_ALLOW_THREADS
 }
 
+/* are_known says whether no further row can change the truths that so many have become. */
+static int are_known(const folding *f, const char *out, ptrdiff_t rows) {
+    return f->last >= 0 && rows > 0 && rows % GLANCE == 0 && memchr(out, !f->last, (size_t)f->columns) == NULL;
+}
+
 /* fold_down folds rows of the results' type into one. */
 static void fold_down(const folding *f, char *out, const char *from, ptrdiff_t rows) {
     const ptrdiff_t steps[] = {f->result, f->result, f->result}, row = f->columns * f->result;
     memcpy(out, from, (size_t)row);
-    for (ptrdiff_t i = 1; i < rows; i++) {
+    for (ptrdiff_t i = 1; i < rows && !are_known(f, out, i); i++) {
         char *arguments[] = {out, (char *)from + i * row, out};
         f->loop.call(arguments, &f->columns, steps, f->loop.data);
     }
@@ -166,7 +199,7 @@ static void fold_down(const folding *f, char *out, const char *from, ptrdiff_t r
 static void fold_down_converted(const folding *f, char *out, const char *from, ptrdiff_t rows) {
     _Alignas(64) char room[AT_ONCE * ELEMENT];
     const ptrdiff_t steps[] = {f->result, f->result, f->result}, converting[] = {f->size, f->result};
-    for (ptrdiff_t i = 0; i < rows; i++)
+    for (ptrdiff_t i = 0; i < rows && !are_known(f, out, i); i++)
         for (ptrdiff_t at = 0; at < f->columns; at += AT_ONCE) {
             const ptrdiff_t some = f->columns - at < AT_ONCE ? f->columns - at : AT_ONCE;
             char *results = out + at * f->result, *both[] = {(char *)from + (i * f->columns + at) * f->size, i == 0 ? results : room};
@@ -236,9 +269,11 @@ PyObject *bridge_fold_rows(PyObject *module, PyObject *args) {
         return PyLong_FromLong(-1);
     f.start = start == Py_None ? NULL : element;
     f.truths = f.made == NDARRAY_BOOL;
-    f.add_line = f.start != NULL && numpy_adds(ufunc) ? adder_of_line(OF_ELEMENTS, f.number, f.made) : NULL;
+    f.add_line = f.start != NULL && numpy_is(ufunc, "add") ? adder_of_line(OF_ELEMENTS, f.number, f.made) : NULL;
     if (f.start == NULL ? f.cast != NULL : !numpy_number(start, f.made, element))
         return PyLong_FromLong(-1);
+    if (f.number != NDARRAY_BOOL || f.start == NULL || *f.start == f.last)
+        f.last = -1;
     run_rows(&f, most);
     return PyLong_FromLong(atomic_load(&f.raised));
 }
@@ -294,7 +329,7 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
         return NULL;
     if (!take_matrix(values, out, 1, &f) || !take_loops(ufunc, &f))
         return PyLong_FromLong(-1);
-    f.add_rows = numpy_adds(ufunc) ? adder_of_rows(OF_ELEMENTS, f.number, f.made) : NULL;
+    f.add_rows = numpy_is(ufunc, "add") ? adder_of_rows(OF_ELEMENTS, f.number, f.made) : NULL;
     return run_columns(&f, most);
 }
 
@@ -313,7 +348,7 @@ PyObject *bridge_sum_columns(PyObject *module, PyObject *args) {
         return PyLong_FromLong(-1);
     f.of = of;
     f.add_rows = adder_of_rows(of, f.number, f.made);
-    if (f.add_rows == NULL || !numpy_adds(add) || !take_loop(add, &f))
+    if (f.add_rows == NULL || !numpy_is(add, "add") || !take_loop(add, &f))
         return PyLong_FromLong(-1);
     return run_columns(&f, most);
 }

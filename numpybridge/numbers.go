@@ -124,11 +124,11 @@ func histogram(c *Call) error {
 	})
 }
 
-// bincount counts numbers, at least args[1] of them.
+// bincount counts numbers from args[2] on, at least args[1] of them.
 func bincount(c *Call) error {
 	return c.container(func(of container.Container) error {
 		return c.withWeights(func(weights container.Container) (err error) {
-			c.Result, err = algorithm.Bincount(of, weights, c.Args[1])
+			c.Result, err = algorithm.Bincount(of, weights, c.Args[2], c.Args[1])
 			return err
 		})
 	})

@@ -1,7 +1,7 @@
 //go:build cpython
 
 /*
- * NumPy's loops, where they are faster than the core's: they use wide registers, and BLAS.
+ * NumPy's loops, where they are faster than the core's: they use wide registers.
  *
  * They are in tables that NumPy's C interface describes, but which programs are not meant to call. So where a table is not
  * as it is known, its functions are not NumPy's own, or a function does not find a known result, the core keeps its own loop, which computes
@@ -18,7 +18,7 @@
 enum { VERSION_2 = 0x02000000, ARRAY_FUNCTIONS = 365 };
 
 /* What a type's table has: its casts, and after them functions, of which some are wanted here. */
-enum { CASTS = 21, ARGMAX = CASTS + 5, DOT = CASTS + 6, SORT = CASTS + 12, ARGMIN = CASTS + 25 };
+enum { CASTS = 21, ARGMAX = CASTS + 5, SORT = CASTS + 12, ARGMIN = CASTS + 25 };
 
 /* functions_of returns a type's table, or NULL where NumPy is not of version 2. */
 static void **functions_of(const array_type *type) {
@@ -193,8 +193,12 @@ int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *
     return 0;
 }
 
-int numpy_adds(PyObject *object) {
-    return ufuncs != NULL && Py_TYPE(object) == ufuncs && strcmp(((const ufunc *)object)->name, "add") == 0;
+int numpy_is(PyObject *object, const char *name) {
+    return ufuncs != NULL && Py_TYPE(object) == ufuncs && strcmp(((const ufunc *)object)->name, name) == 0;
+}
+
+int numpy_last_truth(PyObject *object) {
+    return numpy_is(object, "logical_or") ? 1 : numpy_is(object, "logical_and") ? 0 : -1;
 }
 
 /* is_converted says whether NumPy converts an operand to the type of a loop: numbers as here where arrays of integers are wide, or the
@@ -326,26 +330,6 @@ static void learn_places(void) {
     }
 }
 
-/* learn_dot learns the product of vectors of float64, which is that of BLAS. */
-static void learn_dot(void) {
-    enum { COUNT = 300 };
-    double numbers[COUNT], product = 0;
-    for (int i = 0; i < COUNT; i++)
-        numbers[i] = i;
-    for (int type = 0; type < NDARRAY_TYPES; type++) {
-        if (array_types[type].number == 0 || strcmp(array_types[type].format, "d") != 0)
-            continue;
-        void **functions = functions_of(&array_types[type]);
-        if (functions == NULL || !is_numpys(functions[DOT]))
-            return;
-        product = dtl_dot((dtl_dot_loop)functions[DOT], numbers, numbers, COUNT);
-        if (product == (COUNT - 1.0) * COUNT * (2 * COUNT - 1) / 6) {
-            dtl_dot_by(functions[DOT]);
-            state.numpy_loops++;
-        }
-    }
-}
-
 void numpy_loops_learn(void) {
     const char *said = getenv("DTL_NUMPY_LOOPS");
     PyObject *module = numpy_known && (said == NULL || strcmp(said, "0") != 0) ? PyImport_ImportModule("numpy") : NULL;
@@ -356,7 +340,6 @@ void numpy_loops_learn(void) {
         each_loop((PyTypeObject *)kind, "maximum", "bBhHiIlLqQfd", learn_extreme, 1);
         each_loop((PyTypeObject *)kind, "add", "bBhHiIlLqQfd", learn_sum, 0);
         learn_places();
-        learn_dot();
         if (is_laid_out((PyTypeObject *)kind, "sqrt", 1) && is_laid_out((PyTypeObject *)kind, "multiply", 2))
             ufuncs = (PyTypeObject *)kind; /* which NumPy keeps */
     }

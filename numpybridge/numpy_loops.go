@@ -30,15 +30,28 @@ func dtl_sorter(size C.int, sort unsafe.Pointer) {
 }
 
 func init() {
-	fold.SetSum(dtype.Float32, func(first unsafe.Pointer, n int, sum *[2]float64) {
-		C.dtl_add_up_singles((*C.float)(first), C.ptrdiff_t(n), (*C.double)(&sum[0]))
-	})
+	for _, t := range []dtype.Type{dtype.Float64, dtype.Float32} {
+		lendSums(t, C.int(t.Size()))
+	}
 	floatSums = func(size int64, seen *int64) transfer.Combine {
 		return func(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, count, bytes int) {
 			*seen |= int64(C.dtl_add_floats(C.int(size), (*C.char)(dst), C.ptrdiff_t(dstStride), (*C.char)(src), C.ptrdiff_t(srcStride),
 				C.ptrdiff_t(count), C.ptrdiff_t(bytes)))
 		}
 	}
+}
+
+// lendSums gives the core loops that add up floats of a type, of a size.
+func lendSums(t dtype.Type, size C.int) {
+	fold.SetSum(t, func(first unsafe.Pointer, n int, sum *[2]float64) {
+		C.dtl_add_elements(size, first, C.ptrdiff_t(n), (*C.double)(&sum[0]))
+	})
+	fold.SetDot(t, func(a, b unsafe.Pointer, n int, sum *[2]float64) {
+		C.dtl_add_products(size, a, b, C.ptrdiff_t(n), (*C.double)(&sum[0]))
+	})
+	fold.SetMoments(t, func(first unsafe.Pointer, n int, moments *[3]float64) {
+		C.dtl_moments(size, first, C.ptrdiff_t(n), (*C.double)(&moments[0]))
+	})
 }
 
 // dtl_extremes gives the core a loop of NumPy that finds the least, or the greatest, of many elements of a type.
@@ -72,15 +85,5 @@ func dtl_sums(number C.int, loop unsafe.Pointer) {
 	t := dtype.Type(number)
 	loops.SetSum(t, func(dst, src unsafe.Pointer, n int) {
 		C.dtl_add(C.dtl_loop(loop), dst, src, C.ptrdiff_t(n), C.ptrdiff_t(t.Size()))
-	})
-}
-
-// dtl_dot_by gives the core the product of vectors of float64.
-//
-//export dtl_dot_by
-func dtl_dot_by(loop unsafe.Pointer) {
-	defer guard(nil)
-	fold.SetDot(func(a, b unsafe.Pointer, n, each int, sum *[2]float64) {
-		C.dtl_add_dots(C.dtl_dot_loop(loop), (*C.double)(a), (*C.double)(b), C.ptrdiff_t(n), C.ptrdiff_t(each), (*C.double)(&sum[0]))
 	})
 }

@@ -27,8 +27,12 @@ int numpy_loop_of(PyObject *ufunc, int operands, const int *types, numpy_loop *f
  * Beside numbers, that is a loop of float64. */
 int numpy_loop_near(PyObject *ufunc, int operands, const int *types, numpy_loop *found);
 
-/* numpy_adds says whether a ufunc is NumPy's addition. */
-int numpy_adds(PyObject *ufunc);
+/* numpy_is says whether a ufunc is the one of NumPy's that has a name. */
+int numpy_is(PyObject *ufunc, const char *name);
+
+/* numpy_last_truth returns what a truth stays that a ufunc has made of others, whatever comes then: 1 of logical_or, 0 of logical_and; and -1 of
+ * other ufuncs. */
+int numpy_last_truth(PyObject *ufunc);
 
 /* numpy_place_of returns NumPy's function that finds where the least, or the greatest, of elements of a type is; NULL where there is none that
  * is known to. */

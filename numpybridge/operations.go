@@ -255,7 +255,7 @@ var operations = [...]operation{
 	Dot:            {"DOT", "dot", dot, 0, "owner other conjugate exact"},
 	Cumulate:       {"CUMULATE", "cumsum", cumulate, 0, "owner op exclusive"},
 	Histogram:      {"HISTOGRAM", "histogram", histogram, wantsInput, "owner in:edges out:counts weights uniform"},
-	Bincount:       {"BINCOUNT", "bincount", bincount, 0, "owner weights length"},
+	Bincount:       {"BINCOUNT", "bincount", bincount, 0, "owner weights length lowest"},
 	Sort:           {"SORT", "sort", sortOf, 0, "owner axis descending threads"},
 	Argsort:        {"ARGSORT", "argsort", argsort, 0, "owner axis descending threads"},
 	IsSorted:       {"IS_SORTED", "is_sorted", isSorted, 0, "owner axis descending threads"},

@@ -10,13 +10,6 @@
 /* How many sums of a line are made side by side, and of so many elements before they are added up. */
 enum { BESIDE = 16, TOGETHER = 1 << 12 };
 
-/* Where the loader can choose, these loops are compiled for wider registers, too. The results are the same. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDE_VECTORS __attribute__((optimize("O3"), target_clones("avx2", "default")))
-#else
-#define WIDE_VECTORS DTL_VECTORS
-#endif
-
 /* Of rows of so many bytes, the processor does not find the next ones in time: it is told while it adds, so many columns at a time. */
 enum { LEAST_FETCHED = 256, MOST_FETCHED = 2048, STRIP = 64, CACHE_LINE = 64 };
 
@@ -172,14 +165,4 @@ int means_of(int of, PyObject *means, ptrdiff_t count, const double **found) {
         return 0;
     *found = a.data;
     return 1;
-}
-
-void dtl_add_up_singles(const float *elements, ptrdiff_t n, double *sum) {
-    for (ptrdiff_t at = 0; at < n; at += TOGETHER) {
-        double x = 0;
-        floats_line((char *)&x, (const char *)(elements + at), n - at < TOGETHER ? n - at : TOGETHER, NULL);
-        const double s = sum[0] + x, y = s - sum[0];
-        sum[1] += (sum[0] - (s - y)) + (x - y);
-        sum[0] = s;
-    }
 }

@@ -49,20 +49,17 @@ func Histogram(c, weights container.Container, edges, out memory.Span, uniform b
 	})
 }
 
-// Bincount returns how often each number from 0 on occurs in a container of integers of one dimension, up to the greatest
-// of them, and at least length of them; with weights as in Histogram, their sums. Collective.
-func Bincount(c, weights container.Container, length int64) (r comm.Result, err error) {
-	call := comm.Call{Op: "bincount", Same: []int64{length, truth(weights != nil)}, Text: func() string {
+// Bincount returns how often each number from the lowest on occurs in a container of integers, up to the greatest of them, and at least
+// length of them; with weights as in Histogram, their sums. None may be less than the lowest, which is 0 on devices. Collective.
+func Bincount(c, weights container.Container, lowest, length int64) (r comm.Result, err error) {
+	call := comm.Call{Op: "bincount", Same: []int64{length, truth(weights != nil), lowest}, Text: func() string {
 		return fmt.Sprint("minlength ", length, " ")
 	}}
 	call = also(call, weights)
 	const limit = 1 << 28
-	tally := histogram.NewTally(weights != nil, limit)
+	tally := histogram.NewTally(weights != nil, lowest, limit)
 	c = unweighted(c, weights)
 	all, err := Share(c, call, func(p container.Part) (found comm.Shared, err error) {
-		if n := p.Layout().Dims(); n != 1 {
-			return found, status.New(status.InvalidArgument, "a container of %d dimensions; it must have 1", n)
-		}
 		if length < 0 || length > limit {
 			return found, status.New(status.InvalidArgument, "minlength %d outside [0, %d]", length, limit)
 		}

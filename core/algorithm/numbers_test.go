@@ -109,12 +109,23 @@ func TestHistogramAndBincount(t *testing.T) {
 		assert.Equal(t, []int64{counts[1] + counts[2], counts[3] + counts[4] + counts[5] + counts[6]}, out)
 		assert.NoError(t, algorithm.Histogram(v, w, memory.Of(dtype.Float64, edges), memory.Of(dtype.Float64, heavy), false))
 		assert.Equal(t, []float64{sums[1] + sums[2], sums[3] + sums[4] + sums[5] + sums[6]}, heavy)
-		r, err := algorithm.Bincount(v, nil, 7)
+		r, err := algorithm.Bincount(v, nil, 0, 7)
 		if assert.NoError(t, err) {
 			assert.Equal(t, counts[:], memory.As[int64](r.Span))
 			r.Storage.Release()
 		}
-		r, err = algorithm.Bincount(v, w, 7)
+		r, err = algorithm.Bincount(v, nil, -2, 0)
+		if assert.NoError(t, err) {
+			n := len(counts) // up to the greatest of them
+			for n > 0 && counts[n-1] == 0 {
+				n--
+			}
+			from := memory.As[int64](r.Span)
+			assert.Equal(t, append([]int64{0, 0}, counts[:n]...)[:len(from)], from)
+			assert.True(t, len(from) == n+2 || size == 0 && len(from) == 0)
+			r.Storage.Release()
+		}
+		r, err = algorithm.Bincount(v, w, 0, 7)
 		if assert.NoError(t, err) {
 			assert.Equal(t, sums[:], memory.As[float64](r.Span))
 			r.Storage.Release()
@@ -159,12 +170,14 @@ func TestNumbersOfContainersThatDoNotFit(t *testing.T) {
 		edges, out := memory.Of(dtype.Float64, []float64{2, 1}), memory.Of(dtype.Int64, make([]int64, 1))
 		assert.ErrorIs(t, algorithm.Histogram(v, nil, edges, out, true), status.InvalidArgument)
 		assert.ErrorIs(t, algorithm.Histogram(v, w, edges, out, true), status.InvalidArgument)
-		_, err = algorithm.Bincount(v, nil, 0)
+		_, err = algorithm.Bincount(v, nil, 0, 0)
 		assert.ErrorIs(t, err, status.InvalidType)
 		whole := vector(t, on, dtype.Int64, 6, container.Division{}, func(global int64) int64 { return global - 5*(global/5)*2 })
-		_, err = algorithm.Bincount(whole, nil, 0)
+		_, err = algorithm.Bincount(whole, nil, 0, 0)
 		assert.ErrorContains(t, err, "no negative elements")
-		_, err = algorithm.Bincount(whole, nil, -1)
+		_, err = algorithm.Bincount(whole, nil, 1, 0)
+		assert.ErrorIs(t, err, status.InvalidArgument)
+		_, err = algorithm.Bincount(whole, nil, 0, -1)
 		assert.ErrorIs(t, err, status.InvalidArgument)
 		for _, c := range []container.Container{v, w, whole} {
 			assert.NoError(t, c.Close())

@@ -177,7 +177,7 @@ func ofBytes(row foldRow) foldRow {
 func floatFolds[T float32 | float64]() foldRow {
 	row := realFolds[T, float64](dtype.Float64)
 	row[Sum], row[Mean] = sumBy(floatSum(sumOf[T], whole)), sumBy(row[Mean])
-	row[Prod] = floatProd[T]()
+	row[Prod], row[Moment] = floatProd[T](), momentsBy(row[Moment])
 	return row
 }
 

@@ -14,26 +14,29 @@ type ExtremeLoop func(first unsafe.Pointer, n int, found unsafe.Pointer)
 // PlaceLoop returns where the first of the extremes of n elements is, or the first NaN.
 type PlaceLoop func(first unsafe.Pointer, n int) int
 
-// DotLoop adds the products of n float64 to a sum of two words, each of which are added up before.
-type DotLoop func(a, b unsafe.Pointer, n, each int, sum *[2]float64)
+// DotLoop adds the products of n elements of each of two arrays to a sum of two words.
+type DotLoop func(a, b unsafe.Pointer, n int, sum *[2]float64)
 
 // SumLoop adds n elements to a sum of two words.
 type SumLoop func(first unsafe.Pointer, n int, sum *[2]float64)
 
+// MomentLoop writes the mean of n elements, in two words, and the sum of the squares of their distances from it.
+type MomentLoop func(first unsafe.Pointer, n int, moments *[3]float64)
+
 const (
 	// fewest is how many elements are worth the call of a loop that is lent.
 	fewest = 512
-	// dotChunk is how many products a loop adds up, before their sum is added to that of the others without losing what
-	// rounding takes away there. BLAS has one thread for so few, so the bits do not depend on how many it may have.
-	dotChunk = 1 << 13
+	// lentBlock is how many elements' moments a loop takes at a time: they stay in the second cache for the second look.
+	lentBlock = 1 << 13
 )
 
 // What a library has lent: loops that use wider registers, or more threads, than those of this package.
 var (
 	lentExtremes [dtype.N][2]ExtremeLoop
 	lentPlaces   [dtype.N][2]PlaceLoop
-	lentDot      DotLoop
+	lentDots     [dtype.N]DotLoop
 	lentSums     [dtype.N]SumLoop
+	lentMoments  [dtype.N]MomentLoop
 )
 
 // SetExtreme says how else to find the least, or the greatest, of elements of a type. Nil takes that back. Nothing may be
@@ -46,11 +49,14 @@ func SetExtreme(t dtype.Type, greatest bool, loop ExtremeLoop) {
 // meanwhile. Results are the same.
 func SetPlace(t dtype.Type, greatest bool, loop PlaceLoop) { lentPlaces[t][sideOf(greatest)] = loop }
 
-// SetDot says how else to multiply vectors of float64. Nil takes that back. Nothing may be folded meanwhile.
-func SetDot(loop DotLoop) { lentDot = loop }
+// SetDot says how else to multiply vectors of floats of a type. Nil takes that back. Nothing may be folded meanwhile.
+func SetDot(t dtype.Type, loop DotLoop) { lentDots[t] = loop }
 
 // SetSum says how else to add up floats of a type. Nil takes that back. Nothing may be folded meanwhile.
 func SetSum(t dtype.Type, loop SumLoop) { lentSums[t] = loop }
+
+// SetMoments says how else to find the moments of floats of a type. Nil takes that back. Nothing may be folded meanwhile.
+func SetMoments(t dtype.Type, loop MomentLoop) { lentMoments[t] = loop }
 
 // sumBy returns a folding of floats that adds up by a loop that is lent where there is one, and where the sum is finite.
 func sumBy(f *Folding) *Folding {
@@ -68,8 +74,26 @@ func sumBy(f *Folding) *Folding {
 	return &by
 }
 
-// hasDot says whether a loop for a type is lent.
-func hasDot(t dtype.Type) bool { return lentDot != nil && t == dtype.Float64 }
+// momentsBy returns a folding of floats that finds moments by a loop that is lent where there is one.
+func momentsBy(f *Folding) *Folding {
+	by := *f
+	by.Run = func(p *Partial, run memory.Span, at int64) {
+		loop := lentMoments[run.Type]
+		if loop == nil || run.Count < fewest {
+			f.Run(p, run, at)
+			return
+		}
+		for first := 0; first < run.Count; first += lentBlock {
+			some := run.Slice(first, min(first+lentBlock, run.Count))
+			other, found := Partial{momentCount: int64(some.Count)}, [3]float64{}
+			loop(some.Addr, some.Count, &found)
+			other.setFloat(momentSpread, found[2])
+			*other.floats(momentMean) = [2]float64{found[0], found[1]}
+			mergeMoments(p, &other)
+		}
+	}
+	return &by
+}
 
 func sideOf(greatest bool) int {
 	if greatest {
@@ -109,10 +133,11 @@ func placeBy[T kernel.Ordered](greatest bool, find func([]T) int) func(memory.Sp
 
 // dotByLent adds the products of two runs to p, and says whether a loop for that is lent.
 func dotByLent(p *Partial, a, b memory.Span) bool {
-	if !hasDot(a.Type) || a.Count < fewest {
+	loop := lentDots[a.Type]
+	if loop == nil || a.Count < fewest {
 		return false
 	}
-	lentDot(a.Addr, b.Addr, a.Count, dotChunk, p.floats(0))
+	loop(a.Addr, b.Addr, a.Count, p.floats(0))
 	return true
 }
 

@@ -63,39 +63,67 @@ func TestExtremesByLoopsThatAreLent(t *testing.T) {
 }
 
 func TestProductsByALoopThatIsLent(t *testing.T) {
-	most := 0
-	fold.SetDot(func(a, b unsafe.Pointer, n, each int, sum *[2]float64) {
-		most = max(most, each)
+	calls := 0
+	fold.SetDot(dtype.Float64, func(a, b unsafe.Pointer, n int, sum *[2]float64) {
+		calls++
 		x, y := unsafe.Slice((*float64)(a), n), unsafe.Slice((*float64)(b), n)
 		for i := range x {
 			sum[0] += x[i] * y[i]
 		}
 	})
-	defer fold.SetDot(nil)
+	defer fold.SetDot(dtype.Float64, nil)
 	x, y := make([]float64, 2_500_001), make([]float64, 2_500_001)
-	wanted := 0.0
+	wanted, squares := 0.0, 0.0
 	for i := range x {
 		x[i], y[i] = float64(i%10), float64(i%7)
 		wanted += x[i] * y[i]
+		squares += x[i] * x[i]
 	}
 	folding, err := fold.DotFolding(dtype.Float64)
 	assert.NoError(t, err)
-	var p fold.Partial
-	assert.NoError(t, fold.Dot(&p, memory.Of(dtype.Float64, x), memory.Of(dtype.Float64, y), false))
-	n, err := folding.Finish(&p, int64(len(x)))
-	assert.NoError(t, err)
-	assert.Equal(t, wanted, n.Float())
-	assert.Positive(t, most)
-	assert.Less(t, most, 10_000, "sums of chunks lose less than one sum, and BLAS has threads for more")
-	calls := most
-	most = 0
-	n = folded(t, fold.Squares, memory.Of(dtype.Float64, x))
-	wanted = 0
-	for i := range x {
-		wanted += x[i] * x[i]
+	for _, count := range []int{len(x), 511} {
+		var p fold.Partial
+		assert.NoError(t, fold.Dot(&p, memory.Of(dtype.Float64, x[:count]), memory.Of(dtype.Float64, y[:count]), false))
+		n, err := folding.Finish(&p, int64(count))
+		assert.NoError(t, err)
+		if count == len(x) {
+			assert.Equal(t, wanted, n.Float())
+		}
 	}
-	assert.Equal(t, wanted, n.Float())
-	assert.Equal(t, calls, most)
+	assert.Equal(t, 1, calls, "not of few elements")
+	n := folded(t, fold.Squares, memory.Of(dtype.Float64, x))
+	assert.Equal(t, squares, n.Float())
+	assert.Equal(t, 2, calls)
+}
+
+func TestMomentsByALoopThatIsLent(t *testing.T) {
+	calls := 0
+	fold.SetMoments(dtype.Float32, func(first unsafe.Pointer, n int, moments *[3]float64) {
+		calls++
+		x := unsafe.Slice((*float32)(first), n)
+		for _, v := range x {
+			moments[0] += float64(v) / float64(n)
+		}
+		for _, v := range x {
+			moments[2] += (float64(v) - moments[0]) * (float64(v) - moments[0])
+		}
+	})
+	defer fold.SetMoments(dtype.Float32, nil)
+	const count = 3*(1<<13) + 5
+	x, mean, spread := make([]float32, count), 0.0, 0.0
+	for i := range x {
+		x[i] = float32(i % 100)
+		mean += float64(x[i]) / count
+	}
+	for _, v := range x {
+		spread += (float64(v) - mean) * (float64(v) - mean)
+	}
+	n := folded(t, fold.Moment, memory.Of(dtype.Float32, x))
+	assert.InEpsilon(t, spread, n.Float(), 1e-12)
+	assert.Equal(t, 4, calls, "blocks stay in the cache")
+	n = folded(t, fold.Moment, memory.Of(dtype.Float32, x[:3]))
+	assert.Equal(t, 2.0, n.Float())
+	assert.Equal(t, 4, calls, "not of few elements")
 }
 
 func TestSumsByALoopThatIsLent(t *testing.T) {

@@ -7,17 +7,18 @@ import (
 	"dtl/core/status"
 )
 
-// Tally counts how often each number from 0 on occurs, in a table that grows with them.
+// Tally counts how often each number from the lowest on occurs, in a table that grows with them.
 type Tally struct {
 	Counts []int64   // of numbers, or
 	Sums   []float64 // of their weights
-	limit  int64     // the most that the table may grow to
-	top    int64     // one more than the greatest number that has a weight
+	lowest int64     // the number of the table's first row
+	limit  int64     // the most rows that the table may grow to
+	top    int64     // one more than the row of the greatest number that has a weight
 }
 
-// NewTally returns an empty tally of numbers below limit.
-func NewTally(weighted bool, limit int64) *Tally {
-	t := &Tally{limit: limit}
+// NewTally returns an empty tally of numbers from the lowest on, of at most so many rows.
+func NewTally(weighted bool, lowest, limit int64) *Tally {
+	t := &Tally{lowest: lowest, limit: limit}
 	if weighted {
 		t.Sums = make([]float64, tallyStart)
 	} else {
@@ -38,7 +39,7 @@ func Countable(t dtype.Type) error {
 	return nil
 }
 
-// Add counts the elements, with a weight each, float64, where the tally is of weights. Negative ones are an error, and so
+// Add counts the elements, with a weight each, float64, where the tally is of weights. Numbers below the lowest are an error, and so
 // are types that are no integers.
 func (t *Tally) Add(run, weights memory.Span) error {
 	if err := Countable(run.Type); err != nil {
@@ -53,23 +54,27 @@ func (t *Tally) Add(run, weights memory.Span) error {
 
 // fit makes room for a number that is outside the table.
 func (t *Tally) fit(number int64) error {
-	if number < 0 {
+	if number < t.lowest {
 		return status.New(status.InvalidArgument, "'list' argument must have no negative elements")
 	}
-	if number >= t.limit {
+	row := number - t.lowest
+	if row < 0 || row >= t.limit {
 		return status.New(status.OutOfMemory, "a table up to the element %d has no room: the limit is %d", number, t.limit)
 	}
 	if n := int64(len(t.Sums)); n > 0 {
-		t.Sums = append(t.Sums, make([]float64, max(number+1, 2*n)-n)...)
+		t.Sums = append(t.Sums, make([]float64, max(row+1, 2*n)-n)...)
 	}
 	if n := int64(len(t.Counts)); n > 0 {
-		t.Counts = append(t.Counts, make([]int64, max(number+1, 2*n)-n)...)
+		t.Counts = append(t.Counts, make([]int64, max(row+1, 2*n)-n)...)
 	}
 	return nil
 }
 
+// row returns where a number is counted: outside the table if there is no room for it.
+func row[T kernel.Integer](t *Tally, v T) uint64 { return uint64(int64(v) - t.lowest) }
+
 // Empty returns a tally that counts as this one does, and has counted nothing.
-func (t *Tally) Empty() *Tally { return NewTally(false, t.limit) }
+func (t *Tally) Empty() *Tally { return NewTally(false, t.lowest, t.limit) }
 
 // Merge adds what another tally has counted.
 func (t *Tally) Merge(other *Tally) {
@@ -81,7 +86,7 @@ func (t *Tally) Merge(other *Tally) {
 	}
 }
 
-// Length returns one more than the greatest number that was counted, or 0.
+// Length returns one more than the row of the greatest number that was counted, or 0.
 func (t *Tally) Length() int64 {
 	if t.Sums != nil {
 		return t.top
@@ -115,13 +120,13 @@ func tally[T kernel.Integer](t *Tally, run memory.Span, w []float64) error {
 		return tallyAll(t, x)
 	}
 	for i, v := range x {
-		if uint64(v) >= uint64(len(t.Sums)) {
+		if row(t, v) >= uint64(len(t.Sums)) {
 			if err := t.fit(int64(v)); err != nil {
 				return err
 			}
 		}
-		t.Sums[v] += w[i]
-		t.top = max(t.top, int64(v)+1)
+		t.Sums[row(t, v)] += w[i]
+		t.top = max(t.top, int64(row(t, v))+1)
 	}
 	return nil
 }
@@ -129,13 +134,13 @@ func tally[T kernel.Integer](t *Tally, run memory.Span, w []float64) error {
 func tallyAll[T kernel.Integer](t *Tally, x []T) error {
 	for n := len(t.Counts); n <= fewValues && len(x) > 4*n; n = len(t.Counts) {
 		quarter := len(x) / 4
-		i := tallyLanes(t.Counts, x)
+		i := tallyLanes(t.Counts, x, t.lowest)
 		if i == quarter {
 			x = x[4*quarter:]
 			break
 		}
 		for k := range 4 { // one of these is outside the table
-			if v := x[k*quarter+i]; uint64(v) >= uint64(len(t.Counts)) {
+			if v := x[k*quarter+i]; row(t, v) >= uint64(len(t.Counts)) {
 				if err := t.fit(int64(v)); err != nil {
 					return err
 				}
@@ -149,12 +154,12 @@ func tallyAll[T kernel.Integer](t *Tally, x []T) error {
 		x = x[3*quarter+i:]
 	}
 	for _, v := range x {
-		if uint64(v) >= uint64(len(t.Counts)) {
+		if row(t, v) >= uint64(len(t.Counts)) {
 			if err := t.fit(int64(v)); err != nil {
 				return err
 			}
 		}
-		t.Counts[v]++
+		t.Counts[row(t, v)]++
 	}
 	return nil
 }
@@ -162,11 +167,11 @@ func tallyAll[T kernel.Integer](t *Tally, x []T) error {
 // tallyLanes counts four quarters of the elements side by side, each in a table of its own, because to count the same
 // number twice in a row takes longer. It stops before one that is outside the table, and returns how many of each quarter
 // it has counted.
-func tallyLanes[T kernel.Integer](counts []int64, x []T) int {
+func tallyLanes[T kernel.Integer](counts []int64, x []T, lowest int64) int {
 	n, quarter, i := len(counts), len(x)/4, 0
 	if n == counterSize {
 		l := new(counters)
-		i = countSideBySide(l, x, 0, 0)
+		i = countSideBySide(l, x, lowest, 0)
 		l.addTo(counts)
 		return i
 	}
@@ -174,7 +179,7 @@ func tallyLanes[T kernel.Integer](counts []int64, x []T) int {
 	s, t, u := tables[:n], tables[n:2*n], tables[2*n:]
 	q, r, v, w := x[:quarter], x[quarter:2*quarter], x[2*quarter:3*quarter], x[3*quarter:4*quarter]
 	for ; i < len(q) && i < len(r) && i < len(v) && i < len(w); i++ {
-		a, b, c, d := uint64(q[i]), uint64(r[i]), uint64(v[i]), uint64(w[i])
+		a, b, c, d := uint64(int64(q[i])-lowest), uint64(int64(r[i])-lowest), uint64(int64(v[i])-lowest), uint64(int64(w[i])-lowest)
 		if a >= uint64(len(counts)) || b >= uint64(len(s)) || c >= uint64(len(t)) || d >= uint64(len(u)) {
 			break
 		}

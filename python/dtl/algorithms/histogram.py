@@ -292,10 +292,16 @@ def _bincount(a: Any, weights: Any, minlength: int) -> Array:
     heavy, kind = _weights(a, weights)
     if kind is not None and kind_of(kind).is_complex:
         raise InvalidTypeError(f"weights are of {kind}; they must be real")
+    _check_line(a)
     if not a.global_size:
         heavy = None  # NumPy counts no elements, whatever the weights
     handle = 0 if heavy is None else handle_of(heavy)
-    return np.asarray(bridge.bincount(a, handle, length))
+    return np.asarray(bridge.bincount(a, handle, length, 0))
+
+
+def _check_line(a: Any) -> None:
+    if a.ndim != 1:
+        raise InvalidArgumentError(f"bincount: a has shape {a.shape}; it must have 1 dimension")
 
 
 def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -> Any:
@@ -304,8 +310,7 @@ def _bincount_divided(a: Any, weights: Any, minlength: Any, divided: Division) -
     check_numbers(a, "bincount")
     refuse_closed(a)
     length = integer("minlength", minlength)
-    if a.ndim != 1:
-        raise InvalidArgumentError(f"bincount: a has shape {a.shape}; it must have 1 dimension")
+    _check_line(a)
     if not np.can_cast(a.dtype, np.int64) and a.dtype != np.uint64:
         raise InvalidTypeError(f"bincount: {a.dtype} may not be cast to int64 by the rule 'safe'")
     if length < 0:

@@ -18,6 +18,7 @@ from ..containers.broadcasting import elementwise
 from ..containers.interior import note_meaning, noted_meaning
 from ..containers.layout import BLOCK
 from ..containers.making import created, new_like, result_placement
+from ..containers.places import device
 from ..containers.places.place import from_parts, place_of
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from ..containers.types import Owned
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: Of so many integers, those that lie close together are counted, in a table of at most so many numbers.
+_MANY, _MOST_COUNTS = 1 << 15, 1 << 20
 
 
 @overload
@@ -311,7 +315,8 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
 
     Notes
     -----
-    Elements on disk for which there is no memory under the limit are read once, written to a file by ranges of
+    Integers that lie close together, of which there are many, are counted in three passes. Others are sorted.
+    Elements on disk for which there is no memory under the limit are then read once, written to a file by ranges of
     elements, and read from there once. The inverse takes a file of 16 bytes an element more, which is written and read
     once. What is in memory is a part of a range, whatever the number of elements.
 
@@ -331,6 +336,9 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
     if flag("return_inverse", return_inverse):
         check_vector("c, whose inverse is asked for,", c)
     share(c, "unique", f"return_counts {return_counts}, return_inverse {return_inverse}")
+    found = _unique_by_counts(c, bool(return_counts), bool(return_inverse))
+    if found is not None:
+        return found
     rows = rows_at_a_time(c, (c.dtype, np.int64))
     if rows:
         return _unique_in_ranges(c, bool(return_counts), bool(return_inverse), rows)
@@ -358,6 +366,33 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
             ids = before + np.cumsum(first) - 1
             _put(inverse, put, ids)
     return Unique(values, counts, inverse)
+
+
+def _unique_by_counts(c: Any, counted: bool, inverted: bool) -> Any:
+    """Return what ``unique`` does of integers that lie close together, by counting them; None of others. Collective."""
+    kind, ctx, n = kind_of(c.dtype), c.context, c.global_size
+    if not kind.is_integer or c.dtype == np.uint64 or n < _MANY or place_of(c) is device:
+        return None
+    low, high = int(c.min()), int(c.max())
+    if high - low >= min(_MOST_COUNTS, n // 4):
+        return None
+    counts = np.asarray(bridge.bincount(c, 0, 0, low))
+    ends = np.cumsum(counts)
+    first, last = (np.searchsorted(ends, n * k // ctx.size, "right") for k in (ctx.rank, ctx.rank + 1))
+    here = first + np.flatnonzero(counts[first:last])  # this rank has those of which the last is in its range
+    made = [
+        from_parts(DistributedVector, ctx, each) for each in ((here + low).astype(c.dtype), counts[here])[: 1 + counted]
+    ]
+    note_meaning(made[0], noted_meaning(c))
+    if c.partition_policy is Partition.REPLICATED:
+        for each in made:
+            each.redistribute(Partition.REPLICATED)
+    if not inverted:
+        return Unique(*made) if counted else made[0]
+    inverse, ids = new_like(c, np.int64, True), np.cumsum(counts > 0) - 1
+    with local_step(ctx, "unique"):
+        inverse.local_view()[...] = ids[np.subtract(c.local_view(), low, dtype=np.int64)]
+    return Unique(made[0], made[1] if counted else None, inverse)
 
 
 def _unique_in_ranges(c: Any, counted: bool, inverted: bool, rows: int) -> Any:

@@ -103,10 +103,17 @@ def test_indices_outside(ctx: dtl.Context) -> None:
 def test_repeat(ctx: dtl.Context, dtype: str, divided: str) -> None:
     elements = _elements(dtype, 1_003)
     c = vector(ctx, elements, divided)
-    for often in (0, 1, 7):
+    for often in (0, 1, 2, 7, 8, 70):
         assert_holds(np.repeat(c, often), np.repeat(elements, often))
     times = np.random.default_rng(4).integers(0, 9, len(elements))
     assert_holds(np.repeat(c, times), np.repeat(elements, times))
+
+
+def test_repeat_in_pieces(ctx: dtl.Context) -> None:
+    for dtype in ("uint8", "float64"):
+        for count, often in ((200_001, 3), (700, 1_001), (1, 600_000)):
+            elements = _elements(dtype, count)
+            assert_holds(np.repeat(vector(ctx, elements), often), np.repeat(elements, often))
 
 
 def test_repeat_rows(ctx: dtl.Context) -> None:
@@ -152,3 +159,30 @@ def test_clip(ctx: dtl.Context, dtype: str) -> None:
         out = dtl.zeros(ctx, 300_000)
         np.clip(c, -1, 1, out=out)
         assert_holds(out, np.clip(whole, -1, 1))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("divided", ["block", "cyclic", "replicated"])
+def test_unique_integers(ctx: dtl.Context, dtype: str, divided: str) -> None:
+    limits, numbers = np.iinfo(dtype), np.random.default_rng(6).integers(0, 100, COUNT)
+    for low in {int(limits.min), int(limits.max) - 100, 3, -50 if limits.min else 0}:
+        whole = (numbers.astype(object) + low).astype(dtype)
+        whole[:5] = low + 100  # and not those between
+        c = vector(ctx, whole, divided)
+        want = np.unique(whole, return_inverse=True, return_counts=True)
+        assert_holds(np.unique(c), want[0])
+        for got, right in zip(np.unique(c, return_inverse=True, return_counts=True), want):
+            assert_holds(got, right)
+        assert_holds(dtl.value_counts(c).counts, np.sort(want[2])[::-1])
+
+
+def test_unique_integers_that_lie_far_apart(ctx: dtl.Context) -> None:
+    for far in (2**20, 2**40, 2**62):
+        whole = np.random.default_rng(7).integers(-5, 5, COUNT) * far // 5
+        assert_holds(np.unique(vector(ctx, whole)), np.unique(whole))
+
+
+def test_unique_integers_of_a_matrix_and_of_a_span(ctx: dtl.Context) -> None:
+    whole = np.random.default_rng(8).integers(-3, 1_000, COUNT)
+    assert_holds(np.unique(dtl.asarray(ctx, whole[:40_000].reshape(40, 1_000))), np.unique(whole[:40_000]))
+    assert_holds(dtl.unique(dtl.DistributedSpan(vector(ctx, whole)).subspan(7, 39_000)), np.unique(whole[7:39_007]))

@@ -37,7 +37,7 @@ with dtl.Context() as ctx:
 print(state.numpy_loops, *map(int, right))
 """
 
-#: Puts other functions in the place of those of NumPy's that multiply and sort, before DTL looks at them.
+#: Puts other functions in the place of those of NumPy's that find an extreme and sort, before DTL looks at them.
 _SPOIL = """
 import ctypes
 import numpy as np
@@ -48,7 +48,7 @@ api = (ctypes.c_void_p * 366).from_address(address(module._ARRAY_API, None))
 functions = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(api[365])
 def table(dtype):
     return (ctypes.c_void_p * 40).from_address(functions(np.dtype(dtype)))
-table("f8")[27] = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p).value  # a product, of another library
+table("f8")[26] = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p).value  # of another library
 table("Q")[33] = table("L")[33] = table("f8")[33]  # a sort, of other numbers
 """
 

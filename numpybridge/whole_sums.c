@@ -1,0 +1,107 @@
+//go:build cpython
+
+/*
+ * Sums of all floats of an array, of products of two arrays, and of squares of distances from a mean, which the core calls. Several
+ * numbers are added at once, in registers as wide as the processor has them, of four ranges side by side: the processor then fetches more from
+ * memory ahead of time than from one range. The additions have one order on every processor, and products are rounded before they are added.
+ */
+#include "loops.h"
+
+typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* Sums of so many elements at most are added up without losing what rounding takes away there. */
+enum { LANES = 4, LINE = 2 * LANES, RANGES = 4, CHUNK = 1 << 10, SOME = CHUNK / RANGES };
+
+/* add_word adds a number to a sum of two words (Knuth, volume 2, section 4.2.2). */
+static inline void add_word(double *sum, double x) {
+    const double s = sum[0] + x, y = s - sum[0];
+    sum[1] += (sum[0] - (s - y)) + (x - y);
+    sum[0] = s;
+}
+
+/* NAME##_ranges adds up a value of the elements of four ranges, each of n elements, which begin so far apart; NAME##_rest that of n elements
+ * side by side. VALUE is an expression of an element of each array, v and w, and of the number m. */
+#define SUMS(NAME, TYPE, WIDE, VALUE)                                                                                                      \
+    WIDE_VECTORS static double NAME##_ranges(const TYPE *x, const TYPE *y, double m, ptrdiff_t apart, ptrdiff_t n) {                       \
+        lanes sums[RANGES] = {{0}}, more[RANGES] = {{0}};                                                                                  \
+        for (ptrdiff_t i = 0; i < n; i += LINE)                                                                                            \
+            for (int k = 0; k < RANGES; k++) {                                                                                             \
+                lanes v = WIDE(x + k * apart + i), w = WIDE(y + k * apart + i);                                                            \
+                sums[k] += VALUE;                                                                                                          \
+                v = WIDE(x + k * apart + i + LANES), w = WIDE(y + k * apart + i + LANES);                                                  \
+                more[k] += VALUE;                                                                                                          \
+                (void)w;                                                                                                                   \
+            }                                                                                                                              \
+        const lanes all = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((more[0] + more[1]) + (more[2] + more[3]));                       \
+        (void)m;                                                                                                                           \
+        return (all[0] + all[1]) + (all[2] + all[3]);                                                                                      \
+    }                                                                                                                                      \
+    static double NAME##_rest(const TYPE *x, const TYPE *y, double m, ptrdiff_t n) {                                                       \
+        double of[LANES] = {0};                                                                                                            \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                                                \
+            const double v = x[i], w = y[i];                                                                                               \
+            of[i % LANES] += VALUE;                                                                                                        \
+            (void)w;                                                                                                                       \
+        }                                                                                                                                  \
+        (void)m;                                                                                                                           \
+        return (of[0] + of[1]) + (of[2] + of[3]);                                                                                          \
+    }                                                                                                                                      \
+    /* NAME adds the value of n elements to a sum of two words. */                                                                         \
+    static void NAME(const TYPE *x, const TYPE *y, double m, ptrdiff_t n, double *sum) {                                                   \
+        const ptrdiff_t range = n / (RANGES * LINE) * LINE;                                                                                \
+        for (ptrdiff_t at = 0; at < range; at += SOME)                                                                                     \
+            add_word(sum, NAME##_ranges(x + at, y + at, m, range, range - at < SOME ? range - at : SOME));                                 \
+        if (n > RANGES * range)                                                                                                            \
+            add_word(sum, NAME##_rest(x + RANGES * range, y + RANGES * range, m, n - RANGES * range));                                     \
+    }
+
+/* Four numbers from an address on. */
+#define AS_THEY_ARE(at) (*(const lanes *)(at))
+#define WIDENED(at) ((lanes){(at)[0], (at)[1], (at)[2], (at)[3]})
+
+/* NAME##_moments writes the mean of n elements in two words, and the sum of the squares of their distances from it. What the distances from a mean
+ * that is rounded come to says how far that is from the mean. */
+#define OF_TYPE(NAME, TYPE, WIDE)                                                                                                          \
+    SUMS(NAME##_elements, TYPE, WIDE, v)                                                                                                   \
+    SUMS(NAME##_products, TYPE, WIDE, v * w)                                                                                               \
+    SUMS(NAME##_distances, TYPE, WIDE, v - m)                                                                                              \
+    SUMS(NAME##_squares, TYPE, WIDE, (v - m) * (v - m))                                                                                    \
+    static void NAME##_moments(const TYPE *x, ptrdiff_t n, double *moments) {                                                              \
+        double sum[2] = {0}, away[2] = {0}, squares[2] = {0};                                                                              \
+        NAME##_elements(x, x, 0, n, sum);                                                                                                  \
+        const double m = (sum[0] + sum[1]) / (double)n;                                                                                    \
+        NAME##_squares(x, x, m, n, squares);                                                                                               \
+        moments[0] = m;                                                                                                                    \
+        moments[1] = 0;                                                                                                                    \
+        moments[2] = squares[0] + squares[1];                                                                                              \
+        if (m * m * (double)n <= 16 * moments[2])                                                                                          \
+            return; /* what rounding has taken away is nothing beside the distances */                                                     \
+        NAME##_distances(x, x, m, n, away);                                                                                                \
+        const double all = away[0] + away[1], rest = moments[2] - all * (all / (double)n);                                                 \
+        add_word(moments, all / (double)n);                                                                                                \
+        moments[2] = rest > 0 ? rest : rest == rest ? 0 : rest;                                                                            \
+    }
+
+OF_TYPE(doubles, double, AS_THEY_ARE)
+OF_TYPE(floats, float, WIDENED)
+
+void dtl_add_elements(int size, const void *x, ptrdiff_t n, double *sum) {
+    if (size == sizeof(double))
+        doubles_elements(x, x, 0, n, sum);
+    else
+        floats_elements(x, x, 0, n, sum);
+}
+
+void dtl_add_products(int size, const void *x, const void *y, ptrdiff_t n, double *sum) {
+    if (size == sizeof(double))
+        doubles_products(x, y, 0, n, sum);
+    else
+        floats_products(x, y, 0, n, sum);
+}
+
+void dtl_moments(int size, const void *x, ptrdiff_t n, double *moments) {
+    if (size == sizeof(double))
+        doubles_moments(x, n, moments);
+    else
+        floats_moments(x, n, moments);
+}
