@@ -176,6 +176,20 @@ def test_unique_integers(ctx: dtl.Context, dtype: str, divided: str) -> None:
         assert_holds(dtl.value_counts(c).counts, np.sort(want[2])[::-1])
 
 
+@pytest.mark.parametrize("width", [63, 64, 65, 700])
+@pytest.mark.parametrize("dtype", ["bool", "float64"])
+def test_truths_that_are_known_early_or_late(ctx: dtl.Context, dtype: str, width: int) -> None:
+    height = 280_000 // width
+    for fill in (0, 1):
+        whole = np.full((height, width), fill, dtype)
+        whole[-1, 5] = whole[0, -1] = whole[17, 0] = 1 - fill
+        for given in (whole, np.full_like(whole, fill)):
+            c = dtl.asarray(ctx, given)
+            for axis in (0, 1):
+                assert_holds(c.any(axis=axis), given.any(axis=axis))
+                assert_holds(c.all(axis=axis), given.all(axis=axis))
+
+
 def test_unique_integers_that_lie_far_apart(ctx: dtl.Context) -> None:
     for far in (2**20, 2**40, 2**62):
         whole = np.random.default_rng(7).integers(-5, 5, COUNT) * far // 5
