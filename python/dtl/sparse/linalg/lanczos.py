@@ -17,7 +17,7 @@ from .. import division
 from ..array import csc_array, csr_array
 from ..placing import on_host
 from .direct import shifted_inverse
-from .krylov import orthogonalized
+from .krylov import combine, orthogonalized
 from .operators import LinearOperator, Step, fitted, operator_of
 from .systems import real_number, tolerance
 from .vectors import Parts, checked, floating, said
@@ -218,10 +218,11 @@ def svds(
         _, basis = search.run()
         images, lengths = _images(near, basis, search.dtype)
         left, values, right = np.linalg.svd(lengths.T)
-    images, basis = left.T @ images, right.conj() @ basis
-    images, values, basis = images[::-1], values[::-1], basis[::-1]
+    values = values[::-1]
     if not asked:
         return values
+    combine(images, left.T[::-1], images)
+    combine(basis, right.conj()[::-1], basis)
     left, right = (basis, images) if is_wide else (images, basis)
     u, v = columns_of(operator.rows, left, "svds u"), columns_of(operator.columns, right.conj(), "svds v")
     return u, values, matrix_transpose(v)
@@ -336,7 +337,7 @@ class _Search:
             if not are_there:
                 begin = min(begin + min(found, (self.kept - begin) // 2), self.kept - 1)
             chosen = order[:begin]
-            self.basis[:begin] = vectors[:, chosen].T @ self.basis[:-1]
+            combine(self.basis[:begin], vectors[:, chosen].T, self.basis[:-1])
             if not are_there:
                 self.basis[begin] = self.basis[-1]
             elif last == 0 or self._are_equal(values[chosen], before):
