@@ -126,6 +126,7 @@ static PyMethodDef methods[] = {
     {"find_in_rows", bridge_find_in_rows, METH_VARARGS, find_in_rows_doc},
     {"pack", bridge_pack, METH_VARARGS, pack_doc},
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},
+    {"part_fixed", bridge_part_fixed, METH_VARARGS, part_fixed_doc},
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},
     {"take_offsets", bridge_take_offsets, METH_VARARGS, take_offsets_doc},
     {"count_within", bridge_count_within, METH_VARARGS, count_within_doc},

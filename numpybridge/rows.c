@@ -30,6 +30,36 @@ PyObject *bridge_take_fixed(PyObject *module, PyObject *args) {
     return answer;
 }
 
+const char part_fixed_doc[] = PyDoc_STR(
+"part_fixed($module, out, values, width, parts, count, ends, many, /)\n--\n\n"
+"Copy count elements of 1, 2, 4 or 8 bytes each to out, behind those of the same of many parts. ends are how far each\n"
+"part has come, of int64.");
+
+PyObject *bridge_part_fixed(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *parts, *ends, *answer = NULL;
+    long long width, count, many;
+    if (!PyArg_ParseTuple(args, "OOLOLOL:part_fixed", &out, &values, &width, &parts, &count, &ends, &many))
+        return NULL;
+    borrowed b = {.count = 0};
+    Py_ssize_t room = PyObject_Length(out); // of bytes
+    void *to = room < 0 ? NULL : borrow(&b, out, 1, room, "out");
+    const void *from = to == NULL ? NULL : borrow(&b, values, 0, count * width, "values");
+    const int64_t *of = from == NULL ? NULL : borrow(&b, parts, 0, count * 8, "parts");
+    int64_t *at = of == NULL ? NULL : borrow(&b, ends, 1, many * 8, "ends");
+    if (at != NULL) {
+        int64_t done;
+        Py_BEGIN_ALLOW_THREADS
+        done = width < 1 ? 0 : dtl_part_elements(to, room / width, from, of, count, at, many, width);
+        Py_END_ALLOW_THREADS
+        if (done == count)
+            answer = Py_NewRef(Py_None);
+        else
+            PyErr_Format(PyExc_ValueError, "element %lld of %lld, of %lld bytes, has no room in its part", (long long)done, count, width);
+    }
+    release(&b);
+    return answer;
+}
+
 const char take_bits_doc[] = PyDoc_STR(
 "take_bits($module, out, bits, first, length, rows, count, /)\n--\n\n"
 "Copy rows of a column of length bits, which begins at the bit first, to out: 0 for a row outside the column. None for\n"

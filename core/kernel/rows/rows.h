@@ -62,6 +62,44 @@ static inline void dtl_take_elements(void *to, const void *from, const int64_t *
         dtl_take_any(to, from, rows, n, length, width);
 }
 
+/*
+ * PART copies the elements of one type, each behind those of its part that came before. ends are how far each of many parts
+ * has come, in elements of to, which has room for so many. It returns how many were copied: fewer than n if one's part is none
+ * of these, or has no room.
+ */
+#define PART(type)                                                                                                     \
+    static inline int64_t dtl_part_##type(void *to, int64_t room, const void *from, const int64_t *parts, int64_t n,   \
+                                          int64_t *ends, int64_t many) {                                               \
+        type *out = to;                                                                                                \
+        const type *in = from;                                                                                         \
+        for (int64_t i = 0; i < n; i++) {                                                                              \
+            if ((uint64_t)parts[i] >= (uint64_t)many || (uint64_t)ends[parts[i]] >= (uint64_t)room)                    \
+                return i;                                                                                              \
+            out[ends[parts[i]]++] = in[i];                                                                             \
+        }                                                                                                              \
+        return n;                                                                                                      \
+    }
+PART(uint8_t)
+PART(uint16_t)
+PART(uint32_t)
+PART(uint64_t)
+
+/* dtl_part_elements does what PART does for elements of 1, 2, 4 or 8 bytes; of another width it copies none. */
+static inline int64_t dtl_part_elements(void *to, int64_t room, const void *from, const int64_t *parts, int64_t n, int64_t *ends,
+                                        int64_t many, int64_t width) {
+    switch (width) {
+    case 1:
+        return dtl_part_uint8_t(to, room, from, parts, n, ends, many);
+    case 2:
+        return dtl_part_uint16_t(to, room, from, parts, n, ends, many);
+    case 4:
+        return dtl_part_uint32_t(to, room, from, parts, n, ends, many);
+    case 8:
+        return dtl_part_uint64_t(to, room, from, parts, n, ends, many);
+    }
+    return 0;
+}
+
 /* dtl_take_word returns the bits of up to 64 rows, the first one's in the lowest bit. bits are NULL where all of the column are 1. */
 static inline uint64_t dtl_take_word(const uint8_t *bits, int64_t first, int64_t length, const int64_t *rows, int64_t n) {
     uint64_t word = 0;

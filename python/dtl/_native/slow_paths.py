@@ -14,7 +14,7 @@ import time
 from typing import Any, Callable
 
 from . import log
-from .callsite import here
+from .callsite import Site, here
 
 #: The kinds, in the words in which the ledger has them.
 MOVED = "an operand moved between ranks"
@@ -58,10 +58,10 @@ def _log(kind: str, operation: str, file: str, line: int, nbytes: int, seconds: 
     )
 
 
-def tell(kind: str, operation: str, size: int, started: int) -> None:
-    """Tell all listeners of a slow path that the calling thread took, since a time of the clock."""
+def tell(kind: str, operation: str, size: int, started: int, site: Site | None = None) -> None:
+    """Tell all listeners of a slow path since a time of the clock, at a place of the program: that of this thread."""
     seconds = (clock() - started) * 1e-9
-    site = here()
+    site = site or here()
     for listener in tuple(listeners):
         listener(kind, operation, site.file, site.line, int(size), seconds)
 

@@ -35,8 +35,8 @@ _FASTER = {
     "dtl.sparse.linalg; else there is no distributed way",
     told.BY_ELEMENTS: "pass a function of arrays: np.sqrt for math.sqrt, np.where for a condition",
     told.OBJECTS: "pass a NumPy array to the function of arrays: send, broadcast, gather, allgather, scatter",
-    told.READ_AGAIN: "combine passes into one expression or call, raise the limit of memory, or load what is mapped "
-    "with placement='disk', whose pages the system keeps",
+    told.READ_AGAIN: "combine passes into one expression or call, such as all aggregates into one, raise the limit of "
+    "memory, or load what is mapped with placement='disk', whose pages the system keeps",
     told.CONVERTED: "make a NumPy array of the numbers where they come from",
 }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Iterable, Iterator
 
-from .._native import library
 from .._native import slow_paths as told
 from ..runtime.context import Context
+from ..runtime.scratch import in_files
 from . import timeline
 from .advice import ELEMENTS, ONE_BY_ONE, STAGED
 from .recording import Recording
@@ -71,7 +71,7 @@ class SlowPaths(Recording):
         with self._lock:
             known = list(self._told.values())
         calls = records_of(self._recorder)
-        return by_seconds([*known, *_seen(calls), *_read_again(calls, library.memory_in_files())])
+        return by_seconds([*known, *_seen(calls), *_read_again(calls, sum(each() for each in in_files))])
 
     def sums(self, ctx: Context | None = None) -> list[SlowPath] | None:
         """Return the records of all ranks added up, on rank 0; those with the most seconds first. Collective.
@@ -136,7 +136,7 @@ _LOADS = ("load", "restore", "read_")
 
 
 def _read_again(calls: Iterable[Record], held: int) -> Iterator[SlowPath]:
-    """Yield a record of each line that read much from disks, if all read more than twice what containers have there."""
+    """Yield a record of each line that read much from disks, if all read more than twice what the program has there."""
     reading = [call for call in calls if call.read and not call.operation.startswith(_LOADS)]
     if not held or 2 * sum(call.read for call in reading) <= 5 * held:  # twice, and some of what lies around
         return

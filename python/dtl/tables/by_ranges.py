@@ -5,13 +5,15 @@ What a rank makes of its rows would be as many, and as large, as these, and it w
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .._native.library import bridge
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
-from ..runtime.threaded import over
+from ..runtime.threaded import each, over
 from .coded_rows import CodedRows, alike
 from .codes import in_order, in_rows, numbered, put_together
 from .exchange import sent
@@ -35,6 +37,9 @@ _PER_GROUP = 1.15
 #: Ranges of numbers are looked up by so many of their first bits, a few numbers at a time, where not too many ranges
 #: begin with the same.
 _BITS, _BLOCK, _WITHIN = 13, 1 << 14, 8
+
+#: The bytes of values that are put in parts.
+_WIDTHS = (1, 2, 4, 8)
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -61,12 +66,13 @@ def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool)
         codes = put_together(keys, held.column)
     bounds = cuts_of_numbers(ctx, op, keys, codes.of_row, codes)
     with local_step(ctx, op):
-        order, counts = by_number(codes.of_row, codes.width, np.array(bounds[1:-1], np.int64), ctx.size)
+        in_parts = by_number(codes.of_row, codes.width, np.array(bounds[1:-1], np.int64), ctx.size)
         del codes
+        counts = in_parts.counts
     arrived = {}
     for name in rows.names:
         with local_step(ctx, op):
-            whole = taken(held.select([name]), order)
+            whole = in_parts.taken(held.select([name]))
             parts = [whole.slice(end - count, count) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
         arrived[name] = sent(ctx, op, parts, GROUPS).column(0)
         del whole, parts
@@ -74,8 +80,58 @@ def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, allowed: bool)
     return CodedRows(ctx, rows.schema, counted(ctx, len(arrived[keys[0]])), arrived)
 
 
-def by_number(numbers: Array, width: int, bounds: Array, ranges: int) -> tuple[Array, Array]:
-    """Return rows in the order of the ranges that they are in, and how many each has, given their numbers, once.
+class InParts:
+    """The order of rows by the parts that they belong to.
+
+    Parameters
+    ----------
+    numbers
+        The number of the part of each row, an array of int64.
+    parts
+        How many parts there are.
+    """
+
+    def __init__(self, numbers: Array, parts: int) -> None:
+        self._numbers, self._order = numbers, None
+        #: How many rows each part has.
+        self.counts = np.bincount(numbers, minlength=parts)
+
+    def taken(self, table: Any) -> Any:
+        """Return the rows of a table: those of the first part, in their order, then those of the next."""
+        widths = {name: _width(table.column(name)) for name in table.column_names}
+        others = table.select([name for name, width in widths.items() if not width])
+        if others.num_columns:
+            if self._order is None:
+                self._order = in_order(self._numbers, len(self.counts))
+            others = taken(others, self._order)
+        fixed = [name for name, width in widths.items() if width]
+        made = each([partial(self._fixed, table.column(name), widths[name]) for name in fixed])
+        columns = dict(zip([*others.column_names, *fixed], [*others.columns, *made]))
+        return arrow().table([columns[name] for name in widths], schema=table.schema)
+
+    def _fixed(self, column: Any, width: int) -> Any:
+        ends, first = np.cumsum(self.counts) - self.counts, 0
+        out = arrow().allocate_buffer(len(column) * width)
+        for chunk in column.chunks:
+            numbers, values = self._numbers[first : first + len(chunk)], chunk.buffers()[1]
+            if len(chunk):
+                values = values.slice(chunk.offset * width)
+                bridge.part_fixed(out, values, width, numbers, len(chunk), ends, len(ends))
+            first += len(chunk)
+        return arrow().Array.from_buffers(column.type, len(column), [None, out], 0)
+
+
+def _width(column: Any) -> int:
+    """Return how many bytes a value of a column has that can be put in parts, 0 if it cannot."""
+    types, kind = arrow().types, column.type
+    if not types.is_primitive(kind) or types.is_boolean(kind) or column.null_count:
+        return 0
+    width: int = kind.bit_width // 8
+    return width if width in _WIDTHS else 0
+
+
+def by_number(numbers: Array, width: int, bounds: Array, ranges: int) -> InParts:
+    """Return the order of rows by the ranges that they are in, given their numbers, whose memory it takes.
 
     Numbers are below a width, and bounds are those at which ranges begin, but for the first.
     """
@@ -97,7 +153,7 @@ def by_number(numbers: Array, width: int, bounds: Array, ranges: int) -> tuple[A
         numbers[begin:end] = np.searchsorted(bounds, numbers[begin:end], "right")
 
     over(len(numbers), look_up if within <= _WITHIN else search)
-    return in_order(numbers, ranges), np.bincount(numbers, minlength=ranges)
+    return InParts(numbers, ranges)
 
 
 def _are_alone(rows: Rows, keys: list[str]) -> bool:

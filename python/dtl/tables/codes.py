@@ -240,7 +240,9 @@ def _of_integers(column: Any, kind: Any, missing: Array) -> Codes:
     width = high - low + 1
     if width < _LARGEST and (missing is None or width <= max(_SPARSE * len(numbers), _ANYWAY)):
         least = np.array(low).astype(np.int64)  # of uint64, those that are too large wrap around
-        of_row, dtype = np.empty(len(numbers), np.int64), numbers.dtype
+        dtype = numbers.dtype
+        is_own = dtype == np.int64 and numbers.flags.writeable  # a copy of several arrays
+        of_row = numbers if is_own else np.empty(len(numbers), np.int64)
 
         def subtract(begin: int, end: int) -> None:
             np.subtract(numbers[begin:end].astype(np.int64, copy=False), least, out=of_row[begin:end])

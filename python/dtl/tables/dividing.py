@@ -6,27 +6,26 @@ ranges that follow each other, with the rows of all ranks.
 
 from __future__ import annotations
 
-from typing import Any, Iterator, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
+from ..runtime.threaded import made_ahead
 from .by_ranges import by_number
 from .codes import numbered, put_together
 from .exchange import sent
 from .gather import taken
 from .local_groups import ROW_NUMBERS, without_null
-from .on_disk import PendingRows, piece_rows, pieces_of_texts, release
+from .on_disk import PendingRows, piece_rows, pieces_of_texts, release, side_by_side
 from .owners import GROUPS
 from .part_files import Part, PartFile
 from .rows import Rows, arrow
 from .splitters import starts_of_ranges, weighed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: Pieces and ranges have so many times fewer rows than calls have in memory: their copies in order are there, too.
-_OF_PIECE = 2
 
 #: There are so many ranges at most, of which each is a part of each piece of the files.
 _MOST_RANGES = 2048
@@ -66,7 +65,7 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
         some = _some(rows.chosen(keys), min(size, rows.length))
         groups = sum(_groups(piece) for piece in some)
     told = allgather(ctx, np.array([rows.length, size, groups, sum(map(len, some))], np.int64)).reshape(ctx.size, -1)
-    copies = _OF_PIECE if ctx.size == 1 else 2 * _OF_PIECE  # what is sent is in memory twice
+    copies = 1 + side_by_side()  # a piece or range for each thread, and one in order or from other ranks
     size = max(1, int(told[:, 1].min()) // copies)
     lengths = told[:, 0]
     ranges = -(-int(lengths.sum()) // (size * ctx.size))
@@ -129,23 +128,27 @@ class DividedRows:
         self.ranges = division.ranges
         #: Where in the file the parts of each range are, by the ranks that they come from.
         self._parts: list[list[list[Part]]] = [[[] for _ in range(ctx.size)] for _ in range(self.ranges)]
+        #: How many rows each range has.
+        self.lengths = [0] * self.ranges
         with local_step(ctx, op):
             self._file = PartFile(ctx, op)
             waiting = pieces_of_texts(rows, division.size)
+        if ctx.size == 1:
+            with local_step(ctx, op):
+                for added in made_ahead(partial(self._written, rows), waiting, side_by_side()):
+                    self._note(*added)
+            return
+        ordered = made_ahead(partial(self._in_order, rows), waiting, side_by_side())
         for _ in range(max(1, division.rounds)):
             with local_step(ctx, op):
-                moved, counts = self._in_order(rows, next(waiting, None))
-            arrived, of_sources = moved, counts[None]
-            if ctx.size > 1:
-                told = allgather(ctx, counts).reshape(ctx.size, ctx.size, self.ranges)
-                ends = np.cumsum(told[ctx.rank].sum(axis=1)).tolist()
-                parts = [moved.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends)]
-                arrived, of_sources = sent(ctx, op, parts, GROUPS), told[:, ctx.rank]
-                del parts
-            del moved
+                moved, counts = next(ordered, None) or self._in_order(rows, None)
+            told = allgather(ctx, counts).reshape(ctx.size, ctx.size, self.ranges)
+            ends = np.cumsum(told[ctx.rank].sum(axis=1)).tolist()
+            parts = [moved.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends)]
+            arrived = sent(ctx, op, parts, GROUPS)
+            del parts, moved
             with local_step(ctx, op):
-                self._add(arrived, of_sources)
-                self._schema = arrived.schema
+                self._note(*self._added(arrived, told[:, ctx.rank].ravel()))
                 del arrived
                 release()
 
@@ -166,20 +169,30 @@ class DividedRows:
 
         codes = put_together(self._keys, column)
         begins, numbers = codes.of_row[len(piece) :].copy(), codes.of_row[: len(piece)]
-        order, counts = by_number(numbers, codes.width, begins, count)
-        return taken(piece, order), counts
+        in_parts = by_number(numbers, codes.width, begins, count)
+        return in_parts.taken(piece), in_parts.counts
 
-    def _add(self, arrived: Any, of_sources: Array) -> None:
-        counts = of_sources.ravel().tolist()
-        for place, (count, part) in enumerate(zip(counts, self._file.add(arrived, counts))):
+    def _written(self, rows: Rows, found: tuple[int, Any]) -> tuple[Any, list[int], list[Part]]:
+        """Write rows of one rank by ranges."""
+        moved, counts = self._in_order(rows, found)
+        return self._added(moved, counts)
+
+    def _added(self, arrived: Any, counts: Array) -> tuple[Any, list[int], list[Part]]:
+        """Write rows, given how many each range has of each rank, and return their schema and where each part is."""
+        wanted = counts.tolist()
+        return arrived.schema, wanted, self._file.add(arrived, wanted)
+
+    def _note(self, schema: Any, counts: list[int], parts: list[Part]) -> None:
+        self._schema = schema
+        for place, (count, part) in enumerate(zip(counts, parts)):
             if count:
                 source, number = divmod(place, self.ranges)
                 self._parts[number][source].append(part)
+                self.lengths[number] += count
 
-    def __iter__(self) -> Iterator[Rows]:
-        """Yield the rows of one range after the other, in the order of the ranks and of their rows; of no rank else."""
-        for of_sources in self._parts:
-            release()
-            table = self._file.read([part for of_source in of_sources for part in of_source], self._schema)
-            table = table.unify_dictionaries()
-            yield Rows(self._context, table, (len(table),) * self._context.size)
+    def rows(self, number: int) -> Rows:
+        """Return the rows of a range, in the order of the ranks and of their rows; of no rank else."""
+        release()
+        table = self._file.read([part for of_source in self._parts[number] for part in of_source], self._schema)
+        table = table.unify_dictionaries()
+        return Rows(self._context, table, (len(table),) * self._context.size)

@@ -7,13 +7,14 @@ from typing import Any, Iterator
 import numpy as np
 
 from ..runtime.agreement import local_step
+from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
 from .dividing import DividedRows, division_of
 from .folds import Groups
 from .group_values import GroupValues
 from .local_groups import LocalGroups
 from .moves import is_explained
-from .on_disk import collected, pieces, release, share_of_memory
+from .on_disk import collected, pieces, release, rows_of_each, share_of_memory, side_by_side
 from .owners import Keys, beside, merged_keys
 from .rows import Rows, arrow, arrows_errors
 from .runs import is_larger
@@ -49,11 +50,12 @@ def _of_ranges(
     divided: DividedRows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int
 ) -> Iterator[Any]:
     """Yield the keys and aggregates of the groups of one range after the other, once at least."""
-    first = True
-    for rows in divided:
-        if first or rows.length:
-            yield _of_range(rows, op, keys, parts, wanted, size)
-        first = False
+    numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
+
+    def of(number: int) -> Any:
+        return _of_range(divided.rows(number), op, keys, parts, wanted, size)
+
+    return made_ahead(of, numbers, side_by_side())
 
 
 def _of_range(rows: Rows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int) -> Any:
@@ -89,13 +91,17 @@ def aggregated_in_pieces(
     schema = arrow().schema([rows.schema.field(name) for name in keys])
     lengths: list[int] = []
 
-    def folded() -> Iterator[Any]:
-        for start, piece in pieces(rows, size):
-            local = LocalGroups(rows.of_held(piece, rows.counts), keys, dropna, start)
-            lengths.append(len(local.keys.table))
-            yield beside(local.keys.plain(), parts.made(local.groups, local.column, local.present))
+    def folded(found: tuple[int, Any]) -> Any:
+        start, piece = found
+        local = LocalGroups(rows.of_held(piece, rows.counts), keys, dropna, start)
+        return beside(local.keys.plain(), parts.made(local.groups, local.column, local.present))
 
-    table = collected(rows.context, op, folded())
+    def noted(table: Any) -> Any:
+        lengths.append(len(table))
+        return table
+
+    waiting = pieces(rows, rows_of_each(size))
+    table = collected(rows.context, op, map(noted, made_ahead(folded, waiting, side_by_side())))
     ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
     runs = [table.slice(end - length, length) for end, length in zip(ends, lengths)]
     ranges = max(1, -(-table.nbytes // (share_of_memory() or table.nbytes or 1)))

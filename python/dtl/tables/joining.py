@@ -13,7 +13,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..linalg.matrix_arguments import available
 from ..runtime.agreement import agree, local_step, refuse_other_context
-from ..runtime.threaded import each
+from ..runtime.threaded import each, made_ahead
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
 from .coded_rows import alike, rows_of
@@ -23,7 +23,7 @@ from .grouping import aggregated
 from .key_types import key_type, keys_in, plain_schema
 from .matching import Matches
 from .moves import TableCall, expect, in_words, is_explained
-from .on_disk import bytes_of, collected, piece_rows, pieces
+from .on_disk import bytes_of, collected, is_streamed, piece_rows, pieces, rows_of_each, side_by_side
 from .partners import Partners, partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names, counted
 
@@ -184,7 +184,7 @@ class _Join:
         """Return the result. Collective."""
         ctx = self._context
         with local_step(ctx, op):
-            keys, second, schema = self._keys_and_second()
+            keys, second, schema = self._keys_of_first(op), *self._second_with_keys()
         second = alike(ctx, op, second, schema)
         if self._how == "outer":
             expect(_EQUAL, None)
@@ -196,7 +196,7 @@ class _Join:
         else:
             columns = [found.column(f"v{number}") for number in range(len(self._of_second))]
             with local_step(ctx, op), arrows_errors(op):
-                local = collected(ctx, op, self._pieces(keys, found, columns, met, size))
+                local = collected(ctx, op, self._pieces(found, columns, met, size))
         schema = self._schema(local.schema)
         made = rows_of(ctx, local, schema, counted(ctx, len(local)))
         if self._how != "outer":
@@ -206,17 +206,28 @@ class _Join:
             rest = self._rest(kept(self._second.local, ~met), schema)
         return after([made, Rows.made(ctx, rest)], op)
 
-    def _keys_and_second(self) -> tuple[Any, Any, Any]:
-        """Return the keys of the first table, and those of the second one with its other columns, and its types."""
-        first, second = self._first, self._second
+    def _keys_of_first(self, op: str) -> Any:
+        """Return the keys of the first table; none of one that is read in pieces, if no other rank asks for them."""
+        first, names = self._first, self._keys.left
+        if is_streamed(first):
+            some = first.chosen(names)
+            if self._context.size == 1:
+                return self._compared(some.schema.empty_table(), names)
+            found = (self._compared(piece, names) for _, piece in pieces(some, piece_rows(first)))
+            return collected(self._context, op, found)
         # an outer join has rows of the second table beside the result, of the same types
-        held = (first.local, second.local) if self._how == "outer" else (first.held, second.held)
-        keys, made = (self._compared(each, names) for each, names in zip(held, self._keys))
+        return self._compared(first.local if self._how == "outer" else first.held, names)
+
+    def _second_with_keys(self) -> tuple[Any, Any]:
+        """Return the keys of the second table with its other columns, and their types."""
+        second = self._second
+        held = second.local if self._how == "outer" else second.held
+        made = self._compared(held, self._keys.right)
         schema = plain_schema(self._names_of_keys, self._keys.types, made.schema)
         for number, name in enumerate(self._of_second):
-            made = made.append_column(f"v{number}", held[1].column(name))
+            made = made.append_column(f"v{number}", held.column(name))
             schema = schema.append(arrow().field(f"v{number}", second.schema.field(name).type))
-        return keys, made, schema
+        return made, schema
 
     def _schema(self, held: Any) -> Any:
         """Return the names and types of the columns of the result, given those as they are held."""
@@ -250,17 +261,27 @@ class _Join:
         with local_step(ctx, op), arrows_errors(op):
             return self._named(columns)
 
-    def _pieces(self, keys: Any, found: Partners, columns: list[Any], met: Array, size: int) -> Iterator[Any]:
+    def _pieces(self, found: Partners, columns: list[Any], met: Array, size: int) -> Iterator[Any]:
         """Yield the result, of so many rows of the first table after the other, given columns of the second one."""
-        for start, piece in pieces(self._first, size):
-            matches = Matches(keys.slice(start, len(piece)), found.keys)
-            if self._how == "outer":
-                met |= matches.met_of_second()
+        names = self._keys.left
+        whole = Matches(self._compared(self._first.schema.empty_table(), names), found.keys)
+
+        columns = [combined(column) for column in columns]
+
+        def joined(started: tuple[int, Any]) -> tuple[Any, Array]:
+            piece = started[1]
+            matches = whole.of(self._compared(piece, names))
+            there = matches.met_of_second() if self._how == "outer" else None
             if self._how in ("semi", "anti"):
-                yield self._with_partner(matches, piece)
-            else:
-                of_first, rows = self._pairs(matches, piece, found.row_bytes)
-                yield self._named([*of_first, *(self._taken(column, rows) for column in columns)])
+                return self._with_partner(matches, piece), there
+            of_first, rows = self._pairs(matches, piece, found.row_bytes)
+            return self._named([*of_first, *(self._taken(column, rows) for column in columns)]), there
+
+        waiting = pieces(self._first, rows_of_each(size))
+        for made, there in made_ahead(joined, waiting, side_by_side()):
+            if there is not None:
+                met |= there
+            yield made
 
     def _with_partner(self, matches: Matches, first: Any) -> Any:
         """Return the rows of the first table that have a partner, or that have none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from typing import Any, NamedTuple, Sequence
 
@@ -41,8 +42,10 @@ class Matches:
     """
 
     def __init__(self, first: Any, second: Any) -> None:
-        self._rows, self._others = len(first), len(second)
-        self._keys = _integers(first, second) or _numbers(first, second)
+        self._rows, self._others, self._second = len(first), len(second), second
+        of_integers = _integers(first, second)
+        self._of_integers = of_integers is not None
+        self._keys = of_integers or _numbers(first, second)
         self._places = _placed(self._keys, self._others)
         found = int(np.count_nonzero(self._places))
         #: Whether no two rows of the second table have one key; a place then has a row of it, else the number of a key.
@@ -56,6 +59,14 @@ class Matches:
             self._number = np.bincount(self._key_of, minlength=found)
             self._order = in_order(self._key_of, found)
             self._begins = np.cumsum(self._number) - self._number
+
+    def of(self, first: Any) -> Matches:
+        """Return those of other rows of the first table, given their keys. Places of integers are not made anew."""
+        if not self._of_integers:
+            return Matches(first, self._second)
+        made = copy.copy(self)
+        vars(made).update(_rows=len(first), _keys=self._keys._replace(first=as_integers(first.column(0))))
+        return made
 
     def _found(self, column: Any, begin: int, end: int) -> Array:
         """Return what is in the places of a range of keys, -1 for nothing."""

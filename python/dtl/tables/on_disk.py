@@ -8,14 +8,19 @@ import mmap
 import os
 import threading
 import weakref
+from collections import Counter
+from functools import partial
 from typing import Any, Callable, Iterator, Sequence
 
-from .._native import library
+from .._native import library, slow_paths
+from .._native.callsite import here
+from .._native.threads import get_num_threads
 from ..exceptions import InvalidArgumentError, MemoryError
 from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
-from ..runtime.scratch import resident, scratch_file, trim
+from ..runtime.scratch import in_files, resident, scratch_file, trim
+from .moves import in_words
 from .rows import Rows, RowsByColumn, arrow
 
 #: Tables are written in batches of at most so many rows, which are what a later pass over them has in memory.
@@ -23,6 +28,12 @@ _BATCH = 1 << 17
 
 #: A call has rows in memory of at most the limit divided by this: what it makes of them takes as much again, or more.
 _SHARE = 16
+
+#: Who reads columns from their files so often is told of a faster way.
+_OFTEN = 3
+
+#: So many pieces are computed with side by side where a rank has threads for them: loops within a piece have, too.
+_SIDE_BY_SIDE = 2
 
 #: Memory is given back from this part of the limit on.
 _ENOUGH = 0.7
@@ -55,6 +66,15 @@ class _Mapping:
     def release(self) -> None:
         """Give the pages back."""
         _libc.madvise(self.at, self.size, mmap.MADV_DONTNEED)
+
+
+def _in_files() -> int:
+    """Return how many bytes of tables are in files."""
+    with _lock:
+        return sum(mapped.size for mapped in _mappings)
+
+
+in_files.append(_in_files)
 
 
 class Spool:
@@ -120,9 +140,11 @@ class PendingRows(RowsByColumn):
     read, groups
         What returns columns of this rank's rows, given their names, and what yields them, some rows after the others,
         given at how many places at most.
+    passes
+        How often columns have been read that are not kept, for all rows that are made of these.
     """
 
-    __slots__ = ("_groups", "_read")
+    __slots__ = ("_groups", "_passes", "_read")
 
     def __init__(
         self,
@@ -132,12 +154,13 @@ class PendingRows(RowsByColumn):
         columns: dict[str, Any],
         read: Callable[[Sequence[str]], Any],
         groups: Callable[..., Iterator[Any]],
+        passes: Counter[str],
     ) -> None:
         super().__init__(context, schema, counts, columns)
-        self._read, self._groups = read, groups
+        self._read, self._groups, self._passes = read, groups, passes
 
     def _of(self, schema: Any) -> Rows:
-        return PendingRows(self.context, schema, self.counts, self._columns, self._read, self._groups)
+        return PendingRows(self.context, schema, self.counts, self._columns, self._read, self._groups, self._passes)
 
     @property
     def local(self) -> Any:
@@ -160,6 +183,18 @@ class PendingRows(RowsByColumn):
 
     def streamed(self, size: int) -> Iterator[tuple[int, Any]]:
         """Yield the rows, which are not kept, so many at a time, and the number of the first; once at least."""
+        self._passes.update(self.names)
+        often = [field for field in self._schema if self._passes[field.name] >= _OFTEN]
+        if not often or not slow_paths.listeners:
+            return self._in_pieces(size)
+        nbytes = self.length * sum(field.type.bit_width for field in often) // 8
+        words = f"columns {in_words([field.name for field in often])}"
+        return _then(
+            self._in_pieces(size),
+            partial(slow_paths.tell, slow_paths.READ_AGAIN, words, nbytes, slow_paths.clock(), here()),
+        )
+
+    def _in_pieces(self, size: int) -> Iterator[tuple[int, Any]]:
         waiting, first, pa = [self._schema.empty_table()], 0, arrow()
         for table in self._groups(self.names):
             waiting.append(table)
@@ -182,6 +217,14 @@ class PendingRows(RowsByColumn):
         missing = [name for name in names if name not in self._columns]
         if missing:
             self._columns.update(zip(missing, self._read(missing).columns))
+
+
+def _then(items: Iterator[Any], do: Callable[[], None]) -> Iterator[Any]:
+    """Yield items, and do something when nobody wants more."""
+    try:
+        yield from items
+    finally:
+        do()
 
 
 def spool_of(ctx: Context, op: str, placement: Any) -> Spool | None:
@@ -207,6 +250,20 @@ def share_of_memory() -> int | None:
     """Return how many bytes of rows a call has in memory at a time; None for all."""
     limit = library.memory_limit()
     return max(1, limit // _SHARE) if limit else None
+
+
+def side_by_side() -> int:
+    """Return how many pieces of rows a call computes with side by side, all of which are in memory."""
+    return min(_SIDE_BY_SIDE, get_num_threads())
+
+
+def rows_of_each(size: int) -> int:
+    """Return how many rows a piece has, given how many a call has in memory at a time: with those of other threads.
+
+    What one thread has made waits for the pieces before it while that thread has the next.
+    """
+    count = side_by_side()
+    return size if count == 1 else max(1, size // (count + 1))
 
 
 def rows_at_a_time(rows: int, nbytes: int) -> int:
@@ -253,6 +310,11 @@ def pieces(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
         return rows.streamed(size)
     held = rows.held
     return ((start, held.slice(start, size)) for start in starts(rows.length, size))
+
+
+def is_streamed(rows: Rows) -> bool:
+    """Say whether ``pieces`` reads this rank's rows from their files, and holds none of the others. Not collective."""
+    return isinstance(rows, PendingRows) and bool(rows.row_size()) and piece_rows(rows) < rows.length
 
 
 def pieces_of_texts(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:

@@ -9,6 +9,7 @@ read. Other rows are streams of Arrow's.
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from typing import Any, NamedTuple, Sequence, Union
 
@@ -37,10 +38,10 @@ Part = Union[Numbers, slice]
 
 
 class PartFile:
-    """A file without a name in the scratch folder, to which parts of tables are written."""
+    """A file without a name in the scratch folder, to which parts of tables are written. Several threads may do so."""
 
     def __init__(self, ctx: Context, op: str) -> None:
-        self._op, self._folder, self._end = op, ctx.scratch, 0
+        self._op, self._folder, self._end, self._lock = op, ctx.scratch, 0, threading.Lock()
         self._file = scratch_file(ctx)
         weakref.finalize(self, os.close, self._file)
 
@@ -64,33 +65,37 @@ class PartFile:
 
     def _add_numbers(self, table: Any, widths: list[int], counts: Sequence[int]) -> list[Part]:
         columns = [_Bytes(column, width) for column, width in zip(table.columns, widths)]
-        pieces, row, size, found = [], sum(widths), 0, []
+        pieces, row = [], sum(widths)
         for count in counts:
-            found.append(Numbers(self._end + size, count))
-            size += count * row
             for column in columns:
                 pieces += column.next(count)
-        self._write(pieces)
-        return list(found)
+        start = self._write(pieces, sum(counts) * row)
+        ends = np.cumsum([0, *counts]).tolist()
+        return [Numbers(start + rows * row, count) for rows, count in zip(ends, counts)]
 
     def _add_stream(self, table: Any) -> Part:
-        start, sink = self._end, arrow().BufferOutputStream()
+        sink = arrow().BufferOutputStream()
         with arrow().ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
-        self._write([memoryview(sink.getvalue())])
-        return slice(start, self._end)
+        data = sink.getvalue()
+        start = self._write([memoryview(data)], len(data))
+        return slice(start, start + len(data))
 
-    def _write(self, pieces: list[Any]) -> None:
-        """Write pieces of memory at the end of the file."""
+    def _write(self, pieces: list[Any], size: int) -> int:
+        """Write pieces of memory of so many bytes at the end of the file, and return where they are."""
+        with self._lock:
+            start, self._end = self._end, self._end + size
+        at = start
         for first in range(0, len(pieces), _AT_ONCE):
             some = pieces[first : first + _AT_ONCE]
             while some:
-                count = os.pwritev(self._file, some, self._end)
-                self._end += count
+                count = os.pwritev(self._file, some, at)
+                at += count
                 while some and count >= len(some[0]):
                     count -= len(some.pop(0))
                 if some:
                     some[0] = some[0][count:]
+        return start
 
     def read(self, parts: Sequence[Part], schema: Any) -> Any:
         """Return the rows of parts, one after the other, as a table of a schema."""

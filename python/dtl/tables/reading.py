@@ -6,6 +6,7 @@ import functools
 import operator
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -162,7 +163,8 @@ def read_parts(
     wanted = share.schema(names)
     if spool is not None and condition is None and chosen_rows.step == 1 and not has_order(wanted):
         counts = tuple(sum(rows for _, _, _, rows in of_rank) for of_rank in shared)
-        return PendingRows(ctx, wanted, counts, {}, functools.partial(share.read, spool=spool), share.by_group)
+        read = functools.partial(share.read, spool=spool)
+        return PendingRows(ctx, wanted, counts, {}, read, share.by_group, Counter())
     with local_step(ctx, op):
         whole = share.read(names, spool)
     agree(ctx, op)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import decimal
-from typing import Any
+import threading
+from typing import Any, Iterator
 
 import numpy as np
 import pytest
 
 import dtl
 from dtl._native.library import bridge
-from dtl.runtime.threaded import each
-from dtl.tables import gather
+from dtl.runtime.threaded import each, made_ahead
+from dtl.tables import by_ranges, gather
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -90,6 +91,20 @@ def test_text_of_more_bytes_than_an_array_has_offsets_for_comes_in_several(monke
     assert found["text"].to_pylist() == ["a" * 40, None, "a" * 40, "b", None, "a" * 40, "a" * 40, "b"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_in_parts(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for rows, parts, null in ((0, 4, 0.0), (50, 4, 0.0), (50, 4, 0.3), (300, 1, 0.0), (300, 200, 0.0)):
+        array = array_of(kind, rows + 9, rng.random(rows + 9) < null if null else None, rng)
+        column = pa.chunked_array([array.slice(5, rows // 3), array.slice(0, 0), array.slice(9 + rows // 3)])
+        numbers = rng.integers(0, parts, len(column))
+        order = np.argsort(numbers, kind="stable")
+        table = pa.table({"a": column, "n": np.arange(len(column)), "t": [str(n) for n in range(len(column))]})
+        in_parts = by_ranges.InParts(numbers.copy(), parts)
+        assert in_parts.taken(table).equals(table.take(pa.array(order)))
+        assert in_parts.counts.tolist() == np.bincount(numbers, minlength=parts).tolist()
+
+
 def test_loops_refuse_memory_that_is_too_small() -> None:
     rows, ends = np.zeros(4, np.int64), np.array([0, 5, 9, 9, 9], np.int32)
     room = np.zeros(8, np.uint8)
@@ -97,6 +112,11 @@ def test_loops_refuse_memory_that_is_too_small() -> None:
         lambda: bridge.take_fixed(room, room, 1, 8, rows, 4),
         lambda: bridge.take_fixed(np.zeros(4), room, 2, 8, rows, 4),
         lambda: bridge.take_fixed(np.zeros(5), np.zeros(1), 1, 8, rows, 5),
+        lambda: bridge.part_fixed(room[:3], room, 1, rows, 4, rows, 4),
+        lambda: bridge.part_fixed(room, room, 3, rows, 2, rows.copy(), 4),
+        lambda: bridge.part_fixed(room, room, 2, rows, 4, rows.copy()[:3], 4),
+        lambda: bridge.part_fixed(room, room, 2, rows + 4, 4, rows.copy(), 4),
+        lambda: bridge.part_fixed(room, room, 2, rows, 4, rows - 1, 4),
         lambda: bridge.take_bits(room[:0], room, 0, 1, rows, 4),
         lambda: bridge.take_bits(room, room, 1, 64, rows, 4),
         lambda: bridge.take_offsets(ends[:4], ends, ends, 1, rows, 4),
@@ -116,3 +136,51 @@ def test_the_error_of_a_task_is_raised_once_all_are_over() -> None:
     assert each([lambda n=n: n * n for n in range(9)]) == [n * n for n in range(9)]  # type: ignore[misc]
     with pytest.raises(KeyError, match="3"):
         each([lambda n=n: fail(n) for n in range(9)])  # type: ignore[misc]
+
+
+def test_what_is_made_ahead_comes_in_the_order_of_the_items() -> None:
+    taken, begun, both = [], [], threading.Barrier(2)
+
+    def items() -> Iterator[int]:
+        for number in range(20):
+            taken.append(number)
+            yield number
+
+    def square(number: int) -> int:
+        begun.append(number)
+        if number < 2:
+            both.wait(60)  # so that two are made side by side
+        return number * number
+
+    made = made_ahead(square, items(), 3)
+    for number in range(20):
+        assert next(made) == number * number
+        assert len(taken) <= number + 3  # with the one that has been yielded
+    assert (next(made, None), sorted(begun)) == (None, list(range(20)))
+    assert list(made_ahead(square, [5, 6], 1)) == [25, 36]
+    assert list(made_ahead(square, [], 4)) == []
+
+
+def test_errors_of_what_is_made_ahead_come_in_their_place() -> None:
+    def items() -> Iterator[int]:
+        yield from range(4)
+        raise KeyError("no more")
+
+    def fail(number: int) -> int:
+        if number == 2:
+            raise ValueError("no two")
+        return number
+
+    for threads in (1, 3):
+        made, several = made_ahead(abs, items(), threads), made_ahead(fail, range(9), threads)
+        assert [next(made) for _ in range(4)] == [0, 1, 2, 3]
+        with pytest.raises(KeyError, match="no more"):
+            next(made)
+        assert [next(several), next(several)] == [0, 1]
+        with pytest.raises(ValueError, match="no two"):
+            next(several)
+    others = threading.active_count()
+    stopped = made_ahead(abs, iter(range(100)), 3)
+    assert next(stopped) == 0
+    stopped.close()
+    assert threading.active_count() <= others

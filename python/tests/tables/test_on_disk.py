@@ -202,6 +202,49 @@ def test_columns_of_numbers_are_read_in_pieces_and_not_kept(
     assert same(everywhere(table), whole)
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "outer", "anti"])
+def test_the_first_table_of_a_join_is_read_in_pieces_and_not_kept(
+    disk: dtl.Context, folder: str, limited: pytest.MonkeyPatch, how: str
+) -> None:
+    path = f"{folder}/a.parquet"
+    if disk.is_root:
+        parquet.write_table(random_rows(0).drop_columns(["c"]), path, row_group_size=90)
+    disk.barrier()
+    few = np.arange(150)
+    others = {"of one key": few * 2, "of keys far apart": few**4, "of a key twice": few // 2 * 4}
+    for dtype in (np.int64, np.float64):  # which have places of their own, and numbers
+        second = {name: dtl.Table(disk, {"k": keys.astype(dtype), "u": few}) for name, keys in others.items()}
+        limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 4096)
+        table = dtl.read_parquet(disk, path, placement="disk")
+        found = {name: everywhere(table.merge(other, how=how, on="k")) for name, other in second.items()}
+        assert table.rows.row_size() == 24
+        limited.setattr(on_disk.library, "memory_limit", lambda: 0)
+        memory = dtl.read_parquet(disk, path)
+        for name, other in second.items():
+            assert same(found[name], everywhere(memory.merge(other, how=how, on="k"))), name
+
+
+def test_columns_that_are_read_a_third_time_are_told(
+    disk: dtl.Context, folder: str, limited: pytest.MonkeyPatch
+) -> None:
+    path = f"{folder}/a.parquet"
+    if disk.is_root:
+        parquet.write_table(random_rows(0).drop_columns(["c"]), path, row_group_size=90)
+    disk.barrier()
+    limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 512)
+    table = dtl.read_parquet(disk, path, placement="disk")
+    with dtl.slow_paths() as slow:
+        table["v"].sum()
+        table["v"].max()
+        table["k"].sum()
+        table.group_by("w").agg(n=("v", "count"))
+    (told,) = slow
+    assert (told.kind, told.operation) == ("the same data read from a disk a third time", "columns 'v'")
+    assert (os.path.basename(told.file), told.times) == ("test_on_disk.py", 1)
+    assert told.bytes == 8 * table.rows.length
+    assert "aggregates" in told.faster
+
+
 def test_rows_of_a_mask_that_are_more_than_memory(disk: dtl.Context, scratch: str, limited: pytest.MonkeyPatch) -> None:
     table = dtl.from_arrow(disk, random_rows(disk.rank))
     found = everywhere(table[table["v"] > 0])
