@@ -129,6 +129,34 @@ def _canonical(a: Any) -> Any:
     return a
 
 
+def _home(m: Any) -> Any:
+    """Return the module that a matrix is of, with functions of SciPy's names."""
+    return dtl.sparse if isinstance(m, (dtl.sparse.csr_array, dtl.sparse.csc_array)) else scipy.sparse
+
+
+def _changed(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what changes a copy of a matrix, and returns that."""
+
+    def changed(m: Any) -> Any:
+        made = m.copy()
+        call(made)
+        return made
+
+    return changed
+
+
+def _of_module(name: str, *args: Any) -> Callable[[Any], Any]:
+    return lambda m: getattr(_home(m), name)(m, *args)
+
+
+def _of_graph(name: str, rng: random.Random, a: Any, **options: Any) -> Callable[[Any], Any]:
+    """Return a function of a graph: of the first rows and columns of the matrix, as many as there are of both."""
+    size = min(a.shape)
+    given = {key: rng.randrange(max(size, 1)) for key in options if options[key] is int}
+    given = {**options, **given}
+    return lambda m: getattr(_home(m).csgraph, name)(abs(m[:size, :size]).astype(np.float64), **given)
+
+
 def _with(call: Callable[[Any, Any], Any], value: Any) -> Callable[[Any], Any]:
     return lambda m: call(m, value)
 
@@ -147,6 +175,21 @@ ONE: dict[str, Callable[[random.Random, Any], Callable[[Any], Any]]] = {
     "copy": lambda rng, a: lambda m: m.copy(),
     "rows": lambda rng, a: _with(operator.getitem, _subscript(rng, a.shape[0])),
     "rows and columns": _rows_and_columns,
+    "eliminate zeros": lambda rng, a: _changed(lambda m: m.eliminate_zeros()),
+    "set a diagonal": lambda rng, a: _changed(_with(lambda m, k: m.setdiag(m.dtype.type(1), k), rng.randint(-3, 3))),
+    "square": lambda rng, a: lambda m: np.multiply(m, m),
+    "magnitude": lambda rng, a: np.abs,
+    "root": lambda rng, a: lambda m: np.sqrt(abs(m).astype(np.float64)),
+    "round": lambda rng, a: lambda m: round(m.astype(np.float64) * 0.37, 1),
+    "maximum": lambda rng, a: lambda m: abs(m).maximum(0),
+    "minimum": lambda rng, a: lambda m: (abs(m) * -1.0).minimum(0),
+    "lower": lambda rng, a: _of_module("tril", rng.randint(-3, 3)),
+    "upper": lambda rng, a: _of_module("triu", rng.randint(-3, 3)),
+    # SciPy stores zeros of a sparser second matrix, and forgets the type of one without elements
+    "kron": lambda rng, a: lambda m: _home(m).kron(m, np.array([[1, 2]], np.int8)).astype(m.dtype),
+    "hstack": lambda rng, a: lambda m: _home(m).hstack([m, m]),
+    "vstack": lambda rng, a: lambda m: _home(m).vstack([m, m]),
+    "block_diag": lambda rng, a: lambda m: _home(m).block_diag([m, m]),
     "greater": lambda rng, a: _with(operator.gt, rng.choice([0, 1, 2])),
     "not equal": lambda rng, a: lambda m: m != 0,
     "permute": _permuted,
@@ -163,7 +206,36 @@ LAST: dict[str, Callable[[random.Random, Any], Callable[[Any], Any]]] = {
     "product from the left": lambda rng, a: _with(lambda m, x: x @ m, _vector(rng, a.shape[0])),
     "products from the left": lambda rng, a: _with(lambda m, x: x @ m, _vector(rng, (rng.randint(0, 3), a.shape[0]))),
     "array": lambda rng, a: lambda m: m.toarray(),
+    "max": lambda rng, a: _with(lambda m, axis: abs(m).max(axis), rng.choice([None, 0, 1, -2])),
+    "min": lambda rng, a: _with(lambda m, axis: (abs(m) * -1.0).min(axis), rng.choice([None, 0, 1])),
+    "argmax": lambda rng, a: _with(lambda m, axis: abs(m).argmax(axis), rng.choice([None, 0, 1])),
+    "argmin": lambda rng, a: _with(lambda m, axis: (abs(m) * -1.0).argmin(axis), rng.choice([None, 0, 1])),
+    "sum by NumPy": lambda rng, a: _with(lambda m, axis: np.sum(m, axis=axis), rng.choice([None, 0, 1])),
+    "trace": lambda rng, a: _with(lambda m, k: m.trace(k), rng.randint(-1, 1)),
+    "norm": lambda rng, a: _with(
+        lambda m, order: np.float32(_home(m).linalg.norm(m, order)),
+        rng.choice([1, np.inf, "fro"] if min(a.shape) else ["fro"]),
+    ),
 }
+
+#: Functions of graphs that end in vectors, tensors or matrices, each of a generator and the matrix of SciPy's.
+GRAPHS: dict[str, Callable[[random.Random, Any], Callable[[Any], Any]]] = {
+    "weak components": lambda rng, a: _first_of(_of_graph("connected_components", rng, a), 1),
+    "strong components": lambda rng, a: _first_of(_of_graph("connected_components", rng, a, connection="strong"), 0),
+    "dijkstra": lambda rng, a: _of_graph("dijkstra", rng, a, indices=int, directed=rng.random() < 0.5),
+    "hops": lambda rng, a: _of_graph("dijkstra", rng, a, indices=int, unweighted=True),
+    "bellman_ford": lambda rng, a: _of_graph("bellman_ford", rng, a, indices=int),
+    "breadth first": lambda rng, a: _of_graph("breadth_first_order", rng, a, i_start=int, return_predecessors=False),
+    "depth first": lambda rng, a: _of_graph("depth_first_order", rng, a, i_start=int, return_predecessors=False),
+    "laplacian": lambda rng, a: _of_graph("laplacian", rng, a, use_out_degree=rng.random() < 0.5),
+    "rank": lambda rng, a: _of_graph("structural_rank", rng, a),
+    "tree": lambda rng, a: lambda m: _of_graph("minimum_spanning_tree", rng, a)(m).sum(),
+}
+
+
+def _first_of(call: Callable[[Any], Any], which: int) -> Callable[[Any], Any]:
+    return lambda m: call(m)[which]
+
 
 #: Calls of two matrices of one shape.
 TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -173,6 +245,12 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "not equal": operator.ne,
     "less": operator.lt,
     "greater": operator.gt,
+    "maximum": lambda a, b: abs(a).maximum(abs(b)),
+    "minimum": lambda a, b: abs(a).minimum(abs(b)),
+    "hstack": lambda a, b: _home(a).hstack([a, b]),
+    "vstack": lambda a, b: _home(a).vstack([a, b]),
+    "by columns": lambda a, b: (a.T + b.T).T,
+    "unequal by columns": lambda a, b: a.T != b.T,
     "matmul": lambda a, b: a @ b.T,
     "transposed matmul": lambda a, b: a.T @ b,
 }
@@ -213,6 +291,7 @@ def gathered(c: Any) -> Any:
 
 def unlike(got: Any, want: Any) -> str | None:
     """Say how a result differs from SciPy's. Collective."""
+    got = got.tocsr() if isinstance(got, dtl.sparse.csc_array) else got
     if isinstance(got, dtl.sparse.csr_array) and scipy.sparse.issparse(want):
         stored = scipy.sparse.csr_array(want, copy=True)
         stored.sum_duplicates()
@@ -266,7 +345,7 @@ def chain(
     for _ in range(rng.randint(1, 6)):
         if wrong or (a.nnz and not abs(a).max() < _LARGE):
             break
-        kind = rng.choice(["one", "one", "two", "last", "file", "balanced"])
+        kind = rng.choice(["one", "one", "two", "last", "graph" if min(a.shape) else "one", "file", "balanced"])
         if kind == "balanced":
             done.append(kind)
             at(" ".join(done))
@@ -282,8 +361,8 @@ def chain(
             done.append(step)
             at(" ".join(done))
             got, want, wrong = _compared(call)
-            if kind != "last" and got is not None:
-                m, a = got, scipy.sparse.csr_array(want)
+            if kind not in ("last", "graph") and got is not None:
+                m, a = got.tocsr(), scipy.sparse.csr_array(want)
     return f"{'; '.join(done)}: {wrong}" if wrong else None
 
 
@@ -295,7 +374,10 @@ def _step(ctx: dtl.Context, rng: random.Random, kind: str, pair: Pair) -> tuple[
         name = rng.choice(sorted(TWO))
         others = rng.choice(MAKERS)(ctx, rng, b), _canonical(b)
         return f"{name} {b.dtype.char}{b.shape}", lambda which: TWO[name](pair[which], others[which])
-    calls = ONE if kind == "one" else LAST
+    calls = {"one": ONE, "last": LAST, "graph": GRAPHS}[kind]
     name = rng.choice(sorted(calls))
-    one = calls[name](rng, pair[1])
+    is_turned = kind == "one" and rng.random() < 0.25
+    one = calls[name](rng, pair[1].T if is_turned else pair[1])
+    if is_turned:
+        return f"{name} by columns", lambda which: one(pair[which].T).T.tocsr()
     return name, lambda which: one(pair[which])

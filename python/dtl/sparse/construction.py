@@ -69,7 +69,7 @@ def diags_array(
         The context.
     diagonals
         A sequence of numbers, vectors and arrays that are the same on every rank, one a diagonal, or one vector or
-        array. A number fills its diagonal.
+        array. A number fills its diagonal; of what is longer than its diagonal, the first ones are taken.
     offsets
         Which diagonals: 0 is the main one, positive numbers are above it. One alone stands for all of one.
     shape
@@ -114,11 +114,12 @@ def diags_array(
         extents = making.checked_shape(shape)
         for each, k in zip(arrays, places):
             length = _length(extents, k)
-            if each.ndim != 1 or len(each) not in {1, length}:
+            if each.ndim != 1 or (len(each) < length and len(each) != 1):
                 raise InvalidArgumentError(
                     f"diags_array: diagonal {k} of {extents} has {length} elements, not {each.shape}"
                 )
-    return _of_diagonals(ctx, "diags_array", [each.astype(found) for each in arrays], places, extents)
+        cut = [each[: max(_length(extents, k), 1)].astype(found) for each, k in zip(arrays, places)]
+    return _of_diagonals(ctx, "diags_array", cut, places, extents)
 
 
 def _length(shape: tuple[int, int], k: int) -> int:

@@ -25,7 +25,7 @@ def replaced(rows: Rows, values: Any, k: Any) -> Rows:
     ctx, (height, width) = rows.context, rows.shape
     with local_step(ctx, "setdiag"):
         number = integer("k", k)
-        if not -height < number < width:
+        if number and not -height < number < width:
             raise InvalidArgumentError(f"setdiag: a matrix of {rows.shape} has no diagonal {number}")
         is_divided = isinstance(values, DistributedContainer)
         given: Any = values if is_divided else np.asarray(values)

@@ -30,6 +30,11 @@ HINTS: dict[str, dict[str, str]] = {
         "getrow": "use matrix[[i]]",
         "getcol": "use matrix[:, [j]]",
         "getformat": "use matrix.format",
+        "get_shape": "use matrix.shape",
+        "set_shape": _DIMENSIONS,
+        "asfptype": "use matrix.astype(numpy.float64)",
+        "getmaxprint": _LOCAL,
+        "getH": "use matrix.conj().T",
         "A": "use matrix.toarray()",
         "H": "use matrix.conj().T",
     },
@@ -74,7 +79,7 @@ HINTS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("csgraph_from_dense", "csgraph_from_masked"),
             "csr_array(ctx, (weights, (rows, columns))) has the edges that are given, also those of weight zero; "
-            "csr_array(ctx, array) those that are not zero",
+            "csr_array(ctx, array) those that are not zero, with infinity and NaN among them",
         ),
         **dict.fromkeys(
             ("csgraph_to_dense", "csgraph_to_masked", "csgraph_masked_from_dense"),

@@ -245,6 +245,13 @@ def test_forms_of_laplacians(ctx: dtl.Context, dtype: str, symmetrized: bool, no
     same(made, graph)
 
 
+def test_laplacians_of_integers_are_rounded_alike(ctx: dtl.Context) -> None:
+    """Where the type is one of integers, -0.999 of a quotient would be none."""
+    graph = sparse.csr_array(np.array([[0, 1, 0], [4, 2, 0], [0, 3, 0]]))
+    words = {"normed": True, "symmetrized": True, "dtype": np.int32}
+    same(csgraph.laplacian(dtl.sparse.csr_array(ctx, graph), **words), older_scipy.laplacian(graph, **words))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint64"])
 def test_laplacians_of_unsigned_weights(ctx: dtl.Context, dtype: str) -> None:
     graph = np.array([[0, 1, 0], [1, 0, 200], [0, 200, 0]])

@@ -107,6 +107,17 @@ def test_a_preconditioner_finds_the_smallest_sooner(ctx: dtl.Context) -> None:
     np.testing.assert_allclose(w, want, rtol=1e-8)
 
 
+def test_small_eigenvalues_beside_large_ones(ctx: dtl.Context) -> None:
+    """Residuals are those of rounding, a few times the last digit of the largest; the search ends on all ranks."""
+    numbers = np.random.default_rng(0).random((100, 100)) - 0.5
+    a = numbers @ numbers.T
+    want = np.linalg.eigvalsh(a)
+    matrix = dtl.sparse.csr_array(ctx, a)
+    for which, few in (("SM", want[:3]), ("BE", want[[0, -2, -1]])):
+        found = linalg.eigsh(matrix, 3, which=which, maxiter=400, return_eigenvectors=False)
+        np.testing.assert_allclose(found, few, atol=1e-12)
+
+
 def test_lobpcg_of_two_matrices(ctx: dtl.Context) -> None:
     a, start = laplacian(8), np.random.default_rng(6).normal(size=(64, 3))
     b = sparse.csr_array(sparse.diags([2 + np.sin(np.arange(64.0)), np.full(63, 0.2), np.full(63, 0.2)], [0, 1, -1]))

@@ -12,6 +12,7 @@ from refusals import ARGUMENT, TYPE, refused
 import dtl
 
 SHAPES = ((9, 9), (20, 7), (2, 30), (5, 1))
+EMPTY = ((0, 0), (0, 4), (4, 0))
 
 FUNCTIONS = (
     *("sin", "tan", "arctan", "sinh", "tanh", "arcsinh", "sqrt", "expm1", "log1p", "sign", "rint", "floor", "ceil"),
@@ -137,10 +138,10 @@ def test_places_of_elements(ctx: dtl.Context) -> None:
     assert (matrix.size, matrix.format) == (a.size, "csr")
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES + EMPTY, ids=str)
 @pytest.mark.parametrize("k", [0, 1, -1, 3])
 def test_diagonals_are_set(ctx: dtl.Context, k: int, shape: tuple[int, int]) -> None:
-    if not -shape[0] < k < shape[1]:
+    if k and not -shape[0] < k < shape[1]:
         with pytest.raises(dtl.InvalidArgumentError, match=f"diagonal {k}"):
             dtl.sparse.csr_array(ctx, drawn(shape)).setdiag(1, k)
         return

@@ -125,7 +125,7 @@ def _matrix(rows: Rows, normed: bool, out: bool, dtype: Any) -> tuple[Rows, Arra
     off = own.indices != here + rows.first
     data = -own.data[off]
     if normed:
-        data = data / (weights[here[off]] * at_columns(rows, weights, own.indices[off]))
+        data = data / weights[here[off]] / at_columns(rows, weights, own.indices[off])  # rounded as SciPy does
     diagonal = weights if lonely is None else (1 - lonely).astype(dtype)
     numbers = np.arange(len(degrees))
     made = sparse.coo_array(

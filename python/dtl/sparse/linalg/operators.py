@@ -525,6 +525,11 @@ def operator_of(name: str, given: Any, parts: Parts | None = None) -> LinearOper
         return of_matrix(given)
     if isinstance(given, DistributedContainer):
         return _of_container(name, given)
+    if hasattr(given, "matvec"):
+        raise InvalidTypeError(
+            f"{name} is an operator of SciPy's, which multiplies vectors of one rank; make one of a function of "
+            "containers: dtl.sparse.linalg.LinearOperator(ctx, shape, matvec)"
+        )
     raise InvalidTypeError(
         f"{name} must be a csr_array, a csc_array, a LinearOperator or a container of two dimensions, not {given!r:.80}"
         + ("" if parts is None else ", nor an array or a matrix of SciPy's")
