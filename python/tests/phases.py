@@ -6,7 +6,8 @@ A phase is a target of make. It starts once as many processors are free as it as
 have started. Of processors, half as many again count as there are: phases wait for disks, and for ranks and programs
 that they have started, for about a third of their time. While phases run, a line every few seconds says how far each
 is. What a phase prints is in ``_build/test/PHASE.log``, and is shown where the phase fails; the others go on to their
-end. A phase with ``!`` for its processors runs by itself, and nothing comes after it if it fails.
+end. No phase starts while one with ``!`` behind its processors runs, and none comes after it if it fails; with ``!`` alone
+it has all processors.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Phase(NamedTuple):
 
     name: str
     processors: int
-    first: bool  # whether the others need it
+    first: bool  # whether those behind it need it
 
     @property
     def log(self) -> Path:
@@ -62,8 +63,9 @@ def parse(words: Iterable[str], processors: int) -> list[Phase]:
     phases = []
     for word in words:
         name, _, wanted = word.partition(":")
-        some = processors if wanted == "!" else min(int(wanted or 1), processors)
-        phases.append(Phase(name, some, wanted == "!"))
+        number = wanted.rstrip("!")
+        some = processors if wanted == "!" else min(int(number or 1), processors)
+        phases.append(Phase(name, some, wanted.endswith("!")))
     return phases
 
 
@@ -87,7 +89,11 @@ class Run:
 
     def start(self) -> None:
         """Start the phases that there are processors for, in order."""
-        while self.waiting and self.waiting[0].processors <= self.free:
+        while (
+            self.waiting
+            and self.waiting[0].processors <= self.free
+            and not any(phase.first for phase, *_ in self.running.values())
+        ):
             phase = self.waiting.pop(0)
             with phase.log.open("wb") as log:
                 command = [os.environ.get("MAKE", "make"), "--no-print-directory", phase.name]
