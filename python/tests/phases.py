@@ -6,8 +6,8 @@ A phase is a target of make. It starts once as many processors are free as it as
 have started. Of processors, half as many again count as there are: phases wait for disks, and for ranks and programs
 that they have started, for about a third of their time. While phases run, a line every few seconds says how far each
 is. What a phase prints is in ``_build/test/PHASE.log``, and is shown where the phase fails; the others go on to their
-end. No phase starts while one with ``!`` behind its processors runs, and none comes after it if it fails; with ``!`` alone
-it has all processors.
+end. No phase starts while one with ``!`` behind its processors runs, and none comes after it if it fails. With ``!``
+alone it has all processors.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ class Distributions(Source):
 
         See :meth:`numpy.random.Generator.multinomial`; n and pvals are one experiment's.
         """
-        return self._draw_rows("multinomial", (n, pvals), size, divided)
+        return self._draw("multinomial", (n, pvals), size, divided)
 
     @rows_third
     def multivariate_hypergeometric(
@@ -237,12 +237,12 @@ class Distributions(Source):
 
         See :meth:`numpy.random.Generator.multivariate_hypergeometric`.
         """
-        return self._draw_rows("multivariate_hypergeometric", (colors, nsample), size, divided, {"method": method})
+        return self._draw("multivariate_hypergeometric", (colors, nsample), size, divided, {"method": method})
 
     @rows_second
     def dirichlet(self, /, alpha: Any, size: Size = None, **divided: Any) -> Any:
         """Draw shares that add up to 1: rows of ``len(alpha)`` floats. See :meth:`numpy.random.Generator.dirichlet`."""
-        return self._draw_rows("dirichlet", (alpha,), size, divided)
+        return self._draw("dirichlet", (alpha,), size, divided)
 
     @rows_third
     def multivariate_normal(
@@ -262,4 +262,4 @@ class Distributions(Source):
         See :meth:`numpy.random.Generator.multivariate_normal`.
         """
         options = {"check_valid": check_valid, "tol": tol, "method": method}
-        return self._draw_rows("multivariate_normal", (mean, cov), size, divided, options)
+        return self._draw("multivariate_normal", (mean, cov), size, divided, options)

@@ -45,6 +45,9 @@ _WITH_OUT = ("standard_normal", "standard_exponential", "standard_gamma")
 #: The distributions that are another one of these times a number, the last parameter, plus another, the first of two.
 _SCALED = {"exponential": "standard_exponential", "normal": "standard_normal"}
 
+#: The distributions that draw rows of numbers.
+_OF_ROWS = ("dirichlet", "multinomial", "multivariate_hypergeometric", "multivariate_normal")
+
 #: Whom NumPy is asked by what it says of the arguments of a distribution.
 _ASKED = np.random.Generator(np.random.SFC64(0))
 
@@ -76,8 +79,9 @@ class Source:
         divided: dict[str, Any],
         options: dict[str, Any] | None = None,
     ) -> Any:
-        """Return numbers of one of NumPy's distributions: a container, or a scalar without size."""
-        return call_in_turn(Source._numbers, (self, name, args, size, divided, options or {}), {}, name)
+        """Return numbers, or rows, of one of NumPy's distributions: a container, or a scalar or a row without size."""
+        draws = Source._rows if name in _OF_ROWS else Source._numbers
+        return call_in_turn(draws, (self, name, args, size, divided, options or {}), {}, name)
 
     def _numbers(
         self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]
@@ -126,17 +130,6 @@ class Source:
 
         into = draw_into if not arrays and (name in _WITH_OUT or name in _SCALED) else None
         return self.made(call, shape, dtype, wanted, self.by_numpy(call, draw, draw_into=into), words=words)
-
-    def _draw_rows(
-        self,
-        name: str,
-        args: tuple[Any, ...],
-        size: Size,
-        divided: dict[str, Any],
-        options: dict[str, Any] | None = None,
-    ) -> Any:
-        """Return rows of numbers of one of NumPy's distributions: a container, or one row without size."""
-        return call_in_turn(Source._rows, (self, name, args, size, divided, options or {}), {}, name)
 
     def _rows(
         self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -99,9 +98,7 @@ class Lock:
         self.acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.release()
 
     def __reduce__(self) -> Any:
@@ -213,10 +210,8 @@ class Counter(bridge.Exposed):
     def __enter__(self) -> Counter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._window.__exit__(kind, error, where)
+    def __exit__(self, *raised: Any) -> None:
+        self._window.__exit__(*raised)
         self._handle = 0
 
     def __repr__(self) -> str:
