@@ -203,8 +203,14 @@ def test_programs_on_several_ranks(ranks: str, pages: list[Path], tmp_path: Path
     assert done.returncode == 0, done.stdout
 
 
+#: What a page says for MPI alone.
+_OF_MPI = re.compile(r"mpirun|--mpi\b|--hosts|DTL_BACKEND|DTL_MPI_LIB| -- ")
+
+
 @pytest.mark.parametrize("block", to_run("console"))
-def test_console(block: Block, tmp_path: Path) -> None:
+def test_console(block: Block, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if block.page.parent.name == "guide" and "dtl run" in block.text and not _OF_MPI.search(block.text):
+        request.getfixturevalue("without_mpi")  # as for a reader who has no mpi4py
     for other in blocks(block.page):
         if other.says("file"):
             (tmp_path / other.says("file")).write_text(other.text, encoding="utf-8")
