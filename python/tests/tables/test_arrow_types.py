@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_table import divided, everywhere
+from test_table import casts_views, divided, everywhere
 
 import dtl
 
@@ -34,7 +34,7 @@ def runs(ends: list[int], width: Any, values: Any) -> Any:
 
 def views() -> dict[str, Any]:
     """Return columns of types that came with pyarrow 16 to 18."""
-    if not hasattr(pa, "list_view"):
+    if not casts_views():
         return {}
     text, data = pa.string_view(), pa.binary_view()
     return {
@@ -220,7 +220,7 @@ def _month_interval() -> Any:
 
 def test_random_lists_of_views(ctx: dtl.Context) -> None:
     """pyarrow's own cast of views of lists is not asked: that of pyarrow 26 loses values behind a null."""
-    if not hasattr(pa, "list_view"):
+    if not casts_views():
         return
     draw = np.random.default_rng(5)
     values = [

@@ -12,6 +12,11 @@ import dtl
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
 
+def casts_views() -> bool:
+    """Say whether pyarrow has views of text, and casts them: 16 and 17 have them alone."""
+    return hasattr(pa, "string_view") and int(pa.__version__.partition(".")[0]) > 17
+
+
 def everywhere(table: Any) -> Any:
     """Return all rows of a table on every rank, as pyarrow's table."""
     return dtl.broadcast_object(table.context, table.to_arrow())
@@ -110,7 +115,7 @@ def test_every_form_of_text_and_categories(ctx: dtl.Context) -> None:
     with_null = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", None, "b"]))
     columns["null among the values"] = with_null
     columns["runs"] = pa.compute.run_end_encode(pa.array(values))
-    if hasattr(pa, "string_view"):
+    if casts_views():
         columns["view"] = pa.array(values, pa.string_view())
     table = dtl.Table(ctx, columns)
     assert {str(kind) for kind in table.dtypes.values()} == {"string", str(pa.dictionary(pa.int32(), pa.string()))}
