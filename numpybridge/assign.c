@@ -6,6 +6,7 @@
  */
 #include "assign.h"
 #include "casts.h"
+#include "past_cache.h"
 #include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ typedef struct {
     int size; /* of elements that are copied; 0: the loop converts them */
     dtl_loop loop;
     ptrdiff_t each; /* rows of a piece, or columns where there is one row */
+    int is_large;   /* it is copied past the caches */
     pieces taken;
     atomic_int marked;
 } assignment;
@@ -45,11 +47,17 @@ TRANSPOSE(uint16_t, 2)
 TRANSPOSE(uint32_t, 4)
 TRANSPOSE(uint64_t, 8)
 
-/* copy copies bytes, many of files that have no room in memory by calls of the system. */
-static void copy(char *out, char *from, ptrdiff_t size) {
+/* copy copies bytes: many of files that have no room in memory by calls of the system, and those of large results past the caches. */
+static void copy(char *out, const char *from, ptrdiff_t size, int is_large) {
     enum { MANY = 1 << 16 };
-    const ptrdiff_t done = size >= MANY ? (ptrdiff_t)dtl_by_calls(out, from, size) : 0;
-    memcpy(out + done, from + done, (size_t)(size - done));
+    const ptrdiff_t done = size >= MANY ? (ptrdiff_t)dtl_by_calls(out, (char *)from, size) : 0;
+    ptrdiff_t at = done + (is_large ? bytes_to_line(out + done, size - done) : size - done);
+    memcpy(out + done, from + done, (size_t)(at - done));
+    for (; at + WRITTEN_AT_ONCE <= size; at += WRITTEN_AT_ONCE)
+        write_past(out + at, from + at);
+    memcpy(out + at, from + at, (size_t)(size - at));
+    if (is_large)
+        end_past();
 }
 
 /* rows_of does some rows. */
@@ -66,7 +74,7 @@ static void rows_of(const assignment *a, ptrdiff_t first, ptrdiff_t end) {
         char *arguments[] = {(char *)a->from + row * a->from_row, a->out + row * a->out_row};
         const ptrdiff_t steps[] = {a->from_step, a->out_step};
         if (a->size != 0)
-            copy(arguments[1], arguments[0], a->columns * a->size);
+            copy(arguments[1], arguments[0], a->columns * a->size, a->is_large);
         else
             a->loop(arguments, &a->columns, steps, NULL);
     }
@@ -80,7 +88,7 @@ static void piece_of(const assignment *a, ptrdiff_t first) {
     }
     assignment part = {.out = a->out + first * a->out_step, .from = a->from + first * a->from_step, .rows = 1, .size = a->size,
                        .columns = a->columns - first < a->each ? a->columns - first : a->each, .out_step = a->out_step,
-                       .from_step = a->from_step, .loop = a->loop};
+                       .from_step = a->from_step, .loop = a->loop, .is_large = a->is_large};
     rows_of(&part, 0, 1);
 }
 
@@ -181,6 +189,7 @@ PyObject *bridge_copy_elements(PyObject *module, PyObject *args) {
         Py_RETURN_FALSE;
     const ptrdiff_t count = a.rows * a.columns;
     a.each = a.rows == 1 ? PIECE : a.columns >= PIECE ? 1 : (PIECE / a.columns + TILE - 1) / TILE * TILE;
+    a.is_large = count * a.size >= LARGE_RESULT && a.columns * a.size >= 4 * WRITTEN_AT_ONCE;
     const int threads = count < FEW ? 1 : threads_at_most(most);
     Py_BEGIN_ALLOW_THREADS
     run_on_threads(threads, work, &a);

@@ -35,8 +35,29 @@ typedef double complex complex8;
         }                                                                                                                                  \
     }
 
+/* bits_as_double returns the float64 that has some bits. */
+static inline double bits_as_double(uint64_t bits) {
+    union {
+        uint64_t bits;
+        double number;
+    } word = {bits};
+    return word.number;
+}
+
+/* double_of_halves returns 2^32 times a half plus the other one, rounded once: of 64 bits, few processors convert several numbers at once. The
+ * halves are the last bits of 2^84 and of 2^52; less is what is too much. */
+static inline double double_of_halves(uint64_t high, uint64_t low, double less) {
+    return (bits_as_double(high | 0x4530000000000000) - less) + bits_as_double(low | 0x4330000000000000);
+}
+
+static inline double double_of_natural(uint64_t v) { return double_of_halves(v >> 32, v & UINT32_MAX, 0x1p84 + 0x1p52); }
+
+static inline double double_of_integer(int64_t v) {
+    return double_of_halves((uint64_t)v >> 32 ^ 0x80000000, (uint64_t)v & UINT32_MAX, 0x1p84 + 0x1p63 + 0x1p52);
+}
+
 /* Loops from a type to each kind of numbers; the first is for truths, which are any byte but 0. */
-#define TO_EACH(NAME, FROM, VALUE)                                                                                                         \
+#define TO_EACH(NAME, FROM, VALUE, DOUBLE)                                                                                                 \
     LOOP(NAME##_truth, FROM, uint8_t, v != 0)                                                                                              \
     LOOP(NAME##_i1, FROM, int8_t, (int8_t)(VALUE))                                                                                         \
     LOOP(NAME##_u1, FROM, uint8_t, (uint8_t)(VALUE))                                                                                       \
@@ -46,25 +67,25 @@ typedef double complex complex8;
     LOOP(NAME##_u4, FROM, uint32_t, (uint32_t)(VALUE))                                                                                     \
     LOOP(NAME##_i8, FROM, int64_t, (int64_t)(VALUE))                                                                                       \
     LOOP(NAME##_u8, FROM, uint64_t, (uint64_t)(VALUE))                                                                                     \
-    TO_FLOATS(NAME, FROM, VALUE)
+    TO_FLOATS(NAME, FROM, VALUE, DOUBLE)
 
-#define TO_FLOATS(NAME, FROM, VALUE)                                                                                                       \
+#define TO_FLOATS(NAME, FROM, VALUE, DOUBLE)                                                                                               \
     LOOP(NAME##_f4, FROM, float, (float)(VALUE))                                                                                           \
-    LOOP(NAME##_f8, FROM, double, (double)(VALUE))                                                                                         \
+    LOOP(NAME##_f8, FROM, double, DOUBLE(VALUE))                                                                                           \
     LOOP(NAME##_c4, FROM, complex4, (float)(VALUE))                                                                                        \
     LOOP(NAME##_c8, FROM, complex8, (double)(VALUE))
 
-TO_EACH(truth, uint8_t, v != 0)
-TO_EACH(i1, int8_t, v)
-TO_EACH(u1, uint8_t, v)
-TO_EACH(i2, int16_t, v)
-TO_EACH(u2, uint16_t, v)
-TO_EACH(i4, int32_t, v)
-TO_EACH(u4, uint32_t, v)
-TO_EACH(i8, int64_t, v)
-TO_EACH(u8, uint64_t, v)
-TO_FLOATS(f4, float, v)
-TO_FLOATS(f8, double, v)
+TO_EACH(truth, uint8_t, v != 0, (double))
+TO_EACH(i1, int8_t, v, (double))
+TO_EACH(u1, uint8_t, v, (double))
+TO_EACH(i2, int16_t, v, (double))
+TO_EACH(u2, uint16_t, v, (double))
+TO_EACH(i4, int32_t, v, (double))
+TO_EACH(u4, uint32_t, v, (double))
+TO_EACH(i8, int64_t, v, double_of_integer)
+TO_EACH(u8, uint64_t, v, double_of_natural)
+TO_FLOATS(f4, float, v, (double))
+TO_FLOATS(f8, double, v, (double))
 LOOP(f4_truth, float, uint8_t, v != 0)
 LOOP(f8_truth, double, uint8_t, v != 0)
 LOOP(f4_i4, float, int32_t, (int32_t)v)

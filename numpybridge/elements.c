@@ -121,21 +121,25 @@ static ptrdiff_t pack(void *out, ptrdiff_t room, const void *from, const uint8_t
     }
 }
 
-/* repeatN writes n elements, each as often: the first of all has been written skip times before. It writes whole vectors, of which the
- * next element overwrites what is too much. */
+/* repeatN writes n elements, each as often: the first of all has been written skip times before. Where each is written a few times, whole
+ * vectors are, of which the next one overwrites what is too much. */
 #define REPEAT(type, size)                                                                                                                \
     WIDE_VECTORS static void repeat##size(type *restrict out, const type *restrict from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {  \
         enum { LANES = VECTOR / size };                                                                                                   \
-        for (ptrdiff_t at = 0; at < n; skip = 0, from++) {                                                                                \
+        type all[LANES];                                                                                                                  \
+        ptrdiff_t at = 0;                                                                                                                 \
+        for (ptrdiff_t step = often - skip; often <= LANES && at + LANES <= n; at += step, step = often, skip = 0, from++) {              \
+            for (int k = 0; k < LANES; k++)                                                                                               \
+                all[k] = *from;                                                                                                           \
+            memcpy(out + at, all, VECTOR);                                                                                                \
+        }                                                                                                                                 \
+        for (; at < n; skip = 0, from++) {                                                                                                \
             const type element = *from;                                                                                                   \
             const ptrdiff_t end = at + often - skip < n ? at + often - skip : n;                                                          \
-            type all[LANES];                                                                                                              \
             for (int k = 0; k < LANES; k++)                                                                                               \
                 all[k] = element;                                                                                                         \
-            for (; at < end && at + LANES <= n; at += LANES)                                                                              \
+            for (; at + LANES <= end; at += LANES)                                                                                        \
                 memcpy(out + at, all, VECTOR);                                                                                            \
-            if (at > end)                                                                                                                 \
-                at = end;                                                                                                                 \
             for (; at < end; at++)                                                                                                        \
                 out[at] = element;                                                                                                        \
         }                                                                                                                                 \

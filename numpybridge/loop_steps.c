@@ -11,6 +11,7 @@
 #include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "past_cache.h"
 #include "threads.h"
 #include <fenv.h>
 #include <stdatomic.h>
@@ -161,6 +162,35 @@ static int plan_step(loop_plan *plan, PyObject *of, PyObject *arrays, loop_step 
     return 1;
 }
 
+/* uses says whether a step takes an array as an operand, or writes to it. */
+static int uses(const loop_plan *plan, const loop_step *step, const loop_array *a) {
+    for (int i = 0; i < step->count; i++)
+        if (step->arrays[i] >= 0 && plan->array[step->arrays[i]].data == a->data && plan->array[step->arrays[i]].how == a->how)
+            return 1;
+    return 0;
+}
+
+/* plan_large_results has steps write large results past the caches that no step reads. */
+static void plan_large_results(loop_plan *plan, PyObject *steps) {
+    for (Py_ssize_t s = 0; s < plan->steps; s++) {
+        loop_step *step = &plan->step[s];
+        const int last = step->count - 1;
+        const loop_array *to = &plan->array[step->arrays[last]];
+        int fits = to->how == 'r' && plan->rows * to->size >= LARGE_RESULT && to->stride == to->size && step->casts == 0;
+        unsigned arrays = 0;
+        for (int i = 0; fits && i < last; i++) {
+            const loop_array *a = step->arrays[i] < 0 ? NULL : &plan->array[step->arrays[i]];
+            arrays |= a == NULL ? 0 : 1u << i;
+            fits = step->loop.types[i] == step->loop.types[last] && (a == NULL || (a->stride == a->size && a->data != to->data));
+        }
+        for (Py_ssize_t k = 0; fits && k < plan->steps; k++)
+            fits = k == s || !uses(plan, &plan->step[k], to);
+        dtl_loop loop = fits ? numpy_large_loop(PyTuple_GET_ITEM(PyTuple_GET_ITEM(steps, s), 0), step->loop.types[last], arrays) : NULL;
+        if (loop != NULL)
+            step->loop.call = loop;
+    }
+}
+
 /* convert_some converts operands of n elements of a step, which then lie in room, and changes their addresses and strides. */
 static void convert_some(const loop_step *step, char **arguments, ptrdiff_t *strides, ptrdiff_t n, char (*room)[CONVERTED * WIDEST]) {
     for (int i = 0, cast = 0; i < step->count; i++) {
@@ -297,6 +327,7 @@ int loop_steps_run(PyObject *arrays, const char *how, PyObject *steps, Py_ssize_
     for (Py_ssize_t s = 0; s < plan.steps; s++)
         if (!plan_step(&plan, PyTuple_GET_ITEM(steps, s), arrays, &plan.step[s]))
             return 0;
+    plan_large_results(&plan, steps);
     threads = threads_at_most(threads);
     threads = plan.pieces < threads ? (int)plan.pieces : threads;
     if (!reserve_buffers(&plan, threads))

@@ -11,6 +11,7 @@
 #include "casts.h"
 #include "numpy.h"
 #include "numpy_loops.h"
+#include "past_cache.h"
 #include "state.h"
 #include <dlfcn.h>
 #include <math.h>
@@ -195,6 +196,12 @@ int numpy_loop_of(PyObject *object, int operands, const int *types, numpy_loop *
 
 int numpy_is(PyObject *object, const char *name) {
     return ufuncs != NULL && Py_TYPE(object) == ufuncs && strcmp(((const ufunc *)object)->name, name) == 0;
+}
+
+dtl_loop numpy_large_loop(PyObject *object, int type, unsigned arrays) {
+    if (ufuncs == NULL || Py_TYPE(object) != ufuncs)
+        return NULL;
+    return large_result_loop(((const ufunc *)object)->name, array_types[type].format[0], arrays);
 }
 
 int numpy_last_truth(PyObject *object) {

@@ -30,6 +30,9 @@ int numpy_loop_near(PyObject *ufunc, int operands, const int *types, numpy_loop 
 /* numpy_is says whether a ufunc is the one of NumPy's that has a name. */
 int numpy_is(PyObject *ufunc, const char *name);
 
+/* numpy_large_loop returns the loop of past_cache.h for a ufunc and operands of a type, some of them arrays; NULL where there is none. */
+dtl_loop numpy_large_loop(PyObject *ufunc, int type, unsigned arrays);
+
 /* numpy_last_truth returns what a truth stays that a ufunc has made of others, whatever comes then: 1 of logical_or, 0 of logical_and; and -1 of
  * other ufuncs. */
 int numpy_last_truth(PyObject *ufunc);

@@ -1,0 +1,93 @@
+"""Results that are larger than the caches, which are written past them: NumPy's to the bit, with its warnings."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from divisions import part
+
+import dtl
+
+#: How many bytes of a result every rank has, and a little more, for the last elements fill no line of the cache.
+_BYTES = 12 * 2**20 + 1_000
+
+_CHAINS: dict[str, Callable[..., Any]] = {
+    "sum": lambda a, b: a + b,
+    "difference of neighbours": lambda a, b: np.diff(a),
+    "a slice": lambda a, b: a[3:] * b[:-3],
+    "numbers": lambda a, b: (a + 0.1, 0.1 - a, a * 3, 1 / a),
+    "a chain": lambda a, b: (a + b) * a - b / 3,
+    "limits": lambda a, b: (
+        np.clip(a, -0.5, 0.75),
+        np.clip(a, 0.75, -0.5),
+        np.clip(a, 0.0, 1.0),
+        np.clip(a, -1.0, -0.0),
+    ),
+    "a limit that is NaN": lambda a, b: np.clip(a, -1, np.nan),
+    "itself": lambda a, b: a - a,
+    "shifted": lambda a, b: (np.roll(a, 1_001), np.roll(a, -7)),
+    "a copy": lambda a, b: a.copy(),
+    "joined": lambda a, b: np.concatenate([a[5:], b]),
+    "converted": lambda a, b: (a.astype(np.float32), a.astype(np.complex128), (a > 0).astype(np.int64).astype(float)),
+}
+
+
+def _elements(ctx: dtl.Context, dtype: str) -> Any:
+    count = _BYTES // np.dtype(dtype).itemsize * ctx.size
+    x = (np.random.default_rng(3).random(count) * 4 - 2).astype(dtype)
+    x[:: count // 7], x[1 :: count // 5], x[2 :: count // 3] = np.nan, 0.0, -0.0
+    x[3 :: count // 4], x[4 :: count // 4] = np.inf, -np.inf
+    return x
+
+
+def _assert_bits(got: Any, want: Any) -> None:
+    assert got.dtype == want.dtype
+    assert got.shape == want.shape
+    assert got.local_view().tobytes() == part(got, want).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.filterwarnings("ignore")
+def test_bits(ctx: dtl.Context, dtype: str) -> None:
+    x = _elements(ctx, dtype)
+    y = x[::-1].copy()
+    a, b = dtl.asarray(ctx, x), dtl.asarray(ctx, y)
+    for name, chain in _CHAINS.items():
+        got, want = chain(a, b), chain(x, y)
+        for one, other in zip(*(each if isinstance(each, tuple) else (each,) for each in (got, want))):
+            try:
+                _assert_bits(one, other)
+            except AssertionError as error:
+                raise AssertionError(name) from error
+
+
+def test_in_place_and_into_what_is_given(ctx: dtl.Context) -> None:
+    x = np.nan_to_num(_elements(ctx, "float64"), posinf=1, neginf=2)
+    y = x[::-1].copy()
+    a, b = dtl.asarray(ctx, x), dtl.asarray(ctx, y)
+    out = dtl.zeros(ctx, len(x))
+    np.add(a, b, out=out)
+    _assert_bits(out, x + y)
+    np.subtract(a, 1, out=a)
+    _assert_bits(a, x - 1)
+    a += b
+    _assert_bits(a, x - 1 + y)
+    np.clip(a, 0, 1, out=a)
+    _assert_bits(a, np.clip(x - 1 + y, 0, 1))
+
+
+def test_warnings(ctx: dtl.Context) -> None:
+    x = np.nan_to_num(_elements(ctx, "float64"), posinf=1, neginf=2)
+    a = dtl.asarray(ctx, x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (a + 1).local_view()
+        np.clip(a, -1, 1).local_view()
+        np.clip(np.where(a > 1, np.nan, a), -1, 1).local_view()
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        (1 / (a * 0)).local_view()
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        (a * 1e308 * 1e308).local_view()
