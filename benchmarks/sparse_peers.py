@@ -1,4 +1,4 @@
-"""Sparse matrices beside PETSc on 1, 2 and 4 ranks, and PageRank beside NetworKit and igraph.
+"""Sparse matrices beside PETSc on 1, 2 and 4 ranks, and graphs beside NetworKit and igraph.
 
 Each library runs in a program of its own, in each of a few rounds, with the matrices that DTL has written, whose rows
 are divided alike; what they find is compared. PETSc is that of an environment beside this one, .venv-petsc, which may
@@ -25,7 +25,7 @@ from rows import Row, Times, at_most, deliver
 _HERE = Path(__file__).resolve().parent
 _FOLDER = _HERE / "sparse_contenders"
 _ROUNDS = 3
-_LIMIT = 600
+_LIMIT = 1200
 _RANKS = (1, 2, 4)
 _DTL, _PETSC = "DTL", "PETSc"
 
@@ -34,6 +34,7 @@ _QUESTIONS = {
     "power": "`A @ x`, power law, 1 M rows, 20 M edges",
     "cg": "`cg` to 1e-8 with Jacobi, 2 M rows",
     "pagerank": "PageRank to 1e-10, 20 M edges",
+    "components": "`connected_components`, 20 M edges",
 }
 
 #: Each rank has one thread.
@@ -132,7 +133,8 @@ def main() -> None:
             if _holds(".venv-graphs", library.lower())
         }
         if others:
-            rows += _compared({_DTL: (_dtl(2), ours), **others}, folder, ["pagerank"], "2 ranks", 1.0)
+            questions = ["pagerank", "components"]
+            rows += _compared({_DTL: (_dtl(2), ours), **others}, folder, questions, "2 ranks", 1.0)
     deliver(rows, __doc__ or "")
 
 

@@ -388,7 +388,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         Entering it gives a function ``add(rows, columns, values)``: any rank calls it, as often as it wants, for any
         rows; the three spread as arrays do. At the end of the block, the matrix stores the sums of what was added, and
         forgets what it stored before. Where ranks add to the same places as in the block before, in the same order, the
-        matrix keeps its arrays, and values alone are exchanged.
+        matrix keeps its arrays, values alone are exchanged, and no memory is allocated for them.
 
         Raises
         ------

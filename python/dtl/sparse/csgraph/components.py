@@ -94,7 +94,7 @@ def _weak(rows: Rows) -> DistributedVector:
             (labels[height:] + begins[ctx.rank]) * total + there
         )  # fits: less than the square of an int32
         joined = gathered(ctx, np.stack(np.divmod(pairs, total), axis=1))
-        numbers = _found(*joined.T, total)[1][numbers]
+        numbers = _found(joined.T, total)[1][numbers]
     return graphs.vector_of(rows, numbers.astype(np.int32))
 
 
@@ -107,11 +107,11 @@ def _of_local(local: LocalRows) -> tuple[int, Array]:
     height = local.own.shape[0]
     blocks = [(each, before) for each, before in ((local.own, 0), (local.other, height)) if each.nnz]
     few = [_first_edges(*each) for each in blocks]
-    count, labels = _found(*_together(few), height + len(local.ghosts))
+    count, labels = _found(_together(few), height + len(local.ghosts))
     pairs = _together([pair for each in blocks for pair in _crossing(*each, labels)])
     if not len(pairs[0]):
         return count, labels
-    count, joined = _found(*pairs, count)
+    count, joined = _found(pairs, count)
     return count, joined[labels]
 
 
@@ -138,17 +138,20 @@ def _crossing(rows: Matrix, before: int, labels: Array) -> list[tuple[Array, Arr
     return over(rows.shape[0], compare, _PIECE)
 
 
-def _together(pairs: list[tuple[Array, Array]]) -> list[Array]:
+def _together(pairs: list[Any]) -> list[Array]:
     """Return the ends of some edges in one array each."""
     return [np.concatenate([np.zeros(0, np.int32), *(pair[side] for pair in pairs)]) for side in (0, 1)]
 
 
-def _found(starts: Array, ends: Array, count: int) -> tuple[int, Array]:
-    """Return the components of so many vertices that edges join, and their numbers, in the order of first vertices."""
+def _found(edges: Any, count: int) -> tuple[int, Array]:
+    """Return how many components edges make of so many vertices, and each vertex's, in the order of first vertices.
+
+    Edges are an array of where they begin, and one of where they end.
+    """
     scipy_sparse()
     from scipy.sparse import coo_array, csgraph
 
-    edges = coo_array((np.ones(len(starts)), (starts, ends)), shape=(count, count))
-    edges.has_canonical_format = True  # SciPy need not look for edges that are there twice: they join nothing else
-    found, labels = csgraph.connected_components(edges, directed=False)
+    graph = coo_array((np.ones(len(edges[0])), tuple(edges)), shape=(count, count))
+    graph.has_canonical_format = True  # SciPy need not look for edges that are there twice: they join nothing else
+    found, labels = csgraph.connected_components(graph, directed=False)
     return found, labels
