@@ -9,19 +9,21 @@ import numpy as np
 from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import check_container
+from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
 from ..policies import Partition
 from ..runtime.agreement import refuse_other_context
 from ..runtime.scheduler import algorithm
 from .array_operands import together
 from .concatenate import concat
-from .distinct import unique_all
+from .creation import ones
 from .elementwise import isin
 from .exchange import share
 from .external import repeated
 from .manipulation import ravel
-from .ordered import searchsorted, unique
-from .taking import take
+from .ordered import unique
+from .scan import cumsum
+from .sort import sort_by_key
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -87,15 +89,16 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
         NumPy's promise that no element occurs twice, which changes nothing here.
     return_indices
         Whether to return also where in each of the two, in C order, the elements are first: vectors of int64.
+
+    Notes
+    -----
+    With return_indices, what is on disk is read and written as by :func:`isin`, and those of its elements that are in
+    both as by :func:`sort_by_key`.
     """
     common = _of_count(_once("intersect1d", ar1, ar2), 2)
     if not return_indices:
         return common
-    places = []
-    for c in together(ar1, ar2):
-        found = unique_all(c)
-        places.append(take(found.indices, searchsorted(found.values.astype(common.dtype, copy=False), common)))
-    return (common, *places)
+    return (common, *(_first(c, common) for c in together(ar1, ar2)))
 
 
 @algorithm
@@ -137,6 +140,21 @@ def _once(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     """Return the distinct elements of each. Collective."""
     one, other = _agreed(name, ar1, ar2)
     return _distinct(one), _distinct(other)
+
+
+def _first(c: Any, common: Any) -> Any:
+    """Return where in a container, in C order, each of some distinct elements is first. Collective."""
+    elements = _divided(ravel(c).astype(common.dtype))
+    every = new_like(elements, np.int64)
+    every += 1
+    every = cumsum(every)
+    every -= 1
+    there = isin(elements, common)
+    keys, places = elements[there], every[there]
+    if not len(keys):
+        return places
+    sort_by_key(keys, places)
+    return places[concat([ones(c.context, 1, bool), keys[1:] != keys[:-1]])]
 
 
 def _distinct(c: Any) -> Any:

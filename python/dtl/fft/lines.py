@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._native import library
 from ..runtime import threaded
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -71,6 +72,7 @@ def turn(matrix: Array, rows: Array, columns: Array, angle: complex, threads: in
         within = np.exp(rows[at, np.newaxis] * np.arange(each) * angle)
         phases = groups[:, :, np.newaxis] * within[:, np.newaxis, :]
         matrix[begin:end] *= phases.reshape(len(at), -1)[:, :width]
+        library.memory_ease()
 
     if width:
         height = max(_ROWS // width, 1)

@@ -331,6 +331,9 @@ def _singular_values(a: Any, op: str) -> Array:
         return (np.linalg.svd(r, compute_uv=False),)
 
     wide = a.shape[0] < a.shape[1]
+    if wide and a.placement_policy is Placement.DISK:  # of rows that are far apart, each piece has pages around it
+        with transposed(a, (1, 0)) as turned:
+            return _singular_values(turned, op)
     with by_columns(a) if wide else by_rows(a) as lines:
         part = lines.local_view().T if wide else lines.local_view()
         shape = a.shape[::-1] if wide else a.shape
@@ -367,7 +370,8 @@ def _full_svd(a: Any) -> SVDResult:
 def svdvals(a: Any) -> Any:
     """Return the singular values of a matrix, in descending order, on every rank. Collective.
 
-    Parameters and errors are those of :func:`svd`. Only a triangle is computed of a, and of that the values.
+    Parameters and errors are those of :func:`svd`. Only a triangle is computed of a, and of that the values. A matrix
+    on disk is read once, in pieces of a 32nd of the limit of memory; of a wide one, the transpose is written before.
     """
     if stacks.is_stack(a):
         return stacks.each("svdvals", "", (a,), lambda x: np.linalg.svd(x, compute_uv=False))

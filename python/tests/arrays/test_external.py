@@ -204,6 +204,15 @@ def test_set_operations(disk, written, name, dtype):
     assert len(written) > 4 or name == "union1d"  # of so few elements one after the other, there is no file
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i4", "M8[s]"])
+def test_where_common_elements_are(disk, written, dtype):
+    one, other = elements(dtype), elements("i8")[: SIZE // 2].astype(dtype)[::-1].copy()
+    found = dtl.intersect1d(on_disk(disk, one), on_disk(disk, other), return_indices=True)
+    for mine, theirs in zip(found, np.intersect1d(one, other, return_indices=True)):
+        same(mine, theirs)
+    assert len(written) > 4
+
+
 @pytest.mark.parametrize("dtypes", [("f8", "i4"), ("i8", "f4", "?"), ("i8", "?", "M8[s]")])
 def test_orders_by_several_keys(disk, written, dtypes):
     keys = [np.roll(elements(dtype), 5 * number) for number, dtype in enumerate(dtypes)]

@@ -13,6 +13,7 @@ from test_numbers_axes import tensor
 
 import dtl
 from dtl import fft
+from dtl.fft import lines
 
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn")
@@ -80,6 +81,17 @@ def test_long_vectors(ctx: dtl.Context, n: int) -> None:
     single_precision = vector(ctx, whole.real.astype(np.float32))
     assert fft.rfft(single_precision).dtype == np.complex64
     close(fft.rfft(single_precision), np.fft.rfft(whole.real).astype(np.complex64), "float32")
+
+
+def test_phases_of_a_matrix_give_memory_back_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a matrix on disk, all pages would be in memory before anybody looks."""
+    looks: list[None] = []
+    monkeypatch.setattr(lines.library, "memory_ease", lambda: looks.append(None))
+    matrix = np.ones((256, 1 << 10), np.complex128)
+    lines.turn(matrix, np.arange(256), np.arange(1 << 10), -2j * np.pi / matrix.size)
+    assert len(looks) >= matrix.nbytes >> 20
+    phases = np.outer(np.arange(256), np.arange(1 << 10)) * (-2j * np.pi / matrix.size)
+    np.testing.assert_allclose(matrix, np.exp(phases), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", SEVERAL)

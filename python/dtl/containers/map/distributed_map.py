@@ -350,6 +350,11 @@ class DistributedMap(Owner):
         ------
         InvalidTypeError, InvalidArgumentError, OverflowError
             If a rank's keys or default are not as described. On every rank.
+
+        Notes
+        -----
+        The keys travel at once, and what is returned is in memory, whatever the limit: pass a list that is on disk in
+        slices, of which each rank has as many.
         """
         self._check_open()
         prepared = self._keys.many(_to_host("find", keys))
