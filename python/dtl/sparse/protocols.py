@@ -80,7 +80,7 @@ def computed(kind: type, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], 
     raise InvalidTypeError(f"np.{name} does not make a sparse matrix; compute with matrix.toarray()")
 
 
-def called(kind: type, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def called(kind: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what a function of arrays makes of arguments among which there is a matrix of a kind."""
     name = function.__name__
     first: Any = args[0] if args else None
