@@ -90,7 +90,7 @@ $(VENV_MPICH)/.installed: $(VENV)/.installed
 	$(PY) -m venv --without-pip $(VENV_MPICH)
 	packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 		echo "import site; site.addsitedir('$$packages')" >"$$($(PY_MPICH) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages.pth"
-	$(PY) -m pip --python $(PY_MPICH) install --quiet --no-compile --no-deps --ignore-installed mpich mpi4py
+	$(PY) -m pip install --prefix=$(VENV_MPICH) --quiet --no-compile --no-deps --ignore-installed mpich mpi4py
 	touch $@
 
 go: $(PY)
