@@ -691,6 +691,8 @@ def _check_axes(axes: Any) -> None:
 
 def _other(axis: Any) -> Any:
     """Return what an axis is of the transposed matrix; what is no axis as it is, for whoever refuses it."""
+    if isinstance(axis, tuple):
+        return tuple(_other(each) for each in axis)
     return -1 - axis if isinstance(axis, (int, np.integer)) and -2 <= axis < 2 else axis
 
 

@@ -84,6 +84,8 @@ class Operators(HasRows):
         if there is not None:
             if scale is operator.truediv:
                 return self._refuse(op, other)
+            if there.shape != self._rows.shape and there.context is self.context:
+                return self._spread(op, there, scale)
             return self.of(elementwise.combined(self._rows, there, op, lambda a, b: a.multiply(b)))
         if elementwise.is_number(other):
             widens = scale is operator.truediv and np.can_cast(self.dtype, np.float64)  # as SciPy does
@@ -94,6 +96,23 @@ class Operators(HasRows):
 
             return self.of(elementwise.changed(self._rows, op, change, f"{other!r}"))
         return self.of(elementwise.scaled(self._rows, other, op, scale))
+
+    def _spread(self: Made, op: str, there: Rows, scale: Operator) -> Any:
+        """Return the products of elements with those of a matrix of one row or column, or the other way round."""
+        first, second = self._rows, there
+        if first.shape == (1, 1) or (1 in first.shape and 1 not in second.shape):
+            first, second = second, first
+        (height, width), shape = first.shape, second.shape
+        if shape == (1, 1):
+            return (self.of(first) * self.of(second)[0, 0]).eliminate_zeros()
+        if shape not in ((1, width), (height, 1)):
+            if {first.shape, shape} == {(1, max(width, shape[1])), (max(height, shape[0]), 1)}:
+                column, row = (first, second) if width == 1 else (second, first)
+                return self.of(column) @ self.of(row)
+            return self.of(elementwise.combined(first, second, op, scale))  # which says that they do not fit
+        whole = self.of(second).toarray()
+        made = elementwise.scaled(first, whole if shape[1] == 1 else whole[0], op, scale)
+        return self.of(elementwise.without_zeros(made))
 
     @collective
     def _compared(self: Made, op: str, other: Any, compare: Operator) -> Any:
@@ -198,8 +217,8 @@ class Operators(HasRows):
         Parameters
         ----------
         other
-            A number, a matrix of the same shape, or a container, or an array that is the same on every rank: of one
-            number an element, one a column, or one a row in shape (rows, 1).
+            A number, a matrix of the same shape, or of one row or column, or a container, or an array that is the same
+            on every rank: of one number an element, one a column, or one a row in shape (rows, 1).
 
         Raises
         ------
@@ -281,7 +300,7 @@ class Operators(HasRows):
         Parameters
         ----------
         axis
-            None for the sum of all, 0 for one sum a column, 1 for one a row.
+            None, or both axes, for the sum of all, 0 for one sum a column, 1 for one a row.
         dtype
             The type of the result, and of sums if it holds more than that of NumPy's; None for that.
         out
@@ -472,7 +491,12 @@ def _whole_key(ctx: Context, key: Any) -> Any:
 
 
 def _axis(axis: Any) -> int | None:
-    """Return 0 or 1, or None."""
+    """Return 0 or 1, or None, which also a tuple of both is."""
+    if isinstance(axis, tuple):
+        axes = {_axis(each) for each in axis}
+        if len(axes) != len(axis) or None in axes or not axes:
+            raise InvalidArgumentError(f"axis {axis!r} names no axis, or one twice")
+        axis = None if len(axes) == 2 else axis[0]
     if axis is None:
         return None
     number = integer("axis", axis)

@@ -202,6 +202,36 @@ def test_means(ctx: dtl.Context, dtype: str) -> None:
         np.testing.assert_allclose(found, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(9, 7), (1, 7), (9, 1), (20, 20), (1, 1)], ids=str)
+def test_products_with_rows_and_columns(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    """As arrays spread; SciPy does so, too, and stores what both store."""
+    a = drawn(shape, "int32", density=0.6)
+    for other in ((1, shape[1]), (shape[0], 1), (1, 1)) if 1 not in shape else ((9, 7), (9, 1), (1, 7)):
+        if not all(1 in pair or pair[0] == pair[1] for pair in zip(shape, other)):
+            continue
+        b = drawn(other, "float32", seed=3, density=0.6)
+        made, beside = (dtl.sparse.csr_array(ctx, each, partition="nnz") for each in (a, b))
+        same(made.multiply(beside), a.toarray() * b.toarray())
+        same(beside * made.T.T, a.toarray() * b.toarray())
+        assert made.multiply(beside).nnz == np.count_nonzero(a.toarray() * b.toarray())
+    wide = dtl.sparse.csr_array(ctx, (9, 7))
+    refused(lambda: wide * dtl.sparse.csr_array(ctx, (4, 3)), ARGUMENT, None, "shapes", "(4, 3)")
+    refused(lambda: wide * dtl.sparse.csr_array(ctx, (1, 3)), ARGUMENT, None, "shapes", "(1, 3)")
+
+
+def test_axes_of_tuples(ctx: dtl.Context) -> None:
+    a = drawn((9, 7), "int32")
+    matrix = dtl.sparse.csr_array(ctx, a)
+    for made, dense in ((matrix, a.toarray()), (matrix.T, a.toarray().T)):
+        for name in ("sum", "mean", "max", "min"):
+            assert getattr(made, name)((0, 1)) == getattr(dense, name)((0, 1))
+            same(getattr(made, name)((-2,)), getattr(dense, name)((-2,)))
+    same(dtl.sparse.linalg.norm(matrix, axis=(1,)), np.linalg.norm(a.toarray(), axis=1))
+    refused(lambda: matrix.sum((0, 0)), ARGUMENT, None, "(0, 0)")
+    refused(lambda: matrix.sum(()), ARGUMENT, None, "()")
+    refused(lambda: matrix.T.max((0, 2)), ARGUMENT, None, "2")
+
+
 def test_zeros_that_are_stored(ctx: dtl.Context) -> None:
     given = sparse.csr_array((np.array([0.0, 2.0]), np.array([1, 0]), np.array([0, 2, 2])), shape=(2, 2))
     matrix = dtl.sparse.csr_array(ctx, given)

@@ -60,6 +60,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """
     if not isinstance(x, (csr_array, csc_array)):
         raise InvalidTypeError(f"x must be a csr_array or a csc_array, not {x!r:.80}")
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
     along = None if axis is None or (isinstance(axis, tuple) and len(axis) == 2) else integer("axis", axis)
     if along is not None:
         return _along(x, ord, along)
