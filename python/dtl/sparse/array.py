@@ -286,7 +286,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         return csc_array.of(transposed(self._rows, "tocsc"))
 
     def asformat(self, format: str | None, copy: bool = False) -> csr_array | csc_array:
-        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
+        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`. Collective."""
         return as_format(self, format, copy)
 
     def todense(self) -> DistributedTensor:
@@ -577,7 +577,7 @@ class csc_array(Saved):  # noqa: N801 - SciPy's name
         return self.copy() if copy else self
 
     def asformat(self, format: str | None, copy: bool = False) -> csr_array | csc_array:
-        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`."""
+        """Return the matrix as "csr", as "csc", or as it is for None: :meth:`tocsr`, :meth:`tocsc`. Collective."""
         return as_format(self, format, copy)
 
     def __getitem__(self, key: Any) -> Any:
@@ -674,12 +674,14 @@ def issparse(x: Any) -> bool:
     return isinstance(x, HasRows)
 
 
+@collective
 def as_format(matrix: csr_array | csc_array, format: Any, copy: bool = False) -> csr_array | csc_array:
-    """Return a matrix as it is asked for. Collective if elements move."""
+    """Return a matrix as it is asked for. Collective."""
+    if format is not None and (not isinstance(format, str) or format not in ("csr", "csc")):
+        raise InvalidArgumentError(f"format {format!r} is none of 'csr' and 'csc'")
+    agree(matrix.context, "asformat", f"{matrix.rows.text()} {matrix.format} as {format}, copy {bool(copy)}")
     if format is None:
         return matrix.copy() if copy else matrix
-    if not isinstance(format, str) or format not in ("csr", "csc"):
-        raise InvalidArgumentError(f"format {format!r} is none of 'csr' and 'csc'")
     return matrix.tocsr(copy) if format == "csr" else matrix.tocsc(copy)
 
 

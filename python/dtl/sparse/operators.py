@@ -99,20 +99,21 @@ class Operators(HasRows):
 
     def _spread(self: Made, op: str, there: Rows, scale: Operator) -> Any:
         """Return the products of elements with those of a matrix of one row or column, or the other way round."""
+        made: Any = self.of
         first, second = self._rows, there
         if first.shape == (1, 1) or (1 in first.shape and 1 not in second.shape):
             first, second = second, first
         (height, width), shape = first.shape, second.shape
         if shape == (1, 1):
-            return (self.of(first) * self.of(second)[0, 0]).eliminate_zeros()
+            return (made(first) * made(second)[0, 0]).eliminate_zeros()
         if shape not in ((1, width), (height, 1)):
             if {first.shape, shape} == {(1, max(width, shape[1])), (max(height, shape[0]), 1)}:
                 column, row = (first, second) if width == 1 else (second, first)
-                return self.of(column) @ self.of(row)
+                return made(column) @ made(row)
             return self.of(elementwise.combined(first, second, op, scale))  # which says that they do not fit
-        whole = self.of(second).toarray()
-        made = elementwise.scaled(first, whole if shape[1] == 1 else whole[0], op, scale)
-        return self.of(elementwise.without_zeros(made))
+        whole = made(second).toarray()
+        products = elementwise.scaled(first, whole if shape[1] == 1 else whole[0], op, scale)
+        return self.of(elementwise.without_zeros(products))
 
     @collective
     def _compared(self: Made, op: str, other: Any, compare: Operator) -> Any:
@@ -152,6 +153,7 @@ class Operators(HasRows):
     def __truediv__(self, other: Any) -> Any:
         return self._scaled("divide", other, operator.truediv)
 
+    @collective
     def __pow__(self, power: Any) -> Any:
         if not elementwise.is_number(power) or np.real(power) <= 0:
             return self._refuse("power", power)

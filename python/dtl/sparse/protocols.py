@@ -84,11 +84,12 @@ def called(kind: Any, function: Callable[..., Any], args: tuple[Any, ...], optio
     """Return what a function of arrays makes of arguments among which there is a matrix of a kind."""
     name = function.__name__
     first: Any = args[0] if args else None
+    is_first = isinstance(first, kind)
     if name == "dot" and len(args) == 2 and not options:
-        return first.dot(args[1]) if isinstance(first, kind) else first @ args[1]
-    if isinstance(first, kind) and name in _METHOD_OF:
+        return first.dot(args[1]) if is_first else first @ args[1]
+    if is_first and name in _METHOD_OF:
         return getattr(first, _METHOD_OF[name])(*args[1:], **options)
-    if isinstance(first, kind) and name in _BY_METHOD:
+    if is_first and name in _BY_METHOD:
         return function.__wrapped__(*args, **options)  # type: ignore[attr-defined]
     raise InvalidTypeError(
         f"np.{name} takes no sparse matrix; dtl.sparse and dtl.sparse.linalg have functions of matrices, and "
