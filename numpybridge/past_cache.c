@@ -6,6 +6,7 @@
  */
 #include "past_cache.h"
 #include <fenv.h>
+#include <math.h>
 
 enum { OPERANDS = 3 };
 
@@ -58,6 +59,9 @@ enum { OPERANDS = 3 };
 #define NOTHING (void)0
 
 #define OF_TYPE(NAME, TYPE)                                                                                                                \
+    LOOP(NAME##_negative, TYPE, 1, -v, NOTHING)                                                                                            \
+    LOOP(NAME##_absolute, TYPE, 1, (TYPE)fabs(v), NOTHING)                                                                                 \
+    LOOP(NAME##_square, TYPE, 1, v *v, NOTHING)                                                                                            \
     LOOP(NAME##_add, TYPE, 2, v + w, NOTHING)                                                                                              \
     LOOP(NAME##_subtract, TYPE, 2, v - w, NOTHING)                                                                                         \
     LOOP(NAME##_multiply, TYPE, 2, v *w, NOTHING)                                                                                          \
@@ -74,6 +78,9 @@ dtl_loop large_result_loop(const char *ufunc, char format, unsigned arrays) {
         dtl_loop of_doubles, of_floats;
         unsigned arrays; /* which operands may be arrays: of limits in arrays NumPy has other zeros */
     } known[] = {
+        {"negative", doubles_negative, floats_negative, ANY},
+        {"absolute", doubles_absolute, floats_absolute, ANY},
+        {"square", doubles_square, floats_square, ANY},
         {"add", doubles_add, floats_add, ANY},
         {"subtract", doubles_subtract, floats_subtract, ANY},
         {"multiply", doubles_multiply, floats_multiply, ANY},

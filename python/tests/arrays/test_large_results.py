@@ -18,20 +18,15 @@ _CHAINS: dict[str, Callable[..., Any]] = {
     "sum": lambda a, b: a + b,
     "difference of neighbours": lambda a, b: np.diff(a),
     "a slice": lambda a, b: a[3:] * b[:-3],
-    "numbers": lambda a, b: (a + 0.1, 0.1 - a, a * 3, 1 / a),
+    "of one operand": lambda a, b: (-a, abs(a), np.square(a)),
+    "numbers": lambda a, b: (a + 0.1, 0.1 - a, 1 / a),
     "a chain": lambda a, b: (a + b) * a - b / 3,
-    "limits": lambda a, b: (
-        np.clip(a, -0.5, 0.75),
-        np.clip(a, 0.75, -0.5),
-        np.clip(a, 0.0, 1.0),
-        np.clip(a, -1.0, -0.0),
-    ),
+    "limits": lambda a, b: (np.clip(a, 0.75, -0.5), np.clip(a, 0.0, 1.0), np.clip(a, -1.0, -0.0)),
     "a limit that is NaN": lambda a, b: np.clip(a, -1, np.nan),
     "itself": lambda a, b: a - a,
     "shifted": lambda a, b: (np.roll(a, 1_001), np.roll(a, -7)),
     "a copy": lambda a, b: a.copy(),
     "joined": lambda a, b: np.concatenate([a[5:], b]),
-    "converted": lambda a, b: (a.astype(np.float32), a.astype(np.complex128), (a > 0).astype(np.int64).astype(float)),
 }
 
 

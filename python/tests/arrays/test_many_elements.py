@@ -200,3 +200,15 @@ def test_unique_integers_of_a_matrix_and_of_a_span(ctx: dtl.Context) -> None:
     whole = np.random.default_rng(8).integers(-3, 1_000, COUNT)
     assert_holds(np.unique(dtl.asarray(ctx, whole[:40_000].reshape(40, 1_000))), np.unique(whole[:40_000]))
     assert_holds(dtl.unique(dtl.DistributedSpan(vector(ctx, whole)).subspan(7, 39_000)), np.unique(whole[7:39_007]))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_become_the_nearest_floats(ctx: dtl.Context, dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    whole = np.random.default_rng(9).integers(limits.min, limits.max, COUNT, dtype=dtype, endpoint=True)
+    whole >>= np.arange(COUNT).astype(dtype) % np.array(64, dtype)
+    halves = [2**53 + 1, 2**53 + 3, 2**54 + 2, 2**54 + 6, 2**63 - 513, 2**63 - 512, 2**63 - 511, 2**32 - 1, 2**32, 0]
+    whole[: len(halves)] = halves
+    whole[-2:] = limits.min, limits.max
+    assert_holds(vector(ctx, whole).astype(np.float64), whole.astype(np.float64))
+    assert_holds(vector(ctx, whole) * 1.0, whole * 1.0)
