@@ -66,7 +66,7 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
     Raises
     ------
     BoundsError
-        If a row or column is outside the shape. On every rank.
+        If a row or column is outside the shape: also a ValueError, as SciPy's is. On every rank.
     InvalidArgumentError, InvalidTypeError
         If the argument is none of these, or has a type that SciPy does not compute with. On every rank.
     CollectiveMismatchError

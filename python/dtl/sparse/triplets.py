@@ -15,7 +15,7 @@ from .._native.threads import get_num_threads
 from ..algorithms.exchange import exchanged
 from ..comm.collectives import alltoall
 from ..comm.vector_collectives import alltoallv
-from ..exceptions import BoundsError
+from ..exceptions import BoundsError, InvalidArgumentError
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.threaded import over
@@ -58,6 +58,10 @@ def _blocks(begins: Array, columns: int) -> _Blocks:
     return _Blocks(np.ascontiguousarray(begins, np.int64), owners, columns, shift)
 
 
+class OutsideError(BoundsError, InvalidArgumentError):
+    """A row or column outside the shape of a matrix, of which SciPy raises ValueError."""
+
+
 def rows_of_triplets(ctx: Context, op: str, parts: Any, shape: tuple[int, int], begins: Array) -> Matrix:
     """Return this rank's rows of a matrix of all ranks' triplets; those of one place are added up. Collective.
 
@@ -74,9 +78,18 @@ def rows_of_triplets(ctx: Context, op: str, parts: Any, shape: tuple[int, int], 
 
     Raises
     ------
-    BoundsError
+    OutsideError
         If a row or column is outside the shape. On every rank.
     """
+    try:
+        return _rows_of_triplets(ctx, op, parts, shape, begins)
+    except BoundsError as error:
+        outside = OutsideError(str(error))
+        outside.__dict__.update(error.__dict__)  # whether the ranks know of it
+        raise outside from None
+
+
+def _rows_of_triplets(ctx: Context, op: str, parts: Any, shape: tuple[int, int], begins: Array) -> Matrix:
     if index_type(shape[1]) is not np.int32:
         return _of_many_columns(ctx, op, parts, shape, begins)
     by = _blocks(begins, shape[1])

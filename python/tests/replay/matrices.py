@@ -38,7 +38,6 @@ KNOWN = (
     "hold no (float128|complex256|object|longdouble|clongdouble)",
     "unexpected keyword argument|positional argument",
     "two dimensions|an integer, a slice, a mask|single elements|shape of .* 2 and not 1 dimensions",
-    "axis must be an integer",
     "multiply: shapes|not aligned|are incompatible|indices of shape|does not fit a system",
     "lsmr: float64 and not int64|reverse_cuthill_mckee: int32 and not int64|nonzero: int64 and not int32",
     "norm: float64 and not int",  # of integers

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from matrices import gathered, same, sparse
-from refusals import ARGUMENT, BOUNDS, refused
+from refusals import ARGUMENT, refused
 
 import dtl
+from dtl.sparse.triplets import OutsideError
 
 PLUS = np.array([[0, -1, 0], [-2, 4, -1], [0, -1, 0]], np.float64)
 STENCILS: dict[str, tuple[Any, tuple[int, ...]]] = {
@@ -83,6 +84,6 @@ def test_graphs_of_tables(ctx: dtl.Context) -> None:
     want = sparse.coo_array((edges["cost"], (edges["from"], edges["to"])), shape=(5, 5)).tocsr()
     same(dtl.sparse.from_edges(table, "from", "to", "cost"), want)
     assert gathered(dtl.sparse.from_edges(table, "from", "to")).sum() == 5
-    refused(lambda: dtl.sparse.from_edges(table, "from", "to", shape=(4, 4)), BOUNDS, None, "column 4")
+    refused(lambda: dtl.sparse.from_edges(table, "from", "to", shape=(4, 4)), OutsideError, None, "column 4")
     missing = dtl.Table(ctx, {"from": [0, None], "to": [1, 1]})
     refused(lambda: dtl.sparse.from_edges(missing, "from", "to"), ARGUMENT, None, "'from'", "missing")

@@ -10,6 +10,7 @@ from matrices import DTYPES, SHAPES, drawn, same, sparse
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
+from dtl.sparse.triplets import OutsideError
 
 Make = Any
 
@@ -100,8 +101,8 @@ def test_rows_are_balanced_by_stored_elements(ctx: dtl.Context) -> None:
 
 def test_wrong_arguments_are_refused(ctx: dtl.Context) -> None:
     make = dtl.sparse.csr_array
-    refused(lambda: make(ctx, ([1.0], ([3], [0])), shape=(3, 3)), BOUNDS, None, "row 3 outside [0, 3)")
-    refused(lambda: make(ctx, ([1.0], ([0], [-1])), shape=(3, 3)), BOUNDS, None, "column -1 outside [0, 3)")
+    refused(lambda: make(ctx, ([1.0], ([3], [0])), shape=(3, 3)), OutsideError, None, "row 3 outside [0, 3)")
+    refused(lambda: make(ctx, ([1.0], ([0], [-1])), shape=(3, 3)), OutsideError, None, "column -1 outside [0, 3)")
     refused(lambda: make(ctx, ([1.0], ([0.5], [1])), shape=(3, 3)), TYPE, None, "must be integers")
     refused(lambda: make(ctx, ([1.0, 2.0], ([0], [1]))), ARGUMENT, None, "not three arrays of one length")
     refused(lambda: make(ctx, np.ones(3)), ARGUMENT, None, "(3,)", "two dimensions")

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from matrices import sparse
-from refusals import BOUNDS, refused
+from refusals import refused
 
 import dtl
+from dtl.sparse.triplets import OutsideError
 
 #: Every size of values.
 DTYPES = ("bool", "int16", "float32", "float64", "complex128")
@@ -89,10 +90,12 @@ def test_numbers_outside_are_refused(ctx: dtl.Context) -> None:
                 lambda rows=rows, columns=columns, width=width: dtl.sparse.csr_array(
                     ctx, (np.ones(len(rows)), (rows, columns)), shape=(3, width)
                 ),
-                BOUNDS,
+                OutsideError,
                 None,
                 words,
             )
+            with pytest.raises(ValueError, match=words):  # as SciPy's
+                dtl.sparse.csr_array(ctx, (np.ones(len(rows)), (rows, columns)), shape=(3, width))
     huge = np.array([1 << 63], np.uint64)
     text = f"row {1 << 63} outside"
-    refused(lambda: dtl.sparse.csr_array(ctx, ([1.0], (huge, [0])), shape=(3, 3)), BOUNDS, None, text)
+    refused(lambda: dtl.sparse.csr_array(ctx, ([1.0], (huge, [0])), shape=(3, 3)), OutsideError, None, text)

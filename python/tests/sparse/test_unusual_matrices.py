@@ -9,11 +9,12 @@ import numpy as np
 import older_scipy
 import pytest
 from matrices import drawn, gathered, same, sparse
-from refusals import ARGUMENT, BOUNDS, refused
+from refusals import ARGUMENT, refused
 from systems import laplacian
 
 import dtl
 from dtl.sparse import local_rows
+from dtl.sparse.triplets import OutsideError
 
 linalg = dtl.sparse.linalg
 
@@ -85,7 +86,10 @@ def test_triplets_of_other_integers(ctx: dtl.Context) -> None:
         rows, columns = np.array([0, 2], kind), np.array([1, 0], kind)
         same(dtl.sparse.csr_array(ctx, (np.ones(2) / ctx.size, (rows, columns))), [[0, 1], [0, 0], [1.0, 0]])
     refused(
-        lambda: dtl.sparse.csr_array(ctx, ([1.0], ([2**33], [0])), shape=(3, 3)), BOUNDS, None, f"row {2**33} outside"
+        lambda: dtl.sparse.csr_array(ctx, ([1.0], ([2**33], [0])), shape=(3, 3)),
+        OutsideError,
+        None,
+        f"row {2**33} outside",
     )
 
 
