@@ -20,6 +20,10 @@ from .rows import Rows, rows_of
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+class NotSparseError(InvalidArgumentError, NotImplementedError):
+    """What would be a matrix of few zeros, where SciPy raises NotImplementedError or makes one."""
+
+
 def is_number(value: Any) -> bool:
     """Say whether a value is one number."""
     return isinstance(value, (Number, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim == 0)
@@ -51,7 +55,7 @@ def compared(rows: Rows, number: Any, op: str, compare: Callable[[Any, Any], Any
     """Return where elements compare with a number, which zeros must not. Collective."""
     with local_step(rows.context, op):
         if bool(compare(rows.dtype.type(0), number)):
-            raise InvalidArgumentError(
+            raise NotSparseError(
                 f"{op}: zeros compare with {number!r}, so the result would not be sparse; compare matrix.toarray()"
             )
     made = changed(rows, op, lambda data: compare(data, number), f"{number!r}")

@@ -72,7 +72,7 @@ class Operators(HasRows):
         return self._refuse(op, other)
 
     def _refuse(self, op: str, other: Any) -> Any:
-        raise InvalidArgumentError(
+        raise elementwise.NotSparseError(
             f"{op}: a sparse matrix and {type(other).__name__} would make a matrix that is not sparse; use "
             "matrix.toarray()"
         )

@@ -10,6 +10,7 @@ from matrices import drawn, gathered, same, sparse
 from refusals import ARGUMENT, TYPE, refused
 
 import dtl
+from dtl.sparse.elementwise import NotSparseError
 
 SHAPES = ((9, 9), (20, 7), (2, 30), (5, 1))
 EMPTY = ((0, 0), (0, 4), (4, 0))
@@ -121,8 +122,8 @@ def test_extremes_of_nan_and_of_nothing(ctx: dtl.Context) -> None:
     refused(lambda: dtl.sparse.csr_array(ctx, (0, 3)).max(), ARGUMENT, None, "(0, 3)")
     refused(lambda: dtl.sparse.csr_array(ctx, (0, 3)).min(axis=0), ARGUMENT, None, "(0, 3)")
     refused(lambda: matrix.max(axis=2), ARGUMENT, None, "axis 2")
-    refused(lambda: matrix.maximum(1), ARGUMENT, None, "sparse")
-    refused(lambda: matrix.minimum(-1), ARGUMENT, None, "sparse")
+    refused(lambda: matrix.maximum(1), NotSparseError, None, "sparse")
+    refused(lambda: matrix.minimum(-1), NotSparseError, None, "sparse")
 
 
 def test_places_of_elements(ctx: dtl.Context) -> None:

@@ -12,6 +12,7 @@ from matrices import drawn, gathered, same, sparse
 from refusals import ARGUMENT, TYPE, refused
 
 import dtl
+from dtl.sparse.elementwise import NotSparseError
 from dtl.sparse.hints import HINTS
 from dtl.sparse.protocols import METHODS
 
@@ -77,9 +78,9 @@ def test_what_would_not_be_sparse_is_refused(ctx: dtl.Context) -> None:
     refused(lambda: np.isnan(matrix), TYPE, None, "np.isnan", "toarray")
     refused(lambda: np.sqrt(matrix, out=matrix), TYPE, None, "np.sqrt", "out=")
     refused(lambda: np.add.reduce(matrix), TYPE, None, "np.add", "reduce")
-    refused(lambda: np.ones((3, 3)) + matrix, ARGUMENT, None, "add", "not sparse")
-    refused(lambda: dtl.ones(ctx, 3) + matrix, ARGUMENT, None, "add", "not sparse")
-    refused(lambda: np.ones(3) == matrix, ARGUMENT, None, "equal", "not sparse")
+    refused(lambda: np.ones((3, 3)) + matrix, NotSparseError, None, "add", "not sparse")
+    refused(lambda: dtl.ones(ctx, 3) + matrix, NotSparseError, None, "add", "not sparse")
+    refused(lambda: np.ones(3) == matrix, NotSparseError, None, "equal", "not sparse")
     refused(lambda: np.concatenate([matrix, matrix]), TYPE, None, "np.concatenate", "dtl.sparse")
     refused(lambda: np.linalg.norm(matrix), TYPE, None, "np.norm", "dtl.sparse.linalg")
     refused(lambda: np.sum(matrix, out=matrix), TYPE, None, "sum", "out=")

@@ -11,6 +11,7 @@ from matrices import drawn, gathered, same, sparse
 from refusals import ARGUMENT, BOUNDS, TYPE, refused
 
 import dtl
+from dtl.sparse.elementwise import NotSparseError
 
 SHAPES = ((9, 9), (20, 7), (2, 30), (0, 4))
 DTYPES = ("float64", "int32", "complex64", "bool")
@@ -170,7 +171,7 @@ def test_what_would_not_be_sparse_is_refused(ctx: dtl.Context) -> None:
         lambda: matrix**0,
         lambda: matrix + np.ones((3, 3)),
     ):
-        refused(call, ARGUMENT, None, "sparse")
+        refused(call, NotSparseError, None, "sparse")
     refused(lambda: matrix + dtl.sparse.csr_array(ctx, (2, 3)), ARGUMENT, None, "(3, 3)", "(2, 3)")
     refused(lambda: matrix * np.ones(4), ARGUMENT, None, "(3, 3)", "(4,)")
     refused(lambda: matrix @ dtl.sparse.csr_array(ctx, (2, 3)), ARGUMENT, None, "(3, 3)", "(2, 3)")
