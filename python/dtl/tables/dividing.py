@@ -19,7 +19,7 @@ from .codes import numbered, put_together
 from .exchange import sent
 from .gather import taken
 from .local_groups import ROW_NUMBERS, without_null
-from .on_disk import PendingRows, piece_rows, pieces_of_texts, release, side_by_side
+from .on_disk import PendingRows, piece_rows, pieces_of_texts, release, rows_of_each, side_by_side
 from .owners import GROUPS
 from .part_files import Part, PartFile
 from .rows import Rows, arrow
@@ -65,8 +65,7 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
         some = _some(rows.chosen(keys), min(size, rows.length))
         groups = sum(_groups(piece) for piece in some)
     told = allgather(ctx, np.array([rows.length, size, groups, sum(map(len, some))], np.int64)).reshape(ctx.size, -1)
-    copies = 1 + side_by_side()  # a piece or range for each thread, and one in order or from other ranks
-    size = max(1, int(told[:, 1].min()) // copies)
+    size = rows_of_each(int(told[:, 1].min()) // (1 if ctx.size == 1 else 2))  # what is sent is in memory twice
     lengths = told[:, 0]
     ranges = -(-int(lengths.sum()) // (size * ctx.size))
     ranges = min(max(1, ranges), max(1, _MOST_RANGES // ctx.size))

@@ -32,6 +32,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: What is sent, as traces call it.
 _EQUAL = "rows in equal parts"
 
+#: Pieces have so many times fewer rows than calls have in memory: the numbers of the rows they meet are there, too.
+_OF_PIECE = 2
+
 HOW = ("inner", "left", "right", "outer", "semi", "anti", "cross")
 
 #: What validate may ask for: whether the keys of the left table are distinct, and those of the right one.
@@ -277,7 +280,7 @@ class _Join:
             of_first, rows = self._pairs(matches, piece, found.row_bytes)
             return self._named([*of_first, *(self._taken(column, rows) for column in columns)]), there
 
-        waiting = pieces(self._first, rows_of_each(size))
+        waiting = pieces(self._first, rows_of_each(size // _OF_PIECE))
         for made, there in made_ahead(joined, waiting, side_by_side()):
             if there is not None:
                 met |= there

@@ -258,12 +258,11 @@ def side_by_side() -> int:
 
 
 def rows_of_each(size: int) -> int:
-    """Return how many rows a piece has, given how many a call has in memory at a time: with those of other threads.
+    """Return how many rows a piece has, given how many a call has in memory at a time: with what is made of others.
 
     What one thread has made waits for the pieces before it while that thread has the next.
     """
-    count = side_by_side()
-    return size if count == 1 else max(1, size // (count + 1))
+    return max(1, size // (side_by_side() + 1))
 
 
 def rows_at_a_time(rows: int, nbytes: int) -> int:

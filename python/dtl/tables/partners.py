@@ -7,7 +7,7 @@ those are more bytes than hashes of the keys would be, hashes travel to the rank
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .gather import taken
 from .hashes import hashed, ranks_of
 from .integer_keys import as_integers, is_integer, offsets, range_of
 from .moves import is_explained, moving, words_of
-from .on_disk import bytes_of
+from .on_disk import bytes_of, starts
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -41,6 +41,10 @@ KEYS = "which keys the ranks have"
 #: So many bits there are for each row of the first table on the rank that has most, where hashes of keys share them: a
 #: row of the second table travels for nothing if another key has its bit.
 _PER_KEY = 16
+
+
+#: The bits of so many keys are in memory at a time.
+_PIECE = 1 << 18
 
 
 class Partners(NamedTuple):
@@ -119,12 +123,13 @@ class _Bits(NamedTuple):
     Parameters
     ----------
     asked, offered
-        What returns the bits of the keys of this rank's rows of the first table, and of those of the second.
+        What yields the bits of the keys of this rank's rows of the first table, some after the others, and what returns
+        those of the second.
     width
         How many bits there are, on every rank.
     """
 
-    asked: Callable[[], Array]
+    asked: Callable[[], Iterator[Array]]
     offered: Callable[[], Array]
     width: int
 
@@ -149,19 +154,26 @@ def _bits(ctx: Context, op: str, keys: Any, second: Any, most: int) -> _Bits:
         low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
         if high - low < room:
             last = high - low + 1  # the bit of null
-            return _Bits(lambda: offsets(one, low, last), lambda: offsets(other, low, last), last + 1)
+            return _Bits(
+                _in_pieces(one, lambda some: offsets(some, low, last)), lambda: offsets(other, low, last), last + 1
+            )
 
     def hashes_of(table: Any) -> Array:
         return (hashed(table, names) & np.uint64(room - 1)).view(np.int64)
 
-    return _Bits(lambda: hashes_of(keys), lambda: hashes_of(second), room)
+    return _Bits(_in_pieces(keys, hashes_of), lambda: hashes_of(second), room)
+
+
+def _in_pieces(keys: Any, of: Callable[[Any], Array]) -> Callable[[], Iterator[Array]]:
+    """Return what yields what a function makes of keys, which may be on disk, of some after the others."""
+    return lambda: (of(keys.slice(start, _PIECE)) for start in starts(len(keys), _PIECE))
 
 
 def _by_bits(ctx: Context, op: str, names: list[str], bits: _Bits, second: Any) -> Partners:
     with local_step(ctx, op):
         there = np.zeros(bits.width, np.bool_)
-        asked = bits.asked()
-        there[asked[(asked >= 0) & (asked < bits.width)]] = True
+        for asked in bits.asked():
+            there[asked[(asked >= 0) & (asked < bits.width)]] = True
         mine = np.packbits(there)
     with moving(op, KEYS, len(mine) * (ctx.size - 1), needed=True):
         everyones = allgather(ctx, mine).reshape(ctx.size, len(mine))

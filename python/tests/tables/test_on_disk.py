@@ -342,6 +342,51 @@ def test_a_scratch_file_that_is_full(ctx: dtl.Context, folder: str) -> None:
     assert os.path.getsize(path) == 0
 
 
+FULL = {
+    "groups": lambda t, other: t.group_by("k").agg(s=("v", "sum"), m=("v", "median")),
+    "join": lambda t, other: t.merge(other, on="k"),
+    "order": lambda t, other: t.sort_values("v"),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", FULL)
+def test_a_disk_that_is_full_for_one_rank_in_a_call_of_tables(
+    disk: dtl.Context, folder: str, limited: pytest.MonkeyPatch, name: str, threads: int
+) -> None:
+    path = f"{folder}/a.parquet"
+    if disk.is_root:
+        parquet.write_table(random_rows(0).drop_columns(["c"]), path, row_group_size=90)
+    disk.barrier()
+    limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 1024)
+    limited.setattr(on_disk, "get_num_threads", lambda: threads)
+    other = dtl.Table(disk, {"k": np.arange(300)})
+    table = dtl.read_parquet(disk, path, placement="disk")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if disk.rank == disk.size - 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+    try:
+        with pytest.raises(dtl.MemoryError, match="bytes of rows have no room in the scratch folder"):
+            FULL[name](table, other)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    disk.barrier()
+    found = everywhere(FULL[name](table, other))
+    limited.undo()
+    wanted = everywhere(FULL[name](dtl.read_parquet(disk, path), other))
+    assert found.num_rows == wanted.num_rows
+    assert found["k"].equals(wanted["k"])
+    parquet_size = os.path.getsize(path)
+    disk.barrier()
+    if disk.is_root:
+        os.truncate(path, parquet_size // 2)
+    disk.barrier()
+    limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 1024)
+    if name != "order":  # which has the columns in its file by now
+        with pytest.raises(dtl.FileError, match=r"a\.parquet"):
+            FULL[name](table, other)
+
+
 def test_parts_are_read_as_they_were_written(disk: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_files, "_AT_ONCE", 5)  # pieces of memory
     chance, kinds = np.random.default_rng(disk.rank), [pa.int64(), pa.float32(), pa.uint8(), pa.timestamp("us")]
