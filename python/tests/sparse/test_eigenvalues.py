@@ -118,6 +118,21 @@ def test_small_eigenvalues_beside_large_ones(ctx: dtl.Context) -> None:
         np.testing.assert_allclose(found, few, atol=1e-12)
 
 
+def test_few_values_among_many_that_are_near(ctx: dtl.Context) -> None:
+    matrix = dtl.sparse.csr_array(ctx, sparse.diags(np.linspace(0, 1, 2000) ** 3))
+    for wanted in (1, 4):
+        products = []
+
+        def times(x: Any) -> Any:
+            products.append(1)  # noqa: B023 - called within the loop
+            return matrix @ x
+
+        operator = linalg.LinearOperator(ctx, matrix.shape, matvec=times)
+        w = linalg.eigsh(operator, wanted, which="LA", return_eigenvectors=False)
+        np.testing.assert_allclose(w, (np.linspace(0, 1, 2000) ** 3)[-wanted:], rtol=1e-12)
+        assert len(products) < 450  # with one vector kept at each restart, one value takes 666
+
+
 def test_lobpcg_of_two_matrices(ctx: dtl.Context) -> None:
     a, start = laplacian(8), np.random.default_rng(6).normal(size=(64, 3))
     b = sparse.csr_array(sparse.diags([2 + np.sin(np.arange(64.0)), np.full(63, 0.2), np.full(63, 0.2)], [0, 1, -1]))

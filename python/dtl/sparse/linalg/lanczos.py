@@ -29,6 +29,10 @@ _WHICH = ("LM", "SM", "LA", "SA", "BE")
 #: Residuals of so many times the rounding of products get no smaller: 5 times was seen with rows of 100 elements.
 _STALLED = 10
 
+#: Of fewer wanted values than vectors divided by this, half of the vectors are kept at a restart: what is near to a
+#: wanted value, and not kept, has to be found again and again.
+_FEW = 4
+
 
 @on_host
 @collective
@@ -340,6 +344,8 @@ class _Search:
             begin = self.wanted
             if not are_there:
                 begin = min(begin + min(found, (self.kept - begin) // 2), self.kept - 1)
+                if self.wanted < self.kept // _FEW:
+                    begin = max(begin, self.kept // 2)
             chosen = order[:begin]
             combine(self.basis[:begin], vectors[:, chosen].T, self.basis[:-1])
             if not are_there:
