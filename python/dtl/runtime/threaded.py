@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import queue
 import threading
-from concurrent.futures import Future
 from functools import partial
-from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, TypeVar
 
 import numpy as np
 
 from .._native.threads import get_num_threads
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -96,6 +98,8 @@ def made_ahead(do: Callable[[Item], Made], items: Iterable[Item], threads: int =
     if threads <= 1:
         yield from map(do, items)
         return
+    from concurrent.futures import Future  # which imports logging: most programs need neither
+
     source, errors = iter(items), np.geterr()
     taking, room, is_over = threading.Lock(), threading.Semaphore(threads), threading.Event()
     futures: queue.Queue[Future[Made] | None] = queue.Queue()

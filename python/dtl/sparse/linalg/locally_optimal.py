@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Literal, NamedTuple, overload
 
 import numpy as np
 
 from ..._native.arguments import flag, integer
 from ..._native.kinds import fingerprint
 from ...containers.base import DistributedContainer
+from ...containers.tensor import DistributedTensor
 from ...exceptions import InvalidArgumentError, InvalidTypeError
 from ...runtime.agreement import agree, collective, local_step
 from .. import division
@@ -31,6 +32,34 @@ _DEPENDENT = 1e-12
 _DEFINITE = 1e-6
 
 
+@overload
+def lobpcg(
+    A: Any,  # noqa: N803 - SciPy's names
+    X: Any,  # noqa: N803
+    B: Any = None,  # noqa: N803
+    M: Any = None,  # noqa: N803
+    Y: Any = None,  # noqa: N803
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,  # noqa: N803
+    retLambdaHistory: Literal[False] = False,  # noqa: N803
+    retResidualNormsHistory: Literal[False] = False,  # noqa: N803
+) -> tuple[Array, DistributedTensor]: ...
+@overload
+def lobpcg(
+    A: Any,  # noqa: N803
+    X: Any,  # noqa: N803
+    B: Any = None,  # noqa: N803
+    M: Any = None,  # noqa: N803
+    Y: Any = None,  # noqa: N803
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,  # noqa: N803
+    retLambdaHistory: bool = False,  # noqa: N803
+    retResidualNormsHistory: bool = False,  # noqa: N803
+) -> Any: ...
 @on_host
 @collective
 def lobpcg(
