@@ -61,7 +61,7 @@ HINTS: dict[str, dict[str, str]] = {
     },
     "dtl.sparse.linalg": {
         **dict.fromkeys(("bicg", "cgs", "gcrotmk", "lgmres", "qmr", "tfqmr"), _KRYLOV),
-        **dict.fromkeys(("expm", "inv", "eigs", "spilu", "spsolve_triangular"), _ONE_RANK),
+        "spsolve_triangular": _ONE_RANK,
         "expm": f"expm_multiply multiplies vectors by the exponential; for the whole matrix, {_ONE_RANK}",
         "inv": f"spsolve and factorized solve without it; for the whole matrix, {_ONE_RANK}",
         "eigs": f"eigsh takes symmetric matrices; for others, {_ONE_RANK}",

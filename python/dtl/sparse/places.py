@@ -32,12 +32,13 @@ def of_extreme(rows: Rows, op: str, along: int | None, out: Any, explicit: Any) 
         _, is_explicit = chosen_from(rows, op, along, out, explicit)
     agree(ctx, op, f"{rows.text()}, axis {along}, explicit {is_explicit}")
     turned = transposed(rows, op) if along == 0 else rows
-    best, where = _in_rows(turned.whole(), op, is_explicit)
+    whole = turned.whole()
+    best, where = _in_rows(whole, op, is_explicit)
     if along is not None:
         made = created(DistributedVector, ctx, turned.shape[:1], np.int64, turned.divided, blank=True)
         made.local_view()[...] = where
         return made
-    kept = np.flatnonzero(np.diff(turned.whole().indptr)) if is_explicit else np.arange(len(best))
+    kept = np.flatnonzero(np.diff(whole.indptr)) if is_explicit else np.arange(len(best))
     own = kept[_FOUND[op][1](best[kept])][None] if len(kept) else kept
     values = gathered(ctx, best[own])
     numbers = gathered(ctx, (own + rows.first) * rows.shape[1] + where[own])
@@ -62,8 +63,9 @@ def _in_rows(own: Matrix, op: str, is_explicit: bool) -> tuple[Array, Array]:
     _first(where, numbers[is_it], own.indices[is_it])
     if not is_explicit:
         gaps = counts.astype(np.int64)  # the first column that a row does not store
-        is_behind = own.indices != np.arange(own.nnz) - own.indptr[:-1][numbers]
-        _first(gaps, numbers[is_behind], (np.arange(own.nnz) - own.indptr[:-1][numbers])[is_behind])
+        nth = np.arange(own.nnz) - own.indptr[:-1][numbers]
+        is_behind = own.indices != nth
+        _first(gaps, numbers[is_behind], nth[is_behind])
         is_zero = (best == 0) & (counts < own.shape[1])
         where[is_zero] = np.minimum(where[is_zero], gaps[is_zero])
     where[counts == 0] = 0

@@ -51,7 +51,6 @@ METHODS = (
 #: Those that take another matrix, or a number, and are symmetric.
 _EXTREMES = ("maximum", "minimum")
 
-
 #: Functions of arrays that call the method of the same name.
 _BY_METHOD = (
     *("amax", "amin", "argmax", "argmin", "max", "mean", "min", "nonzero", "sum", "transpose"),
@@ -59,7 +58,7 @@ _BY_METHOD = (
 )
 
 #: Those of which a method is called here, because NumPy calls it of an array.
-_METHOD_OF = {"count_nonzero": "count_nonzero", "diagonal": "diagonal", "trace": "trace", "copy": "copy"}
+_CALLED_HERE = ("copy", "count_nonzero", "diagonal", "trace")
 
 
 def computed(kind: type, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -87,8 +86,8 @@ def called(kind: Any, function: Callable[..., Any], args: tuple[Any, ...], optio
     is_first = isinstance(first, kind)
     if name == "dot" and len(args) == 2 and not options:
         return first.dot(args[1]) if is_first else first @ args[1]
-    if is_first and name in _METHOD_OF:
-        return getattr(first, _METHOD_OF[name])(*args[1:], **options)
+    if is_first and name in _CALLED_HERE:
+        return getattr(first, name)(*args[1:], **options)
     if is_first and name in _BY_METHOD:
         return function.__wrapped__(*args, **options)  # type: ignore[attr-defined]
     raise InvalidTypeError(
