@@ -29,6 +29,7 @@ from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from . import summa
+from .array_products import multiplied
 from .matrix_arguments import everywhere
 
 if TYPE_CHECKING:
@@ -456,7 +457,7 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
     matrices = all(len(term) == len(set(term)) == 2 for term in (*terms, wanted))
     if len(values) == 2 and matrices and len(inner) == 1:
         x, y = (array if term[d] in inner else array.T for array, term, d in zip(arrays, terms, (1, 0)))
-        product = np.asarray(by_user(np.matmul, (x, y), {}))  # of X.T and X, NumPy computes one half
+        product = np.asarray(multiplied(x, y))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
     optimized = len(values) > 1 and not kind_of(dtype).is_boolean
     return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))

@@ -19,6 +19,7 @@ from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..policies import Partition, Placement
 from . import tiles
+from .array_products import multiplied
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -70,7 +71,7 @@ def _inner_product(a: DistributedContainer, b: DistributedContainer, dtype: np.d
     if side:
         own = tiles.inner(x, y, side, dtype)
     else:
-        own = by_user(np.matmul, (x.astype(dtype, copy=False), y.astype(dtype, copy=False)), {})
+        own = multiplied(x.astype(dtype, copy=False), y.astype(dtype, copy=False))
     total = reductions.allreduce(a.context, own, "lor" if kind_of(dtype).is_boolean else "sum")
     made = container_of(a, total.shape, dtype, division_of(a))
     made.local_view()[...] = total[:, made.local_indices(1)]
@@ -98,9 +99,9 @@ def _multiply(made: Any, a: DistributedContainer, b: DistributedContainer, row: 
         if not kind_of(made.dtype).is_inexact:  # NumPy's own loops, which take longer where a row's elements lie apart
             x = np.ascontiguousarray(x)
         if lo == 0:
-            by_user(np.matmul, (x, y), {"out": result})
+            multiplied(x, y, out=result)
         else:
-            by_user(np.add, (result, by_user(np.matmul, (x, y), {})), {"out": result})
+            by_user(np.add, (result, multiplied(x, y)), {"out": result})
     if not inner:
         result[...] = 0
 
@@ -133,7 +134,7 @@ def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim:
         partial = tiles.with_vector(part, values, dim)
     else:
         part = part.astype(dtype, copy=False)
-        partial = np.asarray(by_user(np.matmul, (part, values) if dim else (values, part), {}))
+        partial = np.asarray(multiplied(part, values) if dim else multiplied(values, part))
     other, extent = 1 - dim, matrix.shape[1 - dim]
     replicated = matrix.partition_policy is Partition.REPLICATED
     if matrix.grid[dim] == 1 or replicated:

@@ -12,6 +12,7 @@ from .._native.callsite import by_user
 from ..comm import collectives, vector_collectives
 from ..containers.interior import copy_rows, in_blocks
 from ..policies import Placement
+from .array_products import multiplied
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -54,7 +55,7 @@ def multiply(made: Any, a: Any, b: Any, side: int, row: Any, column: Any, ranges
                     x = vector_collectives.allgatherv(row, np.ascontiguousarray(x.T)).T
                 if column is not None:
                     y = vector_collectives.allgatherv(column, y)
-                by_user(np.add, (total, by_user(np.matmul, (x, y), {})), {"out": total})
+                by_user(np.add, (total, multiplied(x, y)), {"out": total})
             copy_rows(result[i : i + side, j : j + side], total)
 
 
@@ -63,7 +64,7 @@ def inner(x: Array, y: Array, side: int, dtype: np.dtype[Any]) -> Array:
     total: Array = np.zeros((len(x), y.shape[1]), dtype)
     step = max(side * side // max(len(x) + y.shape[1], 1), 1)
     for lo in range(0, len(y), step):
-        product = by_user(np.matmul, (_tile(x[:, lo : lo + step], dtype), _tile(y[lo : lo + step], dtype)), {})
+        product = multiplied(_tile(x[:, lo : lo + step], dtype), _tile(y[lo : lo + step], dtype))
         by_user(np.add, (total, product), {"out": total})
     return total
 
@@ -74,9 +75,9 @@ def with_vector(part: Array, values: Array, dim: int) -> Array:
     for rows in in_blocks(part):
         some = part[rows].astype(dtype, copy=False)
         if dim:
-            by_user(np.matmul, (some, values), {"out": found[rows]})
+            multiplied(some, values, out=found[rows])
         else:
-            by_user(np.add, (found, by_user(np.matmul, (values[rows], some), {})), {"out": found})
+            by_user(np.add, (found, multiplied(values[rows], some)), {"out": found})
     return found
 
 

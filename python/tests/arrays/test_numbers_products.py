@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 import operator
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +21,7 @@ from test_numbers import SIZES, elements, same
 from test_numbers_axes import grids, tensor
 
 import dtl
+from dtl.linalg.array_products import multiplied
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -182,6 +188,24 @@ def test_matrices_and_vectors_on_grids(ctx: dtl.Context, dtype: str) -> None:
         a = tensor(ctx, one, grid=g)
         assert_holds(a @ vector(ctx, line, "cyclic"), one @ line)
         assert_holds(vector(ctx, column) @ a, column @ one)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler; runs where the package is built")
+def test_what_lies_on_the_stack_is_no_invalid_value(ctx: dtl.Context, tmp_path: Path) -> None:
+    """OpenBLAS reads it where float32 matrices have five columns: findings/openblas-five-columns-warn.sh."""
+    source = "void leave(unsigned bits) { volatile unsigned a[16384]; for (int i = 0; i < 16384; i++) a[i] = bits; }"
+    (tmp_path / "leave.c").write_text(source)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", tmp_path / "leave.so", tmp_path / "leave.c"], check=True)
+    leave = ctypes.CDLL(str(tmp_path / "leave.so")).leave
+    one, line = np.ones((7, 5), "float32"), np.arange(5, dtype="float32")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x, y in ((one, line), (line, np.asfortranarray(one.T))):
+            leave(0x7FA00000)  # a signalling NaN
+            np.testing.assert_array_equal(multiplied(x, y), np.full(7, 10))
+    one[...] = np.inf
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in matmul"):
+        tensor(ctx, one) @ vector(ctx, line)  # zero times infinity
 
 
 def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
