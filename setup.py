@@ -22,7 +22,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "packaging"))
 from build_backend import ROOT, c_flags, find_go
 
 GO_PACKAGES = ("backends", "core", "numpybridge", "pydtl")

@@ -20,16 +20,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from build_backend import find_go
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 NAME = "pydtl.cdx.json"
 
 
 def modules(library: Path) -> tuple[str, list[tuple[str, str, str]]]:
     """Return the Go version of a shared object, and name, version and hash of each module in it."""
-    from build_backend import find_go
-
     shown = subprocess.run([find_go()[0], "version", "-m", str(library)], stdout=subprocess.PIPE, text=True, check=True)
     lines = [line.split("\t") for line in shown.stdout.splitlines()]
     found = re.search(r"go(\d[\w.]*)", lines[0][0])

@@ -271,7 +271,7 @@ def test_quotations() -> None:
 
 @pytest.mark.timeout(300)  # the first compilation of the core
 def test_backend_of_the_guide_passes_the_conformance_suite(tmp_path: Path) -> None:
-    go = run([sys.executable, str(ROOT / "build_backend.py")], tmp_path)
+    go = run([sys.executable, str(ROOT / "packaging/build_backend.py")], tmp_path)
     if go.returncode:
         pytest.skip(f"no Go to compile it with; runs in the environment that `make setup` makes: {go.stdout}")
     overlay: dict[str, str] = {}

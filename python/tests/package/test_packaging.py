@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 import zipfile
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,15 @@ def test_pythons() -> None:
     run = re.findall(r"^ +python: \[(.*)\]$", text(RELEASE), re.MULTILINE)
     assert [f"3.{minor}" for minor in built[0].split(",")] == classified
     assert run[0].replace('"', "").split(", ") == classified
+
+
+def test_nothing_beside_the_build_backend_has_the_name_of_another_module() -> None:
+    """pip looks for modules in the backend's folder first, where any folder is the package of that name."""
+    (folder,) = re.findall(r'^backend-path = \["(.*)"\]$', text("pyproject.toml"), re.MULTILINE)
+    names = {entry.name.split(".")[0] for entry in (ROOT / folder).iterdir()}
+    assert "build_backend" in names
+    elsewhere = [path for path in sys.path if Path(path or ".").resolve() not in (ROOT, ROOT / folder)]
+    assert [name for name in sorted(names) if PathFinder.find_spec(name, elsewhere)] == []
 
 
 def test_extras_are_variants_of_the_recipe_for_spack() -> None:
