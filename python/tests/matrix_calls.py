@@ -115,6 +115,12 @@ def _rows_and_columns(rng: random.Random, a: Any) -> Callable[[Any], Any]:
     return lambda m: m[rows, columns] if is_one_key and not scipy.sparse.issparse(m) else m[rows][:, columns]
 
 
+def _elements(rng: random.Random, a: Any) -> Callable[[Any], Any]:
+    count = rng.randint(0, 9) if min(a.shape) else 0
+    rows, columns = ([rng.randint(-n, n - 1) for _ in range(count)] for n in a.shape)
+    return lambda m: m.toarray()[rows, columns] if scipy.sparse.issparse(m) else m[rows, columns]
+
+
 def _permuted(rng: random.Random, a: Any) -> Callable[[Any], Any]:
     order = np.random.default_rng(rng.getrandbits(32)).permutation(a.shape[0])
     if a.shape[0] != a.shape[1]:
@@ -206,6 +212,7 @@ LAST: dict[str, Callable[[random.Random, Any], Callable[[Any], Any]]] = {
     "product from the left": lambda rng, a: _with(lambda m, x: x @ m, _vector(rng, a.shape[0])),
     "products from the left": lambda rng, a: _with(lambda m, x: x @ m, _vector(rng, (rng.randint(0, 3), a.shape[0]))),
     "array": lambda rng, a: lambda m: m.toarray(),
+    "elements": _elements,
     "max": lambda rng, a: _with(lambda m, axis: abs(m).max(axis), rng.choice([None, 0, 1, -2])),
     "min": lambda rng, a: _with(lambda m, axis: (abs(m) * -1.0).min(axis), rng.choice([None, 0, 1])),
     "argmax": lambda rng, a: _with(lambda m, axis: abs(m).argmax(axis), rng.choice([None, 0, 1])),

@@ -16,7 +16,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..ops import SUM
 from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
-from . import division, elementwise, extremes, making, places, selecting
+from . import division, elements, elementwise, extremes, making, places, selecting
 from .local_rows import Matrix
 from .placing import on_host, whole_vector
 from .products import transposed_product
@@ -473,11 +473,18 @@ class Operators(HasRows):
     def __getitem__(self: Made, key: Any) -> Any:
         keys = [_whole_key(self.context, each) for each in (key if isinstance(key, tuple) else (key,))]
         key = tuple(keys) if isinstance(key, tuple) else keys[0]
+        if elements.is_mask(key):
+            return elements.where(self._rows, key)
         with local_step(self.context, "getitem"):
             row, column = selecting.both(key)
+            every, are_single = selecting.of_ix(row, column), selecting.are_lists(row, column)
         ends = [elementwise.is_number(each) for each in (row, column)]
         if all(ends):
-            return selecting.element(self._rows, row, column)
+            return elements.element(self._rows, row, column)
+        if every is None and are_single:
+            made = elements.of_lists(self._rows, row, column)
+            return self.of(made) if isinstance(made, Rows) else made
+        row, column = (row, column) if every is None else every
         if any(ends):
             with local_step(self.context, "getitem"):
                 row, column = (

@@ -1,4 +1,4 @@
-"""Parts of sparse matrices: rows, columns, diagonals and single elements."""
+"""Parts of sparse matrices: rows and columns, in any order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from .._native.arguments import integer
 from .._native.kinds import fingerprint
-from ..comm.collectives import broadcast
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from . import division
@@ -20,32 +19,19 @@ from .rows import Rows, rows_of
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
+class SubscriptError(InvalidTypeError, BoundsError):
+    """What is no subscript, where SciPy raises IndexError, or ValueError."""
+
+
 def place(name: str, index: Any, extent: int) -> int:
     """Return a row or column, which may count from the end."""
-    number = integer(name, index)
+    try:
+        number = integer(name, index)
+    except InvalidTypeError as error:
+        raise SubscriptError(str(error)) from None
     if not -extent <= number < extent:
         raise BoundsError(f"{name} {number} outside [{-extent}, {extent})")
     return number % extent if extent else number
-
-
-def element(rows: Rows, row: Any, column: Any) -> Any:
-    """Return one element, on every rank. Collective."""
-    ctx = rows.context
-    with local_step(ctx, "getitem"):
-        i, j = place("row", row, rows.shape[0]), place("column", column, rows.shape[1])
-    agree(ctx, "getitem", f"[{i}, {j}] of {rows.text()}")
-    owner = int(division.owners(rows.begins, np.array([i]))[0])
-    found = np.zeros(1, rows.dtype)
-    if ctx.rank == owner:
-        local = rows.local
-        own = j - local.first
-        if 0 <= own < local.own.shape[1]:
-            found[0] = local.own[i - rows.first, own]
-        else:
-            where = int(np.searchsorted(local.ghosts, j))
-            if where < len(local.ghosts) and local.ghosts[where] == j:
-                found[0] = local.other[i - rows.first, where]
-    return broadcast(ctx, found, owner)[0]
 
 
 def both(key: Any) -> tuple[Any, Any]:
@@ -59,15 +45,22 @@ def both(key: Any) -> tuple[Any, Any]:
     if len(keys) > 2 or len(dots) > 1:
         raise BoundsError(f"a matrix has two dimensions, and {key!r:.80} has more subscripts")
     row, column = (*keys, slice(None), slice(None))[:2]
-    lists = [np.asarray(each) for each in (row, column) if not isinstance(each, slice) and np.ndim(each)]
-    if len(lists) == 2:
-        if [each.ndim for each in lists] == [2, 2] and lists[0].shape[1] == lists[1].shape[0] == 1:  # of numpy.ix_
-            return lists[0][:, 0], lists[1][0]
-        raise InvalidTypeError(
-            "lists of rows and of columns name single elements, which are no matrix; for all of these rows and columns,"
-            " use matrix[rows][:, columns] or matrix[numpy.ix_(rows, columns)]"
-        )
     return row, column
+
+
+def are_lists(row: Any, column: Any) -> bool:
+    """Say whether subscripts name single elements: both are lists, or one is of two dimensions and one a number."""
+    ends = [0 if isinstance(each, slice) else np.ndim(each) for each in (row, column)]
+    is_sliced = isinstance(row, slice) or isinstance(column, slice)
+    return not is_sliced and (min(ends) > 0 or max(ends) > 1)
+
+
+def of_ix(row: Any, column: Any) -> tuple[Any, Any] | None:
+    """Return the lists of all of whose rows and columns ``numpy.ix_`` makes subscripts; None of others."""
+    shapes = np.shape(row), np.shape(column)
+    if [len(each) for each in shapes] == [2, 2] and shapes[0][1] == shapes[1][0] == 1:
+        return np.asarray(row)[:, 0], np.asarray(column)[0]
+    return None
 
 
 def numbers_of(name: str, key: Any, extent: int) -> Array:
@@ -76,13 +69,15 @@ def numbers_of(name: str, key: Any, extent: int) -> Array:
         return np.arange(*key.indices(extent), dtype=np.int64)
     given = np.asarray(key)
     if given.ndim != 1:
-        raise InvalidTypeError(f"the {name}s of a sparse matrix are an integer, a slice, a mask or a list, not {key!r}")
+        raise SubscriptError(
+            f"the {name}s of a sparse matrix are an integer, a slice, a mask or a list, not {key!r:.80}"
+        )
     if given.dtype == np.bool_:
         if len(given) != extent:
-            raise InvalidArgumentError(f"a mask of {len(given)} is not one of {extent} {name}s")
+            raise BoundsError(f"a mask of {len(given)} is not one of {extent} {name}s")
         return np.flatnonzero(given)
     if not np.can_cast(given.dtype, np.int64, "same_kind") and given.size:
-        raise InvalidTypeError(f"the {name}s of a sparse matrix must be integers, not {given.dtype}")
+        raise SubscriptError(f"the {name}s of a sparse matrix must be integers, not {given.dtype}")
     wrong = given[(given < -extent) | (given >= extent)]
     if len(wrong):
         raise BoundsError(f"{name} {wrong[0]} outside [{-extent}, {extent})")
