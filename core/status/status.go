@@ -28,6 +28,7 @@ const (
 	ViewsOut        Code = 106 // a structural change of memory that views look at
 	KeyNotFound     Code = 107 // a key that a map does not have
 	NoSuchAxis      Code = 108 // a dimension that a container does not have
+	FloatingPoint   Code = 109 // an error of floats, where np.errstate raises one
 
 	OutOfMemory Code = 200 // memory could not be allocated
 
@@ -57,6 +58,7 @@ var names = map[Code]string{
 	ViewsOut:           "views out",
 	KeyNotFound:        "key not found",
 	NoSuchAxis:         "no such axis",
+	FloatingPoint:      "floating point",
 	OutOfMemory:        "out of memory",
 	Communication:      "communication",
 	Mismatch:           "mismatch",

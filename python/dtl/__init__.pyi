@@ -215,6 +215,7 @@ from .exceptions import CommunicationError as CommunicationError
 from .exceptions import DTLError as DTLError
 from .exceptions import FileError as FileError
 from .exceptions import FileNotFoundError as FileNotFoundError
+from .exceptions import FloatingPointError as FloatingPointError
 from .exceptions import InvalidArgumentError as InvalidArgumentError
 from .exceptions import InvalidHandleError as InvalidHandleError
 from .exceptions import InvalidTypeError as InvalidTypeError

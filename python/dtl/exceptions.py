@@ -28,6 +28,7 @@ __all__ = [
     "DTLError",
     "FileError",
     "FileNotFoundError",
+    "FloatingPointError",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidTypeError",
@@ -127,6 +128,12 @@ class OverflowError(InvalidArgumentError, builtins.OverflowError):
     code = STATUS.OVERFLOW
 
 
+class FloatingPointError(InvalidArgumentError, builtins.FloatingPointError):
+    """An error of floats that another rank has, where ``np.errstate`` raises one. That rank raises NumPy's."""
+
+    code = STATUS.FLOATING_POINT
+
+
 class BufferError(DTLError, builtins.BufferError):
     """A change of a container's structure while views of its memory exist, or closing what requests still use."""
 
@@ -196,6 +203,7 @@ _CLASSES: dict[int, type[DTLError]] = {
         InvalidHandleError,
         BoundsError,
         OverflowError,
+        FloatingPointError,
         BufferError,
         KeyNotFoundError,
         MemoryError,

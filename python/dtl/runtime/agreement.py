@@ -16,8 +16,10 @@ from ..exceptions import (
     KNOWN_TO_RANKS,
     BoundsError,
     DTLError,
+    FloatingPointError,
     InvalidArgumentError,
     InvalidTypeError,
+    KeyNotFoundError,
     MemoryError,
     OverflowError,
     code_of,
@@ -238,9 +240,19 @@ def _reported_memory_error(error: builtins.MemoryError, op: str) -> MemoryError:
 
 
 def _code(error: Exception) -> int:
-    """Return the code of an exception that is not DTL's, such as one of NumPy's."""
-    if isinstance(error, builtins.MemoryError):
-        return MemoryError.code
+    """Return the code of an exception that is not DTL's, such as one of NumPy's: of the class that a user catches."""
     if isinstance(error, OSError):
         return code_of_file(error)
-    return OverflowError.code if isinstance(error, builtins.OverflowError) else InvalidArgumentError.code
+    return next((code for kind, code in _CODES if isinstance(error, kind)), InvalidArgumentError.code)
+
+
+# The first that an exception is: NumPy's AxisError is a ValueError, and an IndexError too.
+_CODES = (
+    (builtins.MemoryError, MemoryError.code),
+    (builtins.OverflowError, OverflowError.code),
+    (builtins.FloatingPointError, FloatingPointError.code),
+    (ValueError, InvalidArgumentError.code),
+    (TypeError, InvalidTypeError.code),
+    (IndexError, BoundsError.code),
+    (KeyError, KeyNotFoundError.code),
+)

@@ -208,6 +208,13 @@ def test_what_lies_on_the_stack_is_no_invalid_value(ctx: dtl.Context, tmp_path: 
         tensor(ctx, one) @ vector(ctx, line)  # zero times infinity
 
 
+def test_errors_of_floats_on_one_rank_are_errors_of_floats_on_every_rank(ctx: dtl.Context) -> None:
+    one, line = np.ones((7, 5)), np.zeros(5)
+    one[6] = np.inf
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in matmul"):
+        tensor(ctx, one) @ vector(ctx, line)
+
+
 def test_panels_of_large_matrices(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     from dtl.linalg import summa
 

@@ -14,6 +14,7 @@ from oracle import DTYPES
 import dtl
 from dtl import _numbers, exceptions
 from dtl._native import library
+from dtl.runtime.agreement import agree, local_step
 
 pytestmark = pytest.mark.few("looks at classes")
 
@@ -25,6 +26,7 @@ BUILTINS = {
     dtl.BoundsError: IndexError,
     dtl.AxisError: getattr(np, "exceptions", np).AxisError,
     dtl.OverflowError: builtins.OverflowError,
+    dtl.FloatingPointError: builtins.FloatingPointError,
     dtl.BufferError: builtins.BufferError,
     dtl.KeyNotFoundError: KeyError,
     dtl.MemoryError: builtins.MemoryError,
@@ -46,6 +48,7 @@ CLASSES = {
     "NO_SUCH_AXIS": dtl.AxisError,
     "UNSUPPORTED": dtl.InvalidArgumentError,
     "OVERFLOW": dtl.OverflowError,
+    "FLOATING_POINT": dtl.FloatingPointError,
     "VIEWS_OUT": dtl.BufferError,
     "KEY_NOT_FOUND": dtl.KeyNotFoundError,
     "OUT_OF_MEMORY": dtl.MemoryError,
@@ -177,3 +180,19 @@ def test_everything_public_is_there() -> None:
     assert dtl.__version__ == "0.1.0a1"
     assert dtl.version_info == (0, 1, 0)
     assert len(set(dir(dtl))) == len(dir(dtl))
+
+
+@pytest.mark.parametrize(
+    "kind", [ValueError, TypeError, IndexError, KeyError, OverflowError, FloatingPointError, MemoryError, OSError]
+)
+def test_each_rank_raises_what_a_user_would_catch(ctx: dtl.Context, kind: type[Exception]) -> None:
+    """One rank alone has an error that is not DTL's, such as one of NumPy's."""
+
+    def call() -> None:
+        with local_step(ctx, "some call"):
+            if ctx.rank == ctx.size - 1:
+                raise kind("seven")
+        agree(ctx, "some call")
+
+    with pytest.raises(kind, match="seven"):
+        call()
