@@ -76,7 +76,7 @@ def test_elements_of_vectors_as_subscripts(ctx: dtl.Context) -> None:
 
 
 @pytest.mark.parametrize(
-    "key, texts",
+    ("key", "texts"),
     [
         (([0, 5], [0, 1]), ["row 5 outside [-3, 3)"]),
         (([0, 1], [0, -5]), ["column -5 outside [-4, 4)"]),
