@@ -90,7 +90,7 @@ class ChunkedSource(Source):
 
     def read(self, at: tuple[int, ...], out: Array) -> None:
         """Fill a contiguous array with the elements from an index on."""
-        unit = self._array.chunks[len(at) - 1]
+        unit = _unit(self._array, len(at) - 1) or 1
         row = max(1, out[:1].nbytes)
         most = max(1, _PIECE // (row * unit)) * unit
         lo, end = at[-1], at[-1] + len(out)
@@ -213,7 +213,9 @@ class Zarr(Format):
             for number, (name, spec) in enumerate(arrays.items()):
                 own, there = os.path.join(made.name, str(number)), _folder_of(final, name)
                 old = _array(zarr, path, name, there, spec)
-                start, unit = old.shape[0], (getattr(old, "shards", None) or old.chunks)[0]
+                start, unit = old.shape[0], _unit(old, 0, whole=True)
+                if unit is None:
+                    raise InvalidArgumentError(f"{name!r} of {path!r} has chunks of several sizes: no rows are appended")
                 metadata = "zarr.json" if old.metadata.zarr_format == 3 else ".zarray"
                 with open(os.path.join(there, metadata), "rb") as file:
                     before = file.read()
@@ -303,6 +305,14 @@ def _array(zarr: Any, path: str, name: str, folder: str, spec: Spec) -> Any:
             f"of shape {spec.shape} cannot be appended"
         )
     return there
+
+
+def _unit(array: Any, dimension: int, whole: bool = False) -> int | None:
+    """Return the extent of an array's chunks along a dimension, or of its shards; None where they have several."""
+    try:
+        return int(((array.shards if whole else None) or array.chunks)[dimension])
+    except NotImplementedError:
+        return None
 
 
 def _with_all_chunks(zarr: Any, folder: str) -> Any:

@@ -178,6 +178,26 @@ def test_append_to_shards(ctx: dtl.Context, folder: str) -> None:
     np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], elements)
 
 
+@pytest.mark.skipif(
+    not hasattr(zarr.Array, "read_chunk_sizes"), reason="zarr is too old; runs with make test-ecosystem"
+)
+def test_chunks_of_several_sizes(ctx: dtl.Context, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, elements = f"{folder}/a.zarr", np.arange(60).reshape(20, 3)
+    monkeypatch.setattr(zarr_store, "_PIECE", 50)
+
+    def made(path: str) -> None:
+        zarr.create_array(path, shape=(20, 3), chunks=((3, 3, 10, 4), (1, 2)), dtype=int)[...] = elements
+
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        write(ctx, path, made)
+        with dtl.load(ctx, path, partition="cyclic") as loaded:
+            assert_holds(loaded, elements)
+            with pytest.raises(dtl.InvalidArgumentError, match="chunks of several sizes"):
+                dtl.save(loaded, path, append=True)
+        np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], elements)
+    assert left_over(folder) == []
+
+
 def _no_room(*_: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
