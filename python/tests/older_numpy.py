@@ -26,6 +26,8 @@ def quantile(array: Any, q: Any, method: str, function: Any = np.quantile, **opt
         found = found.reshape(found.shape + (1,) * array.ndim) if options.get("keepdims") else found
     else:
         found = function(array, q, **{"method" if VERSION >= "1.22.0" else "interpolation": method}, **options)
+        if VERSION < "1.22.0" and array.dtype == np.float16 and method in ("linear", "midpoint"):
+            found = np.asarray(found, np.float64)  # as which NaN alone is none
     if skipping or not (dates or not has_quantiles(method)):
         return found
     broken = np.isnan(array).any(axis=options.get("axis"), keepdims=options.get("keepdims", False))
@@ -53,7 +55,7 @@ def median(function: Any, array: Any, **options: Any) -> Any:
 def unique(array: Any, return_counts: bool = False) -> Any:
     """Return numpy.unique, with one NaN for all of them, as NumPy has from 1.21 on."""
     distinct, counts = np.unique(array, return_counts=True)
-    if VERSION < "1.21.0" and distinct.dtype.kind in "fc":
+    if VERSION < "1.21.0" and distinct.dtype.kind in "fcmM":
         nans = np.isnan(distinct)
         if nans.any():
             total = counts[nans].sum()

@@ -98,7 +98,12 @@ def is_on_device(x: Any) -> bool:
     if hasattr(type(x), "__dlpack_device__"):
         try:
             return x.__dlpack_device__()[0] in ON_DEVICES
-        except (ValueError, RuntimeError, builtins.BufferError):  # a device that DLPack does not have
+        except (
+            ValueError,
+            TypeError,
+            RuntimeError,
+            builtins.BufferError,
+        ):  # a device, or a type, that DLPack has not
             return False
     return hasattr(x, "__cuda_array_interface__")
 

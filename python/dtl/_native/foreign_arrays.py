@@ -37,7 +37,7 @@ def array_of(name: str, value: Any) -> Array:
     if getattr(own, "tz", None) is not None and hasattr(own, "unit"):
         return np.asarray(value, f"M8[{own.unit}]")
     try:
-        array = np.asarray(value)
+        array = np.asarray(of_nullable(value, getattr(own, "numpy_dtype", None)))
     except (TypeError, RuntimeError) as error:  # such as bfloat16 of PyTorch, and tensors that need gradients
         if isinstance(error, RuntimeError) and not hasattr(value, "__dlpack__"):
             raise  # of a class of the program's own
@@ -52,6 +52,19 @@ def array_of(name: str, value: Any) -> Array:
                 "what is missing"
             )
     return _as_text(array) if array.dtype.kind == "O" else array
+
+
+def of_nullable(value: Any, dtype: Any) -> Any:
+    """Return a column of pandas' nullable numbers as an array of a dtype, with NaN where a float is missing.
+
+    A pandas before 2.2 makes objects of it. Anything else is returned as it is, and so are missing integers.
+    """
+    own: Any = getattr(value, "dtype", None)
+    if dtype is None or getattr(own, "numpy_dtype", np.dtype(object)).hasobject or not hasattr(value, "to_numpy"):
+        return value
+    if np.issubdtype(dtype, np.inexact):
+        return value.to_numpy(dtype, na_value=np.nan)
+    return value if _missing(value) else value.to_numpy(dtype)
 
 
 def text_of(name: str, array: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 import numpy as np
 
 from .._native.arguments import diagonal_number, integer, is_foreign, is_on_device, stored_array, stored_number
+from .._native.foreign_arrays import of_nullable
 from .._native.kinds import computed_in, filling, fingerprint, kind_of
 from .._native.kinds.dates import range_in_units
 from .._native.objects import refuse_closed
@@ -702,7 +703,7 @@ def _kind_asked_for(dtype: Any) -> Kind:
 def _array_of(name: str, value: Any, dtype: Any) -> Array:
     stored_number(made_dtype(dtype))
     try:
-        return np.asarray(value, dtype)
+        return np.asarray(of_nullable(value, dtype), dtype)
     except builtins.OverflowError as error:
         raise OverflowError(f"{name} does not fit {np.dtype(dtype)}: {error}") from None
     except (TypeError, ValueError) as error:

@@ -69,7 +69,7 @@ def _is_whole(a: Any) -> bool:
 def _result_dtype(name: str, ufunc: np.ufunc, of: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
     try:
         return np.asarray(ufunc.reduceat(np.ones(1, of), [0], dtype=dtype)).dtype
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError where NumPy is older than 1.21
         raise refusal(name, str(error), InvalidTypeError) from None
 
 

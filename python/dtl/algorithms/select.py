@@ -298,8 +298,8 @@ def in_common_type(f: Callable[..., Any], c: Any, q: Any, axis: Any, method: str
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     """Return the dtype of quantiles: of floats theirs, of integers float64; with an array of q, NumPy's common one."""
     common = kind_of(dtype).is_float or (kind_of(dtype).is_integer and isinstance(q, (np.ndarray, np.generic)))
-    if common and method not in _DISCRETE and not (_FEWER_METHODS and method not in _OLD_METHODS):
-        options: Any = {_METHOD: method}
+    if common and method not in _DISCRETE:
+        options: Any = {_METHOD: "linear"}  # of whose dtype all are that interpolate; an old NumPy has not all methods
         return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
     return dtype if method in _DISCRETE else kind_of(dtype).divided(dtype)
 

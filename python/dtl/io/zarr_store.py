@@ -215,7 +215,9 @@ class Zarr(Format):
                 old = _array(zarr, path, name, there, spec)
                 start, unit = old.shape[0], _unit(old, 0, whole=True)
                 if unit is None:
-                    raise InvalidArgumentError(f"{name!r} of {path!r} has chunks of several sizes: no rows are appended")
+                    raise InvalidArgumentError(
+                        f"{name!r} of {path!r} has chunks of several sizes: no rows are appended"
+                    )
                 metadata = "zarr.json" if old.metadata.zarr_format == 3 else ".zarray"
                 with open(os.path.join(there, metadata), "rb") as file:
                     before = file.read()

@@ -105,7 +105,8 @@ class Operators(HasRows):
             first, second = second, first
         (height, width), shape = first.shape, second.shape
         if shape == (1, 1):
-            return (made(first) * made(second)[0, 0]).eliminate_zeros()
+            kind = np.result_type(first.dtype, second.dtype)  # whatever the value is, of which an old NumPy makes more
+            return (made(first).astype(kind, copy=False) * made(second)[0, 0]).eliminate_zeros()
         if shape not in ((1, width), (height, 1)):
             if {first.shape, shape} == {(1, max(width, shape[1])), (max(height, shape[0]), 1)}:
                 column, row = (first, second) if width == 1 else (second, first)

@@ -154,8 +154,8 @@ def _of_numbers(f: Any, operands: list[Operand], rows: int, like: Rows, op: str)
         _check_power(values[1], like, op)
     with np.errstate(all="ignore"), arrows_errors(op):
         made = f(*values)
-    found = made if isinstance(made, tuple) else (made,)
-    return arrow().table({str(number): column_of(np.asarray(each), valid) for number, each in enumerate(found)})
+        found = made if isinstance(made, tuple) else (made,)
+        return arrow().table({str(number): column_of(np.asarray(each), valid) for number, each in enumerate(found)})
 
 
 def bounded(farther: Any, rows: Rows, bound: Any, op: str) -> Rows:

@@ -30,6 +30,10 @@ _CHAINS: dict[str, Callable[..., Any]] = {
 }
 
 
+#: An old NumPy returns the limit where an element is the other zero, and ignores limits that are NaN.
+_CLIPS_AS_NOW = bool(np.signbit(np.clip(np.array([-0.0]), 0.0, 1.0))[0])
+
+
 def _elements(ctx: dtl.Context, dtype: str) -> Any:
     count = _BYTES // np.dtype(dtype).itemsize * ctx.size
     x = (np.random.default_rng(3).random(count) * 4 - 2).astype(dtype)
@@ -51,6 +55,8 @@ def test_bits(ctx: dtl.Context, dtype: str) -> None:
     y = x[::-1].copy()
     a, b = dtl.asarray(ctx, x), dtl.asarray(ctx, y)
     for name, chain in _CHAINS.items():
+        if "limit" in name and not _CLIPS_AS_NOW:
+            continue
         got, want = chain(a, b), chain(x, y)
         for one, other in zip(*(each if isinstance(each, tuple) else (each,) for each in (got, want))):
             try:

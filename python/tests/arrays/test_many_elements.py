@@ -155,7 +155,7 @@ def test_clip(ctx: dtl.Context, dtype: str) -> None:
         assert_holds(np.clip(c, *limits), np.clip(whole, *limits))
         assert_holds(np.clip(c * 2, *limits) + 1, np.clip(whole * 2, *limits) + 1)
     if dtype == "float64":
-        assert_holds(np.clip(c, -np.inf, np.nan), np.clip(whole, -np.inf, np.nan))
+        assert_holds(np.clip(c, -np.inf, np.nan), np.full_like(whole, np.nan))  # an old NumPy warns, and leaves them
         out = dtl.zeros(ctx, 300_000)
         np.clip(c, -1, 1, out=out)
         assert_holds(out, np.clip(whole, -1, 1))

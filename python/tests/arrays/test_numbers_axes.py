@@ -241,5 +241,6 @@ def assert_same(got: Any, want: Any) -> None:
 
 def test_what_reduce_refuses(ctx: dtl.Context) -> None:
     mask = dtl.asarray(ctx, np.array([True, False]))
-    refused(lambda: np.add.reduce(2.0, where=mask, initial=0), TYPE, 101, "np.add.reduce: its operand is of type")
+    if ASKS_MASKS:
+        refused(lambda: np.add.reduce(2.0, where=mask, initial=0), TYPE, 101, "np.add.reduce: its operand is of type")
     refused(lambda: np.logical_and.reduce(mask, initial=False), TYPE, 101, "initial must be True")

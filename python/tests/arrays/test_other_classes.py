@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from divisions import assert_holds
+from older_numpy import VERSION
 
 import dtl
 
@@ -84,7 +85,10 @@ def test_the_refusal_says_what_to_give(ctx: dtl.Context) -> None:
 def test_a_class_that_computes_nothing_with_containers_is_named(ctx: dtl.Context) -> None:
     """Where NumPy would print what every operand's method returned."""
     c, x = dtl.asarray(ctx, A), A.view(Quantity)
-    for call in (CALLS["c * x"], CALLS["x * c"], CALLS["c @ x"], lambda c, x: np.sin(A, out=(x,), where=c > 1)):
+    calls = [CALLS["c * x"], CALLS["x * c"], CALLS["c @ x"]]
+    if VERSION >= "1.23.0":  # before, NumPy does not ask what where is
+        calls.append(lambda c, x: np.sin(A, out=(x,), where=c > 1))
+    for call in calls:
         with pytest.raises(dtl.InvalidTypeError, match="type Quantity, which does not compute with containers"):
             call(c, x)
 

@@ -258,7 +258,7 @@ def private_reads(tree: ast.AST) -> int:
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and not (isinstance(node.value, ast.Name) and node.value.id in own)
-        and not (isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super")
+        and not (isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "super")
     ]
     return sum(re.fullmatch("_[a-z].*", name) is not None and name not in OTHER_PACKAGES for name in names)
 
@@ -314,7 +314,8 @@ def test_an_import_takes_few_modules() -> None:
     """Each is six file-system calls; 300 of them are the limit, which ``benchmarks/start.py`` counts."""
     there = "import numpy, sys; there = {*sys.modules, *sys.builtin_module_names}"
     imported = succeeded(alone(f"{there}; import dtl; print(*{{*sys.modules}} - there)")).split()
-    assert len(imported) <= 41, sorted(imported)
+    old = sys.version_info < (3, 9)  # of typing with its two modules, and of dtl._native.signals
+    assert len(imported) <= 41 + 4 * old, sorted(imported)
 
 
 @pytest.mark.parametrize(

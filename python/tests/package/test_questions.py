@@ -52,7 +52,7 @@ ARGUED: dict[str, dict[str, dict[str, int]]] = {
     "arguments are looked at before they are elements, and kinds are made of these modules": {
         "kind": {
             "_native/arguments.py": 5,
-            "_native/foreign_arrays.py": 2,
+            "_native/foreign_arrays.py": 3,
             "_native/named_types.py": 3,
             "_native/values.py": 1,
         },
@@ -124,6 +124,11 @@ def conditions(tree: ast.AST) -> Iterator[ast.AST]:
             yield node.operand
 
 
+def subscript_of(node: ast.Subscript) -> ast.AST:
+    """Return what is between the brackets, which Python 3.8 wraps."""
+    return node.slice.value if type(node.slice).__name__ == "Index" else node.slice
+
+
 def asked_in(node: ast.AST) -> Iterator[str]:
     """Yield what an expression asks for by itself."""
     if isinstance(node, ast.Compare):
@@ -135,7 +140,7 @@ def asked_in(node: ast.AST) -> Iterator[str]:
         if any(name_of(side) in (*_PLACE_NAMES, "with_device_copies") for side in sides) or is_place(sides):
             yield "place"
     elif isinstance(node, (ast.Subscript, ast.Call)):
-        given = node.args if isinstance(node, ast.Call) else [node.slice]
+        given = node.args if isinstance(node, ast.Call) else [subscript_of(node)]
         called = name_of(node) if isinstance(node, ast.Call) else ""
         if called in _KIND_CALLS or any(isinstance(each, ast.Attribute) and is_letter(each) for each in given):
             yield "kind"
