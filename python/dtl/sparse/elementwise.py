@@ -12,9 +12,10 @@ from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step, refuse_other_context
-from . import making
+from ..runtime.context import Context
+from . import making, selecting
 from .local_rows import Matrix, canonical, scipy_sparse
-from .placing import on_host, placed
+from .placing import on_host, placed, whole_vector
 from .rows import Rows, rows_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -82,15 +83,30 @@ def at_columns(rows: Rows, part: Array, columns: Array) -> Array:
     return found
 
 
+def spread(rows: Rows, shape: tuple[int, ...]) -> Rows:
+    """Return a matrix of one row or one column, or of both, with as many as a shape has. Collective if it is a copy."""
+    if shape == rows.shape:
+        return rows
+    keys = [slice(None) if n == wanted else np.zeros(wanted, np.int64) for n, wanted in zip(rows.shape, shape)]
+    return selecting.selected(rows, *keys)
+
+
+def one_number(ctx: Context, op: str, other: Any) -> Any:
+    """Return the number of an array or a container of one element; what else there is as it is. Collective."""
+    if np.ndim(other) > 2 or np.shape(other) not in ((1,), (1, 1)):
+        return other
+    if not isinstance(other, DistributedContainer):
+        return np.asarray(other).reshape(())[()]
+    return whole_vector(ctx, op, other if other.ndim == 1 else other[0])[0]
+
+
 @on_host
 def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any]) -> Rows:
     """Return the matrix with its elements multiplied or divided by those of an array. Collective.
 
-    Other is an array of one number a column, of shape (columns,) or (1, columns), one a row, of shape (rows, 1), or one
-    an element: the same on every rank. Or it is a container of shape (columns,), (rows, 1), or with a number for each
-    element.
+    Other is an array of at most two dimensions that is the same on every rank, or a container. It and the matrix
+    spread as arrays do: the result has more rows or columns than a matrix of one.
     """
-    height, width = rows.shape
     is_divided = isinstance(other, DistributedContainer)
     with local_step(rows.context, op):
         given: Any = other if is_divided else np.asarray(other)
@@ -98,17 +114,18 @@ def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any])
         if is_divided:
             refuse_closed(given)
             refuse_other_context(f"{op}: the container", given, rows.context)
-        known = (rows.shape, (width,), (height, 1), *(() if is_divided else ((1, width),)))
-        if given.shape not in known:
-            raise InvalidArgumentError(f"{op}: shapes {rows.shape} and {given.shape} do not fit")
+        shape = _common_shape(op, rows.shape, given.shape)
     words = f"a container of {given.dtype}" if is_divided else f"an array of {given.shape}, {fingerprint(given)}"
     agree(rows.context, op, f"{rows.text()} and {words}")
+    rows = spread(rows, shape)
     whole = rows.whole()
+    if is_divided and given.ndim == 2 and len(given) == 1 < shape[0]:
+        given = given[0]
     if is_divided and given.ndim == 1:
         factors = at_columns(rows, placed(op, given, rows.column_begins).local_view(), whole.indices)
     else:
         part = placed(op, given, rows.begins).local_view() if is_divided else given
-        if not is_divided and given.ndim == 2 and len(given) == height:
+        if not is_divided and given.ndim == 2 and len(given) == shape[0]:
             part = given[rows.first : rows.end]
         numbers = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
         factors = np.broadcast_to(part, whole.shape)[numbers, whole.indices]
@@ -117,6 +134,15 @@ def scaled(rows: Rows, other: Any, op: str, multiply: Callable[[Any, Any], Any])
         making.checked_dtype(data.dtype)
     made = scipy_sparse().csr_array((data, whole.indices, whole.indptr), shape=whole.shape)
     return rows_of(rows.context, made, rows.begins, rows.column_begins)
+
+
+def _common_shape(op: str, shape: tuple[int, int], given: tuple[int, ...]) -> tuple[int, int]:
+    """Return the shape of a matrix and an array that spread."""
+    try:
+        height, width = np.broadcast_shapes(shape, given)
+    except ValueError:  # of no common shape, or one of more dimensions
+        raise InvalidArgumentError(f"{op}: shapes {shape} and {given} do not fit") from None
+    return height, width
 
 
 def refused(op: str, value: Any) -> InvalidTypeError:

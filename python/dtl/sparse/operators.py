@@ -87,8 +87,10 @@ class Operators(HasRows):
             if there.shape != self._rows.shape and there.context is self.context:
                 return self._spread(op, there, scale)
             return self.of(elementwise.combined(self._rows, there, op, lambda a, b: a.multiply(b)))
+        is_array, other = not elementwise.is_number(other), elementwise.one_number(self.context, op, other)
         if elementwise.is_number(other):
-            widens = scale is operator.truediv and np.can_cast(self.dtype, np.float64)  # as SciPy does
+            is_division = scale is operator.truediv and not is_array
+            widens = is_division and np.can_cast(self.dtype, np.float64)  # as SciPy does
             kind = np.float64 if widens else self.dtype
 
             def change(data: Array) -> Array:
@@ -220,8 +222,8 @@ class Operators(HasRows):
         Parameters
         ----------
         other
-            A number, a matrix of the same shape, or of one row or column, or a container, or an array that is the same
-            on every rank: of one number an element, one a column, or one a row in shape (rows, 1).
+            A number, a matrix, a container, or an array that is the same on every rank. Its shape and that of the
+            matrix spread as those of arrays do: a matrix of one row times an array of several is one of several.
 
         Raises
         ------

@@ -122,6 +122,26 @@ def test_scaling_by_vectors(ctx: dtl.Context, shape: tuple[int, int]) -> None:
     refused(lambda: matrix * dtl.ones(ctx, 3), ARGUMENT, None, "(3,)")
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "complex64"])
+@pytest.mark.parametrize("shape", [(7, 5), (1, 5), (7, 1), (1, 1)], ids=str)
+def test_scaling_spreads_as_arrays_do(ctx: dtl.Context, shape: tuple[int, int], dtype: str) -> None:
+    a = drawn(shape, dtype, density=0.8)
+    matrix, whole = dtl.sparse.csr_array(ctx, a), a.toarray()
+    for other in ((7, 5), (1, 5), (7, 1), (1, 1), (5,), (1,)):
+        if len(other) == 1 and shape[1] not in (1, *other):
+            continue
+        given = np.arange(1, 1 + np.prod(other)).reshape(other).astype(dtype)
+        for operand in (given, dtl.asarray(ctx, given)):
+            same(matrix * operand, whole * given)
+            same(operand * matrix, whole * given)
+            same(matrix / operand, whole / given)
+            if len(other) == 2:
+                same(matrix.T.multiply(operand.T), whole.T * given.T)
+    for wrong in ((3, 4), (7, 5, 1), (2,), (3, 1)):
+        if 1 not in shape:
+            refused(lambda: matrix * np.ones(wrong), ARGUMENT, None, str(shape), str(wrong))  # noqa: B023
+
+
 @pytest.mark.parametrize("divided", ["block", "last", "first"])
 def test_preconditioners_of_another_division(ctx: dtl.Context, divided: str) -> None:
     a, b = laplacian(5), right_side(25)
