@@ -41,7 +41,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "bicgstab": {"atol": 0.0},
     "cg": {"atol": 0.0, "single_reduction": False},
     "gmres": {"atol": 0.0, "restart": 3, "callback_type": "x", "flexible": False},
-    "minres": {"shift": 0.0, "check": True},
+    "minres": {"shift": 0.0, "show": False, "check": True},
 }
 
 #: What approximates an inverse, and its arguments besides the matrix.
@@ -129,19 +129,32 @@ def _solvers(ctx: dtl.Context, whole: Any, column: Any) -> Rows:
     made["sparse.linalg.expm_multiply"] = (functools.partial(of.expm_multiply, matrix), times)
     estimate = {"t": 2, "itmax": 3, "compute_v": False, "compute_w": False}
     made["sparse.linalg.onenormest"] = (functools.partial(of.onenormest, matrix), estimate)
-    made["sparse.linalg.spsolve"] = (functools.partial(of.spsolve, matrix), {"b": column})
-    least = {"b": column, "damp": 0.0, "atol": 1e-6, "btol": 1e-6, "conlim": 1e8, "x0": None}
+    made["sparse.linalg.spsolve"] = (
+        functools.partial(of.spsolve, matrix),
+        {"b": column, "permc_spec": "NATURAL", "use_umfpack": False},
+    )
+    least = {"b": column, "damp": 0.0, "atol": 1e-6, "btol": 1e-6, "conlim": 1e8, "show": False, "x0": None}
     made["sparse.linalg.lsmr"] = (functools.partial(of.lsmr, matrix), {**least, "maxiter": 3})
     made["sparse.linalg.lsqr"] = (functools.partial(of.lsqr, matrix), {**least, "iter_lim": 3, "calc_var": False})
     search = {"k": 2, "which": "LM", "v0": None, "ncv": 3, "maxiter": 9, "tol": 0.0}
-    made["sparse.linalg.eigsh"] = (functools.partial(of.eigsh, matrix), {**search, "return_eigenvectors": True})
-    made["sparse.linalg.svds"] = (functools.partial(of.svds, matrix), {**search, "return_singular_vectors": True})
+    made["sparse.linalg.eigsh"] = (
+        functools.partial(of.eigsh, matrix),
+        {
+            **{**search, "return_eigenvectors": True, "M": np.eye(4), "Minv": np.eye(4), "sigma": None, "OPinv": None},
+            "mode": "normal",
+        },
+    )
+    made["sparse.linalg.svds"] = (
+        functools.partial(of.svds, matrix),
+        {**search, "return_singular_vectors": True, "solver": "arpack"},
+    )
     large = dtl.sparse.csr_array(ctx, np.diag(np.arange(1.0, 13.0)))
     made["sparse.linalg.lobpcg"] = (
         functools.partial(of.lobpcg, large),
         {
             **{"X": np.eye(12)[:, :2] + 0.1, "B": None, "M": None, "Y": None, "tol": 1e-3, "maxiter": 3},
             **{"largest": True, "retLambdaHistory": False, "retResidualNormsHistory": False, "verbosityLevel": 0},
+            "restartControl": 20,
         },
     )
     made["sparse.linalg.norm"] = (functools.partial(of.norm, matrix), {"ord": None, "axis": 0})

@@ -12,7 +12,7 @@ import dtl
 
 #: Functions of dtl.sparse that make a matrix on a context, and their arguments.
 MAKERS: dict[str, dict[str, Any]] = {
-    "csr_array": {"arg": np.eye(9), "shape": None, "dtype": None, "partition": "block"},
+    "csr_array": {"arg": np.eye(9), "shape": None, "dtype": None, "copy": False, "partition": "block"},
     "csr_array.from_local": {"rows": np.eye(9)},
     "csr_array.from_scipy": {"matrix": np.eye(9), "root": 0, "partition": "block"},
     "diags_array": {"diagonals": np.ones(9), "offsets": 0, "shape": (9, 9), "format": None, "dtype": None},

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .._native.arguments import flag
 from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..comm.vector_collectives import gatherv
@@ -59,6 +60,8 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
     dtype
         The type of the elements; None for that of the argument, float64 of a shape. bool, integers, float32, float64,
         complex64 and complex128.
+    copy
+        Of no effect, as SciPy's users may pass it: elements are always the matrix's own.
     partition
         How the rows are divided: PARTITION_BLOCK, how many rows each rank has, or "nnz" for about as many stored
         elements on each.
@@ -104,11 +107,13 @@ class csr_array(Operators, Saved):  # noqa: N801 - SciPy's name
         ctx: Context,
         arg: Any,
         shape: Any = None,
-        *,
         dtype: Any = None,
+        copy: bool = False,
+        *,
         partition: PartitionLike | str = Partition.BLOCK,
     ) -> None:
         check_context(ctx)
+        flag("copy", copy)
         sparse = scipy_sparse()
         wanted = None if dtype is None else making.checked_dtype(dtype)
         extents = None if shape is None else making.checked_shape(shape)

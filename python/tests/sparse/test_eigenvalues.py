@@ -53,6 +53,76 @@ def test_eigenvalues_near_a_number(ctx: dtl.Context, name: str) -> None:
     refused(lambda: linalg.eigsh(operator, 2, sigma=sigma), TYPE, None, "csr_array")
 
 
+def _two(kind: str) -> tuple[Any, Any]:
+    """Return a symmetric, or Hermitian, matrix, and one that is positive definite, too."""
+    rng, shape = np.random.default_rng(8), (60, 60)
+    a, m = (rng.normal(size=shape) + (1j * rng.normal(size=shape) if kind == "complex128" else 0) for _ in range(2))
+    return a + a.conj().T, m @ m.conj().T + 60 * np.eye(60)
+
+
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+def test_eigenvalues_of_two_matrices(ctx: dtl.Context, kind: str) -> None:
+    a, m = _two(kind)
+    matrix, mass, every = (
+        dtl.sparse.csr_array(ctx, a),
+        dtl.sparse.csr_array(ctx, m),
+        scipy_eigh(a, m, eigvals_only=True),
+    )
+    wanted = {"LM": np.sort(every[np.argsort(-abs(every))[:4]]), "SA": every[:4], "LA": every[-4:]}
+    for which, want in wanted.items():
+        _is_solution(linalg.eigsh(matrix, 4, mass, which=which), a, m, m, want)
+    for given in (m, sparse.csr_array(m), dtl.sparse.csr_array(ctx, np.ascontiguousarray(m.T)).T):
+        _is_solution(linalg.eigsh(matrix, 4, given, Minv=np.linalg.inv(m)), a, m, m, wanted["LM"])
+
+
+@pytest.mark.parametrize("mode", ["normal", "cayley", "buckling"])
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+def test_eigenvalues_of_two_matrices_near_a_number(ctx: dtl.Context, kind: str, mode: str) -> None:
+    a, m = _two(kind)
+    a = a @ a.conj().T + np.eye(60) if mode == "buckling" else a
+    every, sigma = scipy_eigh(a, m, eigvals_only=True), 0.13
+    counted = {"normal": 1 / (every - sigma), "cayley": (every + sigma) / (every - sigma)}.get(mode)
+    counted = every / (every - sigma) if counted is None else counted
+    want = np.sort(every[np.argsort(-abs(counted))[:4]])
+    matrix, mass = dtl.sparse.csr_array(ctx, a), dtl.sparse.csr_array(ctx, m)
+    weight = a if mode == "buckling" else m
+    for inverse in (None, np.linalg.inv(a - sigma * m)):
+        _is_solution(linalg.eigsh(matrix, 4, mass, sigma, mode=mode, OPinv=inverse), a, m, weight, want)
+
+
+def _is_solution(found: Any, a: Any, m: Any, weight: Any, want: Any) -> None:
+    w, v = found[0], gathered(found[1])
+    np.testing.assert_allclose(w, want, rtol=1e-8)
+    np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-5)
+    np.testing.assert_allclose(v.conj().T @ weight @ v, np.eye(len(w)), atol=1e-9)
+
+
+def test_a_second_matrix_that_is_singular(ctx: dtl.Context) -> None:
+    a, m = _two("float64")[1], np.diag(np.r_[np.ones(55), np.zeros(5)])
+    w = linalg.eigsh(dtl.sparse.csr_array(ctx, a), 3, dtl.sparse.csr_array(ctx, m), 0.0, return_eigenvectors=False)
+    every = scipy_eigh(m, a, eigvals_only=True)[::-1]
+    np.testing.assert_allclose(w, 1 / every[:3])
+
+
+def test_what_does_not_fit_two_matrices(ctx: dtl.Context) -> None:
+    a, m = _two("float64")
+    matrix, mass = dtl.sparse.csr_array(ctx, a), dtl.sparse.csr_array(ctx, m)
+    rows: tuple[tuple[dict[str, Any], Any, str], ...] = (
+        ({"M": -m}, ARGUMENT, "M is not positive definite"),
+        ({"M": matrix}, ARGUMENT, "M is not positive definite"),
+        ({"M": matrix, "sigma": 0.1, "mode": "buckling"}, ARGUMENT, "A is not positive definite"),
+        ({"M": mass, "mode": "x"}, ARGUMENT, "unrecognized mode 'x'"),
+        ({"M": mass, "sigma": 0, "mode": "cayley"}, ARGUMENT, "'cayley' needs a sigma that is not 0"),
+        ({"Minv": mass}, ARGUMENT, "Minv should not be specified with M = None"),
+        ({"M": mass, "sigma": 1.0, "Minv": mass}, ARGUMENT, "Minv should not be specified when sigma is"),
+        ({"M": np.eye(3)}, ARGUMENT, "(3, 3)"),
+        ({"M": "x"}, TYPE, "M must be"),
+        ({"M": linalg.aslinearoperator(mass)}, TYPE, "M must be a matrix without Minv"),
+    )
+    for options, error, text in rows:
+        refused(lambda options=options: linalg.eigsh(matrix, 3, **options), error, None, text)
+
+
 def test_eigenvalues_that_coincide_and_small_matrices(ctx: dtl.Context) -> None:
     same = dtl.sparse.csr_array(ctx, np.diag([3.0] * 4 + [1.0] * 26))
     np.testing.assert_allclose(linalg.eigsh(same, 6, return_eigenvectors=False), [1, 1, 3, 3, 3, 3])
@@ -81,6 +151,36 @@ def test_singular_values_are_those_of_the_whole_matrix(ctx: dtl.Context, dtype: 
     np.testing.assert_allclose(linalg.svds(matrix, 4, return_singular_vectors=False), want)
     smallest = linalg.svds(matrix, 2, which="SM", return_singular_vectors=False)
     np.testing.assert_allclose(smallest, np.linalg.svd(whole, compute_uv=False)[:-3:-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(40, 25), (20, 50)], ids=str)
+def test_solvers_and_one_side_of_singular_vectors(ctx: dtl.Context, shape: tuple[int, int]) -> None:
+    whole = np.random.default_rng(5).normal(size=shape)
+    matrix, (left, want, right) = dtl.sparse.csr_array(ctx, whole), np.linalg.svd(whole, full_matrices=False)
+    for options in ({}, {"solver": "lobpcg", "maxiter": 40, "v0": np.ones(min(shape))}):
+        u, s, none = linalg.svds(matrix, 3, return_singular_vectors="u", **options)
+        assert none is None
+        np.testing.assert_allclose(s, want[2::-1])
+        np.testing.assert_allclose(abs(gathered(u)), abs(left[:, 2::-1]), atol=1e-6)
+        none, _, vh = linalg.svds(matrix, 3, return_singular_vectors="vh", **options)
+        assert none is None
+        np.testing.assert_allclose(abs(gathered(vh)), abs(right[2::-1]), atol=1e-6)
+    smallest = linalg.svds(matrix, 2, which="SM", solver="lobpcg", maxiter=100, return_singular_vectors=False)
+    np.testing.assert_allclose(smallest, want[:-3:-1], rtol=1e-5)
+    refused(lambda: linalg.svds(matrix, 3, solver="propack"), ARGUMENT, None, "'propack'", "arpack, lobpcg")
+    refused(lambda: linalg.svds(matrix, 3, return_singular_vectors="v"), TYPE, None, "'v'")
+
+
+def test_lobpcg_goes_on_after_it_has_found_all(ctx: dtl.Context) -> None:
+    """What rounding leaves of residuals made it diverge, and return what are no eigenvalues."""
+    numbers = np.random.default_rng(1).normal(size=(40, 30))
+    a, start = numbers.T @ numbers, np.random.default_rng(2).normal(size=(30, 3))
+    for options in ({}, {"restartControl": 3, "largest": False}):
+        found = linalg.lobpcg(dtl.sparse.csr_array(ctx, a), start, tol=0, maxiter=80, retLambdaHistory=True, **options)
+        order = slice(None) if "largest" in options else slice(None, None, -1)
+        np.testing.assert_allclose(found[0], np.linalg.eigvalsh(a)[order][:3])
+        np.testing.assert_array_equal(found[2][-1], found[0])
+        np.testing.assert_allclose(a @ gathered(found[1]), gathered(found[1]) * found[0], atol=1e-10)
 
 
 @pytest.mark.parametrize("largest", [True, False])

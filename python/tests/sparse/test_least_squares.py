@@ -101,3 +101,16 @@ def test_wrong_arguments_are_refused(ctx: dtl.Context) -> None:
         refused(lambda solver=solver: solver(matrix, np.ones(5), x0=np.ones(3) * 1j), TYPE, None, "complex128")
         only = linalg.LinearOperator(ctx, (3, 3), lambda v: v)
         refused(lambda solver=solver, only=only: solver(only, np.ones(3)), ARGUMENT, None, "rmatvec")
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "lsmr", "minres"])
+def test_rank_0_prints_what_is_asked_for(ctx: dtl.Context, solver: str, capsys: Any) -> None:
+    matrix = dtl.sparse.csr_array(ctx, np.diag([1.0, 2.0, 4.0]))
+    getattr(linalg, solver)(matrix, np.ones(3))
+    assert capsys.readouterr().out == ""
+    getattr(linalg, solver)(matrix, np.ones(3), show=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"{solver}: iteration {number}" for number in (1, 2, 3) if ctx.is_root
+    ]
+    refused(lambda: getattr(linalg, solver)(matrix, np.ones(3), show=1), TYPE, None, "show")

@@ -95,6 +95,9 @@ def test_solutions_of_several_right_sides(ctx: dtl.Context, dtype: str) -> None:
     refused(lambda: linalg.spsolve(matrix, dtl.sparse.csr_array(ctx, thin[:5])), ARGUMENT, None, "(5, 3)")
     refused(lambda: linalg.factorized(dtl.sparse.csr_array(ctx, (2, 3))), ARGUMENT, None, "(2, 3)")
     refused(lambda: linalg.factorized(np.eye(2)), TYPE, None)
+    ordered = linalg.spsolve(matrix, right[:, 0], "NATURAL", use_umfpack=False)
+    np.testing.assert_allclose(gathered(ordered), np.linalg.solve(a.toarray(), right[:, 0]), atol=1e-5)
+    refused(lambda: linalg.spsolve(matrix, right, permc_spec="x"), ARGUMENT, None, "'x'", "COLAMD")
 
 
 def test_minres_tests_symmetry(ctx: dtl.Context) -> None:

@@ -3,9 +3,8 @@ from .blocks import block_jacobi as block_jacobi
 from .conjugate import cg as cg
 from .direct import factorized as factorized
 from .direct import spsolve as spsolve
+from .eigenvalues import eigsh as eigsh
 from .exponentials import expm_multiply as expm_multiply
-from .lanczos import eigsh as eigsh
-from .lanczos import svds as svds
 from .leastsquares import LSMRResult as LSMRResult
 from .leastsquares import LSQRResult as LSQRResult
 from .leastsquares import lsmr as lsmr
@@ -22,5 +21,6 @@ from .powers import matrix_power as matrix_power
 from .powers import spbandwidth as spbandwidth
 from .preconditioners import jacobi as jacobi
 from .residuals import gmres as gmres
+from .singular import svds as svds
 from .stabilized import bicgstab as bicgstab
 from .symmetric import minres as minres

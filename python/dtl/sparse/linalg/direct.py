@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..._native import slow_paths
+from ..._native.arguments import flag
 from ...comm.collectives import broadcast
 from ...comm.vector_collectives import gatherv, scatterv
 from ...containers.making import created
@@ -23,10 +24,13 @@ from .vectors import Parts, checked, columns_given, floating, rows_of_columns, s
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: SciPy's names of orders of columns.
+_ORDERS = ("NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD")
+
 
 @on_host
 @collective
-def spsolve(A: Any, b: Any) -> Any:  # noqa: N803 - SciPy's name
+def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any:  # noqa: N803 - SciPy's name
     """Solve ``A @ x = b`` by a factorization on rank 0, which gets the whole matrix. Collective.
 
     Parameters
@@ -35,6 +39,11 @@ def spsolve(A: Any, b: Any) -> Any:  # noqa: N803 - SciPy's name
         A square ``csr_array`` or ``csc_array``, which fits the memory of one rank several times.
     b
         The right side, or several as columns: a container, an array that is the same on every rank, or a sparse matrix.
+    permc_spec
+        In which order columns are factorized, as of SciPy's: "NATURAL", "MMD_ATA", "MMD_AT_PLUS_A" or "COLAMD"; None
+        for "COLAMD".
+    use_umfpack
+        Whether rank 0 may use UMFPACK, if it is installed there, as SciPy's.
 
     Returns
     -------
@@ -60,15 +69,20 @@ def spsolve(A: Any, b: Any) -> Any:  # noqa: N803 - SciPy's name
     [3. 2.]
     """
     ctx, given = _system("spsolve", A, b)
+    with local_step(ctx, "spsolve"):
+        if permc_spec is not None and (not isinstance(permc_spec, str) or permc_spec not in _ORDERS):
+            raise InvalidArgumentError(f"permc_spec {permc_spec!r} is none of {', '.join(_ORDERS)}")
+        options = {"permc_spec": permc_spec, "use_umfpack": bool(flag("use_umfpack", use_umfpack))}
+    agree(ctx, "spsolve", f"of {A.shape}, {options}")
     rows = A.rows
     started = slow_paths.clock() if slow_paths.listeners and ctx.size > 1 else 0
     parts = Parts(ctx, rows.column_begins if isinstance(A, csc_array) else rows.begins)
     dtype = floating(A.dtype, given.dtype)
     whole = csr_array.of(rows).gather_to(0)
     if isinstance(given, (csr_array, csc_array)):
-        made = _solved_sparse(A, parts, whole, given, dtype)
+        made = _solved_sparse(A, parts, whole, given, dtype, options)
     else:
-        made = _solved(A, parts, whole, given, dtype)
+        made = _solved(A, parts, whole, given, dtype, options)
     if started:
         slow_paths.tell(slow_paths.GATHERED, "spsolve", rows.nnz * rows.dtype.itemsize, started)
     return made
@@ -96,7 +110,7 @@ def _factors_input(A: Any, whole: Any, dtype: Any) -> Any:  # noqa: N803 - SciPy
     return csc_matrix(whole.T if isinstance(A, csc_array) else whole, dtype=dtype)
 
 
-def _solved(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any) -> Any:  # noqa: N803 - SciPy's name
+def _solved(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any, options: Any) -> Any:  # noqa: N803 - SciPy's name
     """Return the solution for a vector, or for columns. Collective."""
     ctx = parts.context
     words = f"spsolve {A.rows.text()} with {said(given)}"
@@ -113,13 +127,15 @@ def _solved(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any) -> Any:  #
         if ctx.is_root:
             from scipy.sparse import linalg
 
-            found[...] = linalg.spsolve(_factors_input(A, whole, dtype), np.asarray(right).reshape(found.shape))
+            found[...] = linalg.spsolve(
+                _factors_input(A, whole, dtype), np.asarray(right).reshape(found.shape), **options
+            )
     found = broadcast(ctx, found, 0)
     made.local_view()[...] = found[int(parts.begins[ctx.rank]) : int(parts.begins[ctx.rank + 1])]
     return made
 
 
-def _solved_sparse(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any) -> csr_array:  # noqa: N803
+def _solved_sparse(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any, options: Any) -> csr_array:  # noqa: N803
     """Return the solution for the columns of a sparse matrix, which is sparse. Collective."""
     ctx = parts.context
     agree(ctx, "spsolve", f"{A.rows.text()} with {given.rows.text()}")
@@ -128,7 +144,7 @@ def _solved_sparse(A: Any, parts: Parts, whole: Any, given: Any, dtype: Any) -> 
         if ctx.is_root:
             from scipy.sparse import csc_matrix, linalg
 
-            solved = linalg.spsolve(_factors_input(A, whole, dtype), csc_matrix(right, dtype=dtype))
+            solved = linalg.spsolve(_factors_input(A, whole, dtype), csc_matrix(right, dtype=dtype), **options)
             found = csc_matrix(np.asarray(solved).reshape(right.shape)) if isinstance(solved, np.ndarray) else solved
     sizes: Any = np.diff(parts.begins).tolist()
     return csr_array.from_scipy(ctx, found, partition=sizes)

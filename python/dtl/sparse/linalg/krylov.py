@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...exceptions import InvalidArgumentError
 from ...runtime.threaded import over
-from .vectors import Parts
+from .operators import Step
+from .vectors import Parts, inner
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -17,6 +19,9 @@ _KEPT = 0.7071
 #: So many multiplications at a time are too few for the threads of BLAS, which would wait for each other longer than
 #: they compute where other programs use the processors; and elements stay in a cache from one step to the next.
 _WITH_VECTOR, _WITH_MATRIX = 1 << 17, 1 << 18
+
+#: A product of a vector with a matrix and itself that is this far below 0 is not one of rounding.
+_DEFINITE = 1e-6
 
 #: The fewest elements of a vector at a time.
 _LEAST = 256
@@ -84,3 +89,57 @@ def _swept(basis: Array, vector: Array, subtracted: Array | None = None, *, meas
         return own
 
     return sum(over(len(vector), sweep), np.zeros(len(basis) + 1, vector.dtype))
+
+
+class Inner:
+    """The inner product in which vectors are orthogonal: the usual one."""
+
+    #: The types of elements that it takes vectors of, besides those of the vectors.
+    dtypes: tuple[Any, ...] = ()
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def norm(self, vector: Array) -> Any:
+        """Return the norm of a vector. Collective."""
+        return self.parts.norm(vector)
+
+    def orthogonalized(self, basis: Array, vector: Array) -> tuple[Array, Any, Any]:
+        """Return what the function of this name does. Collective."""
+        return orthogonalized(self.parts, basis, vector)
+
+
+class Weighed(Inner):
+    """That with the product of a symmetric matrix, which must not be negative, by its name."""
+
+    def __init__(self, parts: Parts, name: str, times: Step, dtype: Any) -> None:
+        super().__init__(parts)
+        self.name, self.times, self.dtypes = name, times, (dtype,)
+
+    def norm(self, vector: Array) -> Any:
+        """Return the norm of a vector. Collective."""
+        return self._measured(np.zeros((0, len(vector)), vector.dtype), vector)[1]
+
+    def orthogonalized(self, basis: Array, vector: Array) -> tuple[Array, Any, Any]:
+        """Subtract what a vector has of a basis, in place. Collective: three products with the matrix at most."""
+        found, before = self._measured(basis, vector)
+        _swept(basis, vector, found, measures=False)
+        more, length = self._measured(basis, vector)
+        squares = length**2 - float(np.vdot(more, more).real)
+        _swept(basis, vector, more, measures=False)
+        if squares <= (_KEPT * length) ** 2:
+            return found + more, self.norm(vector), before
+        return found + more, np.sqrt(squares), before
+
+    def _measured(self, basis: Array, vector: Array) -> tuple[Array, Any]:
+        """Return what a vector has of a basis, and its norm."""
+        image = np.zeros_like(vector)
+        self.times(vector, image)
+        own = _swept(basis, image)
+        sums = self.parts.total(np.append(own, [inner(vector, image), inner(vector, vector)]))
+        square, bound = float(sums[-2].real), np.sqrt(float(sums[-3].real) * float(sums[-1].real))
+        if square < -_DEFINITE * bound:
+            raise InvalidArgumentError(
+                f"{self.name} is not positive definite: a vector has a product with {self.name} and itself below 0"
+            )
+        return sums[:-3], np.sqrt(max(square, 0.0))

@@ -59,7 +59,7 @@ def lsqr(
     btol: float = 1e-6,
     conlim: float = 1e8,
     iter_lim: int | None = None,
-    *,
+    show: bool = False,
     calc_var: bool = False,
     x0: Any = None,
 ) -> LSQRResult:
@@ -80,6 +80,8 @@ def lsqr(
         It also ends when the condition of A is estimated to be above this; 0 for no limit.
     iter_lim
         The most iterations; None for twice the columns.
+    show
+        Whether rank 0 prints the norms of each iteration.
     calc_var
         Whether to estimate the diagonal of the inverse of ``A.T @ A + damp**2 * I``.
     x0
@@ -110,9 +112,10 @@ def lsqr(
     ...     print(found.x.get(np.arange(2)).round(4), found.istop, found.itn)
     [1. 2.] 1 2
     """
-    asked = bool(flag("calc_var", calc_var))
+    asked, is_told = bool(flag("calc_var", calc_var)), bool(flag("show", show))
     limit = iter_lim if iter_lim is None else integer("iter_lim", iter_lim)
-    basis = _Bidiagonal("lsqr", A, b, x0, (damp, atol, btol, conlim), limit, f", calc_var {asked}")
+    basis = _Bidiagonal("lsqr", A, b, x0, (damp, atol, btol, conlim), limit, f", calc_var {asked}, show {is_told}")
+    basis.is_told = is_told and basis.rows.context.is_root
     with np.errstate(all="ignore"):
         return _lsqr(basis, 2 * basis.columns.length if limit is None else limit, asked)
 
@@ -127,14 +130,14 @@ def lsmr(
     btol: float = 1e-6,
     conlim: float = 1e8,
     maxiter: int | None = None,
-    *,
+    show: bool = False,
     x0: Any = None,
 ) -> LSMRResult:
     """Minimize the norm of ``A @ x - b``, so that the norm of ``A.T @ r`` falls in each iteration. Collective.
 
     Parameters
     ----------
-    A, b, damp, atol, btol, conlim, x0
+    A, b, damp, atol, btol, conlim, show, x0
         As of :func:`lsqr`.
     maxiter
         The most iterations; None for the least of rows and columns.
@@ -164,14 +167,18 @@ def lsmr(
     ...     print(found.x.get(np.arange(2)).round(4), found.istop, found.itn)
     [1. 2.] 1 2
     """
-    limit = maxiter if maxiter is None else integer("maxiter", maxiter)
-    basis = _Bidiagonal("lsmr", A, b, x0, (damp, atol, btol, conlim), limit, "")
+    limit, is_told = maxiter if maxiter is None else integer("maxiter", maxiter), bool(flag("show", show))
+    basis = _Bidiagonal("lsmr", A, b, x0, (damp, atol, btol, conlim), limit, f", show {is_told}")
+    basis.is_told = is_told and basis.rows.context.is_root
     with np.errstate(all="ignore"):
         return _lsmr(basis, min(basis.rows.length, basis.columns.length) if limit is None else limit)
 
 
 class _Bidiagonal:
     """The arguments, and the bidiagonalization of Golub and Kahan, step by step. Making it is collective."""
+
+    #: Whether this rank prints the norms of each iteration.
+    is_told: bool
 
     def __init__(
         self,
@@ -220,6 +227,13 @@ class _Bidiagonal:
     def part(self) -> Array:
         """The elements of the solution that this rank has."""
         return self.x.local_view()
+
+    def tell(self, iteration: int, residual: float, normal: float, reason: int) -> None:
+        """Print the norms of an iteration, and why it is the last one, where this rank does."""
+        if self.is_told:
+            print(
+                f"{self.op}: iteration {iteration}, norms of r {residual:.6e} and A.T @ r {normal:.6e}, istop {reason}"
+            )
 
     def advance(self) -> None:
         """Find the next two vectors, and the row of the bidiagonal matrix. Collective: two meetings."""
@@ -307,6 +321,7 @@ def _lsqr(basis: _Bidiagonal, limit: int, calc_var: bool) -> LSQRResult:
         r1norm = math.copysign(math.sqrt(abs(difference)), difference)
         tests = (_ratio(rnorm, basis.norm), arnorm / (anorm * rnorm + _EPS), 1 / (acond + _EPS))
         reason = _reason(tests, _ratio(anorm * xnorm, basis.norm), basis, iteration >= limit)
+        basis.tell(iteration, r1norm, arnorm, reason)
     return LSQRResult(basis.x, reason, iteration, r1norm, rnorm, anorm, acond, arnorm, xnorm, var)
 
 
@@ -345,6 +360,7 @@ def _lsmr(basis: _Bidiagonal, limit: int) -> LSMRResult:
         normar, normx = abs(zetabar), float(basis.columns.norm(basis.part))
         tests = (normr / basis.norm, normar / (norma * normr) if norma * normr else math.inf, 1 / condition)
         reason = _reason(tests, norma * normx / basis.norm, basis, iteration >= limit)
+        basis.tell(iteration, normr, normar, reason)
     return LSMRResult(basis.x, reason, iteration, normr, normar, norma, condition, normx)
 
 

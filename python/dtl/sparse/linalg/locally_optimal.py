@@ -45,6 +45,7 @@ def lobpcg(
     verbosityLevel: int = 0,  # noqa: N803
     retLambdaHistory: Literal[False] = False,  # noqa: N803
     retResidualNormsHistory: Literal[False] = False,  # noqa: N803
+    restartControl: int = 20,  # noqa: N803
 ) -> tuple[Array, DistributedTensor]: ...
 @overload
 def lobpcg(
@@ -59,6 +60,7 @@ def lobpcg(
     verbosityLevel: int = 0,  # noqa: N803
     retLambdaHistory: bool = False,  # noqa: N803
     retResidualNormsHistory: bool = False,  # noqa: N803
+    restartControl: int = 20,  # noqa: N803
 ) -> Any: ...
 @on_host
 @collective
@@ -74,6 +76,7 @@ def lobpcg(
     verbosityLevel: int = 0,  # noqa: N803
     retLambdaHistory: bool = False,  # noqa: N803
     retResidualNormsHistory: bool = False,  # noqa: N803
+    restartControl: int = 20,  # noqa: N803
 ) -> Any:
     """Return the largest or smallest eigenvalues of a symmetric, or Hermitian, matrix, and their vectors. Collective.
 
@@ -102,6 +105,9 @@ def lobpcg(
         Above 0, rank 0 prints the norms of each iteration.
     retLambdaHistory, retResidualNormsHistory
         Whether to return the eigenvalues, and the norms, of each iteration, too.
+    restartControl
+        Where the mean of the norms is more than two to this power times the least so far, which rounding makes of it
+        once it is as small as it gets, the iteration goes on from the vectors of that.
 
     Returns
     -------
@@ -111,7 +117,8 @@ def lobpcg(
         The vectors, one a column, orthonormal (with B: ``v.T @ B @ v`` is the identity), divided as the rows of the
         matrix.
     lambdas, norms : ndarray
-        A row for what was found before each iteration, the last one for the result: where asked for.
+        A row for what was found before each iteration, the last one for the result, which is that of the least mean of
+        norms: where asked for.
 
     Raises
     ------
@@ -137,6 +144,7 @@ def lobpcg(
     """
     is_largest, told = bool(flag("largest", largest)), integer("verbosityLevel", verbosityLevel)
     wants = flag("retLambdaHistory", retLambdaHistory), flag("retResidualNormsHistory", retResidualNormsHistory)
+    jump = integer("restartControl", restartControl)
     parts = _parts_of(A, B, M, X, Y)
     ctx = parts.context
     factors = {name: _factor(name, each, parts) for name, each in (("A", A), ("B", B), ("M", M))}
@@ -151,9 +159,10 @@ def lobpcg(
         dtype = floating(*kinds, *(each.dtype for each in factors.values() if hasattr(each, "dtype")))
         bound = np.sqrt(1e-15) * parts.length if tol is None else tolerance("tol", tol)
     words = f"lobpcg of {_told(factors)} from {_said(given)}, Y {_said(bound_to)}"
-    parts.new(dtype, f"{words}, {limit} {bound} {is_largest} {wants} {told}")
+    parts.new(dtype, f"{words}, {limit} {bound} {is_largest} {wants} {told} {jump}")
     search = _Search(parts, *(_products(name, each, parts) for name, each in factors.items()))
     search.limit, search.bound, search.sign, search.is_told = limit, bound, -1 if is_largest else 1, told > 0
+    search.jump = 2.0 ** min(jump, 1000)
     if bound_to is not None:
         search.fixed = search.orthonormal(rows_of_columns("lobpcg", parts, bound_to, dtype))
     values, vectors = search.run(rows_of_columns("lobpcg", parts, given, dtype))
@@ -261,6 +270,7 @@ class _Search:
     bound: float
     sign: int
     is_told: bool
+    jump: float
 
     def __init__(self, parts: Parts, times: Any, mass: Block | None, inverse: Block | None) -> None:
         self.parts, self.times, self.mass, self.inverse = parts, times, mass, inverse
@@ -305,6 +315,7 @@ class _Search:
             raise InvalidArgumentError(f"the columns of X depend on each other: {change.shape[1]} of {count} do not")
         best = begun.combined(change)
         further = best.part(count)  # none yet
+        least, found = np.inf, (0, values, best)
         for number in range(self.limit + 1):
             left = best.images - values[:, None] * best.masses
             norms = np.sqrt(parts.total(np.einsum("ij,ij->i", left.conj(), left).real))
@@ -312,8 +323,13 @@ class _Search:
             self.norms.append(norms)
             if self.is_told and parts.context.is_root:
                 print(f"lobpcg: iteration {number}, norms of residuals {norms}")
+            if norms.mean() < least:
+                least, found = norms.mean(), (number, values, best)
             if (norms <= self.bound).all() or number == self.limit:
                 break
+            if norms.mean() > self.jump * least:
+                values, best = found[1], self.space(found[2].vectors)
+                further, left = best.part(count), best.images - values[:, None] * best.masses
             added = left if self.inverse is None else self.inverse(left)
             known = [(best.vectors, best.masses), *([] if self.fixed is None else [self.fixed])]
             basis, masses = (np.concatenate(each) for each in zip(*known))
@@ -322,7 +338,8 @@ class _Search:
             change, values = self.ritz(space, count)
             best = space.combined(change)
             further = space.part(count).combined(change[count:])
-        return values, best.vectors
+        self.values, self.norms = self.values[: found[0] + 1], self.norms[: found[0] + 1]
+        return found[1], found[2].vectors
 
     def ritz(self, space: _Space, count: int) -> tuple[Array, Array]:
         """Return how the best vectors of a space are made of those that span it, and their values. Collective."""

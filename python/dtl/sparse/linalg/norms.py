@@ -13,7 +13,7 @@ from ...ops import MAX, MIN, SUM
 from ...runtime.agreement import agree, collective
 from ..array import csc_array, csr_array
 from ..products import transposed_product
-from .lanczos import svds
+from .singular import svds
 from .systems import real_number
 
 #: The orders, as SciPy has them, and what each is for the transposed matrix.

@@ -30,6 +30,7 @@ def minres(
     maxiter: int | None = None,
     M: Any = None,  # noqa: N803
     callback: Callable[[DistributedVector], object] | None = None,
+    show: bool = False,
     check: bool = False,
 ) -> tuple[DistributedVector, int]:
     """Solve ``(A - shift * I) @ x = b`` with a symmetric matrix, which may be indefinite or singular. Collective.
@@ -45,6 +46,8 @@ def minres(
         What is subtracted from the diagonal.
     maxiter
         The most iterations; None for five times the rows.
+    show
+        Whether rank 0 prints the estimated norm of the residual of each iteration.
     check
         Whether to test first, by some products, that A and M are symmetric.
 
@@ -74,14 +77,14 @@ def minres(
     ...     print(x.get(np.arange(2)).round(4), info)
     [4. 1.] 0
     """
-    moved, is_tested = real_number("shift", shift), bool(flag("check", check))
+    moved, is_tested, is_told = real_number("shift", shift), bool(flag("check", check)), bool(flag("show", show))
     if maxiter is None and len(getattr(A, "shape", ())) == 2:
         maxiter = 5 * int(A.shape[0])
     system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, f", shift {moved}, check {is_tested}")
     if system.dtype.kind == "c":
         raise InvalidTypeError(f"minres solves real systems, not one of {system.dtype}")
     with np.errstate(all="ignore"):
-        return _iterate(system, moved, is_tested)
+        return _iterate(system, moved, is_tested, is_told and system.parts.context.is_root)
 
 
 def _test(system: System, residual: Array, preconditioned: Array) -> None:
@@ -97,7 +100,7 @@ def _test(system: System, residual: Array, preconditioned: Array) -> None:
             raise InvalidArgumentError(f"non-symmetric {what}")
 
 
-def _iterate(system: System, shift: float, is_tested: bool) -> tuple[DistributedVector, int]:
+def _iterate(system: System, shift: float, is_tested: bool, is_told: bool) -> tuple[DistributedVector, int]:
     """Run Lanczos' iteration, and update the solution on the way."""
     sums, kind = system.parts.sums, system.dtype.type
     older, y, product = system.residual(), system.new(), system.new()
@@ -137,6 +140,8 @@ def _iterate(system: System, shift: float, is_tested: bool) -> tuple[Distributed
         new *= kind(1 / gamma)
         add(system.part, phi, new)
         is_over = progress.is_over(iteration == system.limit, float(system.parts.norm(system.part)), beta)
+        if is_told:
+            print(f"minres: iteration {iteration}, norm of the residual {abs(progress.left):.6e}")
         system.tell()
         if is_over or math.isnan(beta):
             break
