@@ -35,6 +35,6 @@ func TestPool(t *testing.T) {
 	p := NewPool()
 	backendtest.Executor(t, p)
 	if len(p.free) != cap(p.free) {
-		t.Errorf("%d of %d goroutines may be started after all loops", len(p.free), cap(p.free))
+		t.Errorf("%d of %d threads are free after all loops", len(p.free), cap(p.free))
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"dtl/core/status"
 )
 
-// Pool runs work on goroutines, at most GOMAXPROCS at once besides its callers.
+// Pool runs loops on threads of its own besides its callers, fewer than GOMAXPROCS, and other work on goroutines.
 type Pool struct {
-	free chan struct{} // a token for each goroutine that ParallelFor may start
+	free chan *helper // that have nothing to do; nil is one that has not been started
 
 	mu      sync.Mutex
 	idle    sync.Cond // running fell to zero
@@ -22,11 +22,11 @@ type Pool struct {
 
 var _ backend.ParallelExecutor = (*Pool)(nil)
 
-// NewPool returns a pool for as many goroutines as run in parallel now.
+// NewPool returns a pool for as many threads as run in parallel now. It starts each at its first use.
 func NewPool() *Pool {
-	p := &Pool{free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	p := &Pool{free: make(chan *helper, runtime.GOMAXPROCS(0)-1)}
 	for range cap(p.free) {
-		p.free <- struct{}{}
+		p.free <- nil
 	}
 	p.idle.L = &p.mu
 	return p
@@ -82,9 +82,9 @@ func (p *Pool) Synchronize() error {
 }
 
 const (
-	// grain is the least number of indices that is worth a goroutine.
+	// grain is the least number of indices that is worth a thread.
 	grain = 1024
-	// chunks is how many parts each goroutine gets, so that a slow one does not keep the others waiting.
+	// chunks is how many parts each thread gets, so that a slow one does not keep the others waiting.
 	chunks = 4
 )
 
@@ -96,7 +96,7 @@ type loop struct {
 	panicked atomic.Pointer[any]
 }
 
-// ParallelFor calls body on ranges that cover [0, n), on the caller's goroutine and on those that are free.
+// ParallelFor calls body on ranges that cover [0, n), on the caller's thread and on those that are free.
 // Less than two grains run on the caller's alone. After a panic no range is started.
 func (p *Pool) ParallelFor(n int, body func(lo, hi int)) error {
 	if n < 0 || body == nil {
@@ -110,23 +110,34 @@ func (p *Pool) ParallelFor(n int, body func(lo, hi int)) error {
 		return nil
 	}
 	l := &loop{n: n, body: body, chunk: max(grain, n/(chunks*p.MaxParallelism())+1)}
-	var others sync.WaitGroup
-	for range min(cap(p.free), (n-1)/l.chunk) {
-		select {
-		case <-p.free:
-			others.Go(func() {
-				defer func() { p.free <- struct{}{} }()
-				l.run()
-			})
-		default: // all are busy, perhaps with the loop that this one is part of
-		}
-	}
+	helpers := p.begin(l, (n-1)/l.chunk)
 	l.run()
-	others.Wait()
+	for _, h := range helpers {
+		h.end()
+		p.free <- h
+	}
 	if v := l.panicked.Load(); v != nil {
 		panic(*v)
 	}
 	return nil
+}
+
+// begin has at most so many helpers take a loop, and returns those that do.
+func (p *Pool) begin(l *loop, most int) (helpers []*helper) {
+	where := elsewhere()
+	for range min(cap(p.free), most) {
+		select {
+		case h := <-p.free:
+			if h == nil {
+				h = newHelper()
+			}
+			h.begin(l, &where)
+			helpers = append(helpers, h)
+		default: // all are busy, perhaps with the loop that this one is part of
+			return helpers
+		}
+	}
+	return helpers
 }
 
 // run takes ranges until none is left.
