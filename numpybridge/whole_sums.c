@@ -2,15 +2,16 @@
 
 /*
  * Sums of all floats of an array, of products of two arrays, and of squares of distances from a mean, which the core calls. Several
- * numbers are added at once, in registers as wide as the processor has them, of four ranges side by side: the processor then fetches more from
- * memory ahead of time than from one range. The additions have one order on every processor, and products are rounded before they are added.
+ * numbers are added at once, in registers as wide as the processor has them. Of one array, those of four ranges side by side: the processor then
+ * fetches more from memory ahead of time than from one range. Of two arrays it does so anyway, and more ranges take each other's place in its
+ * caches. The additions have one order on every processor, and products are rounded before they are added.
  */
 #include "loops.h"
 
 typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Sums of so many elements at most are added up without losing what rounding takes away there. */
-enum { LANES = 4, LINE = 2 * LANES, RANGES = 4, CHUNK = 1 << 10, SOME = CHUNK / RANGES };
+enum { LANES = 4, ALL_SUMS = 8, CHUNK = 1 << 10 };
 
 /* add_word adds a number to a sum of two words (Knuth, volume 2, section 4.2.2). */
 static inline void add_word(double *sum, double x) {
@@ -19,20 +20,19 @@ static inline void add_word(double *sum, double x) {
     sum[0] = s;
 }
 
-/* NAME##_ranges adds up a value of the elements of four ranges, each of n elements, which begin so far apart; NAME##_rest that of n elements
+/* NAME##_ranges adds up a value of the elements of some ranges, each of n elements, which begin so far apart; NAME##_rest that of n elements
  * side by side. VALUE is an expression of an element of each array, v and w, and of the number m. */
-#define SUMS(NAME, TYPE, WIDE, VALUE)                                                                                                      \
+#define SUMS(NAME, TYPE, WIDE, RANGES, VALUE)                                                                                              \
     WIDE_VECTORS static double NAME##_ranges(const TYPE *x, const TYPE *y, double m, ptrdiff_t apart, ptrdiff_t n) {                       \
-        lanes sums[RANGES] = {{0}}, more[RANGES] = {{0}};                                                                                  \
-        for (ptrdiff_t i = 0; i < n; i += LINE)                                                                                            \
-            for (int k = 0; k < RANGES; k++) {                                                                                             \
-                lanes v = WIDE(x + k * apart + i), w = WIDE(y + k * apart + i);                                                            \
+        lanes sums[ALL_SUMS] = {{0}};                                                                                                      \
+        for (ptrdiff_t i = 0; i < n; i += LANES * ALL_SUMS / RANGES)                                                                       \
+            for (int k = 0; k < ALL_SUMS; k++) {                                                                                           \
+                const ptrdiff_t at = k % RANGES * apart + i + k / RANGES * LANES;                                                          \
+                const lanes v = WIDE(x + at), w = WIDE(y + at);                                                                            \
                 sums[k] += VALUE;                                                                                                          \
-                v = WIDE(x + k * apart + i + LANES), w = WIDE(y + k * apart + i + LANES);                                                  \
-                more[k] += VALUE;                                                                                                          \
                 (void)w;                                                                                                                   \
             }                                                                                                                              \
-        const lanes all = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((more[0] + more[1]) + (more[2] + more[3]));                       \
+        const lanes all = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));                       \
         (void)m;                                                                                                                           \
         return (all[0] + all[1]) + (all[2] + all[3]);                                                                                      \
     }                                                                                                                                      \
@@ -48,9 +48,9 @@ static inline void add_word(double *sum, double x) {
     }                                                                                                                                      \
     /* NAME adds the value of n elements to a sum of two words. */                                                                         \
     static void NAME(const TYPE *x, const TYPE *y, double m, ptrdiff_t n, double *sum) {                                                   \
-        const ptrdiff_t range = n / (RANGES * LINE) * LINE;                                                                                \
-        for (ptrdiff_t at = 0; at < range; at += SOME)                                                                                     \
-            add_word(sum, NAME##_ranges(x + at, y + at, m, range, range - at < SOME ? range - at : SOME));                                 \
+        const ptrdiff_t range = n / (LANES * ALL_SUMS) * (LANES * ALL_SUMS / RANGES), some = CHUNK / RANGES;                               \
+        for (ptrdiff_t at = 0; at < range; at += some)                                                                                     \
+            add_word(sum, NAME##_ranges(x + at, y + at, m, range, range - at < some ? range - at : some));                                 \
         if (n > RANGES * range)                                                                                                            \
             add_word(sum, NAME##_rest(x + RANGES * range, y + RANGES * range, m, n - RANGES * range));                                     \
     }
@@ -62,10 +62,10 @@ static inline void add_word(double *sum, double x) {
 /* NAME##_moments writes the mean of n elements in two words, and the sum of the squares of their distances from it. What the distances from a mean
  * that is rounded come to says how far that is from the mean. */
 #define OF_TYPE(NAME, TYPE, WIDE)                                                                                                          \
-    SUMS(NAME##_elements, TYPE, WIDE, v)                                                                                                   \
-    SUMS(NAME##_products, TYPE, WIDE, v * w)                                                                                               \
-    SUMS(NAME##_distances, TYPE, WIDE, v - m)                                                                                              \
-    SUMS(NAME##_squares, TYPE, WIDE, (v - m) * (v - m))                                                                                    \
+    SUMS(NAME##_elements, TYPE, WIDE, 4, v)                                                                                                \
+    SUMS(NAME##_products, TYPE, WIDE, 1, v * w)                                                                                            \
+    SUMS(NAME##_distances, TYPE, WIDE, 4, v - m)                                                                                           \
+    SUMS(NAME##_squares, TYPE, WIDE, 4, (v - m) * (v - m))                                                                                 \
     static void NAME##_moments(const TYPE *x, ptrdiff_t n, double *moments) {                                                              \
         double sum[2] = {0}, away[2] = {0}, squares[2] = {0};                                                                              \
         NAME##_elements(x, x, 0, n, sum);                                                                                                  \
