@@ -16,7 +16,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step, refuse_other_context
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
 from .gather import combined
-from .making import is_scalar, scalar, whole_column
+from .making import in_any_order, is_scalar, scalar, whole_column
 from .nested_types import is_nested
 from .on_disk import collected, rows_at_a_time, starts
 from .rows import Rows, arrow, arrows_errors
@@ -504,7 +504,7 @@ def one_of(rows: Rows, values: Any) -> Rows:
     pa, kind = arrow(), plain_type(rows.schema.types[0])
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InvalidTypeError(f"isin takes a list of values, not {values!r}")
-    given = whole_column("the list", list(values) if isinstance(values, (set, frozenset, dict)) else values)
+    given = in_any_order("the list", list(values) if isinstance(values, dict) else values)
     found = _matching(decoded(given), kind)
     column = rows.local.column(0)
     if is_number(kind) and is_number(found.type) and found.type != kind:

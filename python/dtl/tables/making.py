@@ -112,6 +112,11 @@ def whole_column(name: str, values: Any) -> Any:
         return normalized_column(made)
 
 
+def in_any_order(name: str, values: Any) -> Any:
+    """Return the values of an array that every rank has whole, or of a set, which every rank has in another order."""
+    return whole_column(name, sorted(values, key=repr) if isinstance(values, (set, frozenset)) else values)
+
+
 def _of_list(name: str, values: list[Any]) -> Any:
     """Return an array of Python's values; pyarrow does not take dates of NumPy's one by one."""
     times = {type(each) for each in values} - {type(None)}

@@ -17,7 +17,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError, KeyNotFoundError
-from .making import fingerprint, is_scalar, whole_column
+from .making import fingerprint, in_any_order, is_scalar
 from .operators import Operators
 from .rows import Rows, as_column, unknown_column
 from .text import Texts
@@ -267,5 +267,5 @@ def _worded(value: Any) -> str:
         return repr(value)
     if isinstance(value, Operators):
         return "a column"
-    given = whole_column("a variable", sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value)
+    given = in_any_order("a variable", value)
     return f"{len(given)} values with fingerprint {fingerprint(given):08x}"

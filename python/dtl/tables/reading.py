@@ -29,7 +29,7 @@ from ..runtime.threaded import each
 from .arrow_types import common, converted, normal, normalized
 from .coded_rows import rows_of, texts, together
 from .gather import kept
-from .making import scalar, settled, whole_column
+from .making import in_any_order, scalar, settled
 from .on_disk import PendingRows, Spool, has_order, spool_of
 from .rows import Rows, arrow, arrows_errors, counted, unknown_column
 from .selection import range_of, sliced
@@ -548,7 +548,7 @@ def _term(name: Any, relation: Any, value: Any) -> Any:
         raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
     field = _datasets().field(name)
     if relation in ("in", "not in"):
-        among = field.isin(whole_column(f"filters of {name!r}", value).combine_chunks())
+        among = field.isin(in_any_order(f"filters of {name!r}", value).combine_chunks())
         return among if relation == "in" else ~among
     if not isinstance(relation, str) or relation not in _RELATIONS:
         raise InvalidArgumentError(f"filters: {relation!r} is none of {', '.join([*_RELATIONS, 'in', 'not in'])}")
