@@ -175,8 +175,14 @@ def diagonal_number(name: str, value: Any) -> int:
 
 
 def listed(values: Any) -> list[Any]:
-    """Return the items of what can be iterated over. Else this raises TypeError, also for a memoryview of complex."""
+    """Return the items of what can be iterated over. Else this raises TypeError, also for a memoryview of complex.
+
+    The items of a set are put in order, as each process has them in another: numbers by size, others by their texts.
+    """
     try:
+        if isinstance(values, (set, frozenset)):
+            numbers = all(isinstance(each, (int, float)) for each in values)
+            return sorted(values) if numbers else sorted(values, key=repr)
         return list(values)
     except NotImplementedError as error:
         raise TypeError(str(error)) from None

@@ -76,6 +76,8 @@ def options_of(  # as many as pandas has of these
     except (TypeError, LookupError, ValueError):
         raise InvalidArgumentError(f"encoding {encoding!r} is none that Python knows") from None
     types, formats = _types(dtype), _formats(parse_dates)
+    if isinstance(na_values, Mapping):
+        raise InvalidTypeError(f"na_values must be a list of texts, which are null in each column, not {na_values!r}")
     more = () if na_values is None else tuple(names_in("na_values", na_values))
     first_row = header == 0 if header != "infer" else own is None
     return Options(

@@ -114,7 +114,7 @@ def whole_column(name: str, values: Any) -> Any:
 
 def in_any_order(name: str, values: Any) -> Any:
     """Return the values of an array that every rank has whole, or of a set, which every rank has in another order."""
-    return whole_column(name, sorted(values, key=repr) if isinstance(values, (set, frozenset)) else values)
+    return whole_column(name, listed(values) if isinstance(values, (set, frozenset)) else values)
 
 
 def _of_list(name: str, values: list[Any]) -> Any:

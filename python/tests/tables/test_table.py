@@ -198,6 +198,18 @@ def test_unknown_columns(ctx: dtl.Context) -> None:
     assert (table["x"].name, str(table["x"].dtype), len(table["x"]), table["x"].shape) == ("x", "int64", 1, (1,))
 
 
+def test_names_in_a_set_are_in_one_order_on_all_ranks(ctx: dtl.Context) -> None:
+    """Python gives a set of texts another order in each process."""
+    names = [f"{letter}{number}" for letter in "abcdef" for number in range(4)]
+    table = dtl.Table(ctx, {name: [3, 1, 1] for name in names})
+    assert len(table.drop_duplicates(set(names))) == 2
+    assert table.drop(set(names[1:])).columns == names[:1]
+    assert len(table.dropna(frozenset(names))) == 3
+    assert table.group_by(set(names)).size().columns == [*names, "size"]
+    found = table.group_by("a0").agg({"b0": {"min", "max", "sum", "count"}})
+    assert found.columns == ["a0", "b0_count", "b0_max", "b0_min", "b0_sum"]
+
+
 def test_what_has_parts_is_no_array_that_every_rank_has(ctx: dtl.Context) -> None:
     table = dtl.Table(ctx, {"a": [1, 2, 3]})
     assert dtl.Table(ctx, table["a"]).columns == dtl.Table(ctx, table).columns == ["a"]

@@ -240,6 +240,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], Any, str]] = {
     "skiprows": ("a\n", {"skiprows": -1}, ValueError, "negative"),
     "encoding": ("a\n", {"encoding": "klingon"}, ValueError, "klingon"),
     "dtype": ("a\n", {"dtype": "int"}, TypeError, "mapping"),
+    "na_values by column": ("a\n-\n", {"na_values": {"a": ["-"]}}, TypeError, "each column"),
     "unknown type": ("a\n", {"dtype": {"a": "number"}}, TypeError, "number"),
     "a date of another format": ("a\n2024-01-01\n", {"parse_dates": {"a": "%d.%m.%Y"}}, ValueError, "'a'"),
 }  # fmt: skip

@@ -102,8 +102,12 @@ def test_groups_of_rows(ctx: dtl.Context, folder: str, group: int) -> None:
     if ctx.is_root:
         parquet.write_table(WHOLE, path, row_group_size=group)
     ctx.barrier()
-    among = [("kind", "in", {"a", "b", "zz"}), ("n", "not in", frozenset((0, 2 * 10**15)))]
-    for filters in (None, [("x", ">", 1.0), ("flag", "==", True)], [[("kind", "==", "a")], [("n", "<", 10**15)]], among):
+    for filters in (
+        None,
+        [("x", ">", 1.0), ("flag", "==", True)],
+        [[("kind", "==", "a")], [("n", "<", 10**15)]],
+        [("kind", "in", {"a", "b", "zz"}), ("n", "not in", frozenset((0, 2 * 10**15)))],
+    ):
         found = dtl.read_parquet(ctx, path, filters=filters)
         wanted = parquet.read_table(path, filters=filters)
         assert same(everywhere(found), wanted)
