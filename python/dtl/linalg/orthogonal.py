@@ -116,7 +116,7 @@ def _qr_of_rows(a: Any, mode: str) -> Any:
     with by_rows(a) as lines:
         part = lines.local_view()
         if mode == "r" and tall.is_tall(a.context, a.shape):
-            (r,) = _of_triangle(a, "qr", part, dtype, lambda r: (tall.positive(r)[1],))
+            (r,) = _of_triangle(a, "qr", part, dtype, lambda r: tall.positive(r)[1:])
             return everywhere(a, r)
         q: Any = container_of(a, (a.shape[0], min(a.shape)), dtype, rows_of(lines))
         r = tall.qr_of_rows(a.context, "qr", part, a.shape, q.local_view())
@@ -183,12 +183,7 @@ def rows_of(lines: DistributedContainer) -> Division:
 
 def oriented(u: Array, vh: Array) -> tuple[Array, Array]:
     """Return both with signs, or phases, with which the largest entry of each row of vh is real and positive."""
-    if not vh.size:
-        return u, vh
-    at = np.abs(vh).argmax(axis=1)
-    largest = vh[np.arange(len(vh)), at]
-    size = np.abs(largest)
-    phase = np.where(size > 0, largest / np.where(size > 0, size, 1), 1).astype(vh.dtype)
+    phase = stacks.phases(vh)
     return u * phase, vh * phase.conj()[:, np.newaxis]
 
 

@@ -90,14 +90,19 @@ def _container_of_parts(a: Any, whole: Any, lead: int, part: Array) -> Any:
 def qr(a: Array, mode: str = "reduced") -> tuple[Array, Array]:
     """Return Q and R, whose diagonals are not negative."""
     q, r = _qr_of_each(a, mode)
+    np.multiply(q, positive(r)[..., np.newaxis, :], out=q)
+    return q, r
+
+
+def positive(r: Array) -> Array:
+    """Give R a diagonal that is not negative, in its place, and return the signs that Q's columns are multiplied by."""
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
     size = np.abs(diagonal)
     signs = np.ones(r.shape[:-1], r.dtype)
     signs[..., : diagonal.shape[-1]] = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1)
-    np.multiply(q, signs[..., np.newaxis, :], out=q)
     np.multiply(signs.conj()[..., np.newaxis], r, out=r)
     r += 0  # NumPy's zeros below the diagonal may have got a sign
-    return q, r
+    return signs
 
 
 def _qr_of_each(a: Array, mode: Any) -> Any:
@@ -118,21 +123,25 @@ def svd(a: Array, full: bool) -> tuple[Array, ...]:
     k = s.shape[-1]
     tall = a.shape[-2] >= a.shape[-1]
     vectors = vh[..., :k, :] if tall else np.swapaxes(u[..., :k], -1, -2).conj()
-    phase = _phases(vectors)
+    phase = phases(vectors)
     u[..., :k] *= phase[..., np.newaxis, :]
     vh[..., :k, :] *= phase.conj()[..., np.newaxis]
     return u, s, vh
 
 
 def oriented(values: Array, vectors: Array) -> tuple[Array, Array]:
-    """Return eigenvalues, and eigenvectors whose largest entry is real and positive."""
-    return values, vectors * _phases(np.swapaxes(vectors, -1, -2)).conj()[..., np.newaxis, :]
+    """Return eigenvalues, and eigenvectors whose largest entry is real and positive, in their place."""
+    return values, np.multiply(vectors, phases(np.swapaxes(vectors, -1, -2)).conj()[..., np.newaxis, :], out=vectors)
 
 
-def _phases(rows: Array) -> Array:
-    """Return the sign, or the phase, of the largest entry of each row."""
+def phases(rows: Array) -> Array:
+    """Return the sign, or the phase, of the largest entry of each row; of several, that of the first."""
     if not rows.size:
         return np.ones(rows.shape[:-1], rows.dtype)
+    if rows.dtype.kind == "f":
+        most, least = rows.max(axis=-1), rows.min(axis=-1)
+        if (most != -least).all():
+            return np.where(-least > most, -1, 1).astype(rows.dtype)
     at = np.abs(rows).argmax(axis=-1)
     largest = np.take_along_axis(rows, at[..., np.newaxis], -1)[..., 0]
     size = np.abs(largest)

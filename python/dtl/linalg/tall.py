@@ -14,6 +14,7 @@ import numpy as np
 from .._native import library
 from ..comm import collectives, reductions, vector_collectives
 from ..runtime.threaded import each
+from . import stacks
 from .matrix_arguments import on_root
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -33,7 +34,7 @@ MOST_FOR_ONE = 1024
 #: The columns of a panel of matrices that are not tall.
 _PANEL = 64
 
-#: What rank 0 makes of the whole triangle: a factor that the columns of Q are multiplied by, and results for all.
+#: What rank 0 makes of the whole triangle: a factor of Q, a matrix or signs of its columns, and results for all.
 Finish = Callable[[Array], Tuple[Array, ...]]
 
 
@@ -93,8 +94,12 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
     tuple
         What finish returns but for the first, on every rank.
     """
-    columns = part.shape[1]
     ranges = pieces(*part.shape)
+    if len(ranges) == 1:
+        q, own = np.linalg.qr(part.astype(out.dtype, copy=False))
+        factor, results = _top(ctx, op, own, finish)
+        _times(q, factor, out)
+        return results
     found, widths = [], []
     for lo, hi in ranges:
         q, r = np.linalg.qr(part[lo:hi].astype(out.dtype, copy=False))
@@ -102,27 +107,20 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
         found.append(r)
         widths.append(q.shape[1])
         library.memory_ease()
-    first: Any = None
-    own = found[0]
-    if len(found) > 1:
-        first, own = np.linalg.qr(np.concatenate(found))
+    first, own = np.linalg.qr(np.concatenate(found))
     factor, results = _top(ctx, op, own, finish)
-    if first is not None:
-        factor = first @ factor
+    factor = _times(first, factor)
     at = 0
     for (lo, hi), width in zip(ranges, widths):
-        block = factor[at : at + width]
+        out[lo:hi] = out[lo:hi, :width] @ factor[at : at + width]
         at += width
-        if width == columns and _is_diagonal(block):
-            out[lo:hi] *= np.diagonal(block)
-        else:
-            out[lo:hi] = out[lo:hi, :width] @ block
         library.memory_ease()
     return results
 
 
-def _is_diagonal(block: Array) -> bool:
-    return bool(block.shape[0] == block.shape[1] and np.count_nonzero(block) == np.count_nonzero(np.diagonal(block)))
+def _times(q: Array, factor: Array, out: Array | None = None) -> Array:
+    """Return a matrix times another one, or times signs of its columns."""
+    return np.multiply(q, factor, out=out) if factor.ndim == 1 else np.matmul(q, factor, out=out)
 
 
 def is_for_one(ctx: Any, shape: tuple[int, ...]) -> bool:
@@ -142,7 +140,7 @@ def _top(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Array, tuple[An
     def decompose() -> tuple[Array, ...]:
         q, r = np.linalg.qr(stacked)
         factor, *results = finish(r)
-        kept.append(np.ascontiguousarray(q @ factor))
+        kept.append(_times(q, factor))
         return tuple(results)
 
     results = on_root(ctx, op, decompose)
@@ -151,13 +149,8 @@ def _top(ctx: Any, op: str, own: Array, finish: Finish) -> tuple[Array, tuple[An
 
 
 def positive(r: Array) -> tuple[Array, Array]:
-    """Return the signs that Q is multiplied by, as a matrix, and R with a diagonal that is not negative."""
-    diagonal = np.diagonal(r)
-    size = np.abs(diagonal)
-    signs = np.where(size > 0, diagonal / np.where(size > 0, size, 1), 1).astype(r.dtype)
-    rows = np.ones(len(r), r.dtype)
-    rows[: len(signs)] = signs
-    return np.diag(rows), np.triu(rows.conj()[:, np.newaxis] * r)
+    """Return the signs that Q's columns are multiplied by, and R with a diagonal that is not negative, in its place."""
+    return stacks.positive(r), r
 
 
 def is_tall(ctx: Any, shape: tuple[int, ...]) -> bool:
@@ -172,8 +165,7 @@ def qr_of_rows(ctx: Any, op: str, part: Array, shape: tuple[int, ...], out: Arra
         return tall_qr(ctx, op, part, out, positive)[0]
     if ctx.size == 1:
         q, r = np.linalg.qr(part.astype(out.dtype, copy=False))
-        signs, r = positive(r)
-        np.multiply(q, np.diagonal(signs), out=out)
+        np.multiply(q, stacks.positive(r), out=out)
         return r
     return _by_panels(ctx, op, part, shape, out)
 
