@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, NoReturn
 
 import numpy as np
 
-from .._native.callsite import warn
+from .._native.callsite import by_user, warn
 from .._native.kinds import kind_of
 from .._native.kinds.dates import dates_of
 from .._native.library import bridge
@@ -61,15 +62,27 @@ def _itself(value: Any) -> Any:
     return value
 
 
-_HALF: tuple[str, Any] = ("float16", np.float16)
+def _narrow(kind: Any) -> Callable[[Any], Any]:
+    """Return what makes a scalar of a double. What NumPy says of one that is too large names the user's line."""
+    largest = float(np.finfo(kind).max)
+
+    def scalar(value: Any) -> Any:
+        fits = not largest < abs(value) < math.inf
+        return kind(value) if fits else by_user(kind, (value,), {})
+
+    return scalar
+
+
+_HALF: tuple[str, Any] = ("float16", _narrow(np.float16))
+_SINGLE = _narrow(np.float32)
 _EXACT = [
     ("int64", np.int64),
     ("uint64", _unsigned(np.uint64)),
     ("float64", np.float64),
-    ("float32", np.float32),
+    ("float32", _SINGLE),
     _HALF,
 ]
-_COMPLEX = [("complex128", np.complex128), ("complex64", np.complex64)]
+_COMPLEX = [("complex128", np.complex128), ("complex64", _narrow(np.complex64))]
 _INTEGERS = "int8 int16 int32 int64"
 _NATURALS = "uint8 uint16 uint32 uint64"
 
@@ -84,13 +97,13 @@ ELEMENT_SCALARS = _scalars(
 
 #: What makes scalars of means: those of integers are floats.
 MEAN_SCALARS = _scalars(
-    ("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", np.float32), _HALF, *_COMPLEX
+    ("bool " + _INTEGERS + " " + _NATURALS + " float64", np.float64), ("float32", _SINGLE), _HALF, *_COMPLEX
 )
 
 #: What makes scalars of results that are real for complex elements, too, such as variances.
 REAL_SCALARS = _scalars(
     ("bool " + _INTEGERS + " " + _NATURALS + " float64 complex128", np.float64),
-    ("float32 complex64", np.float32),
+    ("float32 complex64", _SINGLE),
     _HALF,
 )
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._native.arguments import dtype_number
-from .._native.callsite import warn
+from .._native.callsite import by_user, warn
 from .._native.kinds import computed_in, fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
@@ -601,7 +601,7 @@ def _moment(a: Any, call: Call) -> Any:
     rest = np.where(np.isfinite(rest), rest, 0.0)
     value = np.maximum(value - rest / np.maximum(count, 1), 0) / np.maximum(count - call.ddof, 0)
     value = np.sqrt(value) if name == "std" else value
-    return _without(value.astype(result), a, call)
+    return _without(by_user(value.astype, (result,), {}), a, call)
 
 
 def _mean_of_lines(mean: Any, a: Any, axis: Any) -> Any:

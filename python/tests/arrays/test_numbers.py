@@ -96,6 +96,17 @@ def test_nan_and_infinity(ctx: dtl.Context, name: str, dtype: str) -> None:
                 same(getattr(vec, number)(), getattr(whole, number)(), number in EXACT)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_numbers_too_large_for_their_type_name_the_users_line(ctx: dtl.Context, dtype: str) -> None:
+    whole = np.full(40, np.finfo(dtype).max, dtype)
+    whole[::2] *= -1
+    vec: Any = vector(ctx, whole)
+    for function in (np.var, np.linalg.norm, lambda a: np.dot(a, a)):
+        with pytest.warns(RuntimeWarning, match="overflow") as told:
+            assert np.isinf(function(vec))
+        assert {record.filename for record in told} == {__file__}
+
+
 def test_first_of_equal_extremes(ctx: dtl.Context) -> None:
     for name in DIVISIONS:
         for whole in (np.zeros(20), np.tile([3, 1, 2, 1, 3], 5), np.array([0.0, -0.0, 0.0])):
