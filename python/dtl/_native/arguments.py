@@ -79,9 +79,15 @@ def stored_number(dtype: Any) -> int:
     return dtype_number(resolved)
 
 
+#: How arrays of other libraries say where their elements are.
+_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
+
+
 def is_foreign(value: Any) -> bool:
     """Say whether a value is an array or a column of another library than NumPy."""
-    return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__array__")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return False
+    return isinstance(value, memoryview) or any(hasattr(value, name) for name in _PROTOCOLS)
 
 
 #: DLPack's numbers of kinds of memory on GPUs: CUDA's, ROCm's, and CUDA's that the host shares.

@@ -38,7 +38,11 @@ def array_of(name: str, value: Any) -> Array:
         return np.asarray(value, f"M8[{own.unit}]")
     try:
         array = np.asarray(of_nullable(value, getattr(own, "numpy_dtype", None)))
-    except (TypeError, RuntimeError) as error:  # such as bfloat16 of PyTorch, and tensors that need gradients
+        if array.dtype == object and not array.ndim and hasattr(value, "__dlpack__") and hasattr(np, "from_dlpack"):
+            array = np.from_dlpack(value)
+    except ValueError as error:
+        raise InvalidArgumentError(f"{name} is no array: {error}") from None
+    except (TypeError, RuntimeError, BufferError) as error:  # such as bfloat16, and tensors with gradients
         if isinstance(error, RuntimeError) and not hasattr(value, "__dlpack__"):
             raise  # of a class of the program's own
         raise InvalidTypeError(f"{name} of type {type(value).__name__} is no array of NumPy's: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import builtins
 import datetime
 from typing import Any
 
@@ -82,6 +83,59 @@ def test_polars(ctx: dtl.Context) -> None:
     for column in (pl.Series([1, None]), pl.Series([True, None]), pl.Series(["a", None])):
         with pytest.raises(ValueError, match="1 missing value"):
             dtl.asarray(ctx, column)
+
+
+class Exported:
+    """An array of which another library has no more than one protocol."""
+
+    def __init__(self, array: Any, protocol: str) -> None:
+        if protocol != "__dlpack__":
+            setattr(self, protocol, getattr(array, protocol))
+        self._array = array
+
+
+class ByDLPack(Exported):
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("protocol", ["__array_interface__", "__array_struct__", "__dlpack__", "memoryview"])
+@pytest.mark.parametrize("dtype", ["f8", ">i4", "f2", "M8[D]", "i4,f8", "S3"])
+def test_protocols(ctx: dtl.Context, protocol: str, dtype: str) -> None:
+    """Whatever the strides, and of all types that NumPy's arrays are taken of."""
+    whole = np.arange(24).astype("i8").reshape(4, 6)
+    array = np.rec.fromarrays([whole, whole], dtype) if "," in dtype else whole.astype(dtype)
+    array = np.asarray(array)[::2, ::-2]
+    without = {
+        "memoryview": ["M8[D]"],
+        "__array_struct__": ["M8[D]", "i4,f8"],
+        "__dlpack__": [">i4", "M8[D]", "i4,f8", "S3"],
+    }
+    if dtype in without.get(protocol, []) or (protocol == "__dlpack__" and VERSION < "1.23.0"):
+        pytest.skip("the protocol has no such type; runs with the other types, and with NumPy 1.23")
+    if protocol == "memoryview":
+        given: Any = memoryview(array)
+    else:
+        given = (ByDLPack if protocol == "__dlpack__" else Exported)(array, protocol)
+    assert_holds(dtl.asarray(ctx, given), array.astype(array.dtype.newbyteorder("=")))
+
+
+def test_protocols_that_are_broken(ctx: dtl.Context) -> None:
+    class NoExport(ByDLPack):
+        def __dlpack__(self, **_: Any) -> Any:
+            raise builtins.BufferError("no export")
+
+    without_shape = Exported(np.arange(3.0), "__array_interface__")
+    del without_shape.__array_interface__["shape"]  # type: ignore[attr-defined]
+    with pytest.raises(dtl.InvalidArgumentError, match="obj is no array"):
+        dtl.asarray(ctx, without_shape)
+    if VERSION >= "1.23.0":
+        with pytest.raises(dtl.InvalidTypeError, match="no export"):
+            dtl.asarray(ctx, NoExport(np.arange(3.0), "__dlpack__"))
+    assert dtl.allreduce(ctx, 1) == ctx.size
 
 
 @pytest.mark.skipif(VERSION < "2.0.0", reason="StringDType is of NumPy 2")
