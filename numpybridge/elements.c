@@ -7,6 +7,7 @@
  */
 #include "borrowed.h"
 #include "elements.h"
+#include "past_cache.h"
 #include "threads.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -122,17 +123,25 @@ static ptrdiff_t pack(void *out, ptrdiff_t room, const void *from, const uint8_t
 }
 
 /* repeatN writes n elements, each as often: the first of all has been written skip times before. Where each is written a few times, whole
- * vectors are, of which the next one overwrites what is too much. */
+ * vectors are, the smallest that hold these, of which the next one overwrites what is too much (fewN). */
 #define REPEAT(type, size)                                                                                                                \
+    static inline __attribute__((always_inline)) ptrdiff_t few##size(                                                                     \
+        type *restrict out, const type *restrict *from, ptrdiff_t often, ptrdiff_t *skip, ptrdiff_t n, const ptrdiff_t lanes) {           \
+        type all[VECTOR / size];                                                                                                          \
+        ptrdiff_t at = 0;                                                                                                                 \
+        for (ptrdiff_t step = often - *skip; often <= lanes && at + lanes <= n; at += step, step = often, *skip = 0, ++*from) {           \
+            for (int k = 0; k < lanes; k++)                                                                                               \
+                all[k] = **from;                                                                                                          \
+            memcpy(out + at, all, (size_t)lanes * size);                                                                                  \
+        }                                                                                                                                 \
+        return at;                                                                                                                        \
+    }                                                                                                                                     \
     WIDE_VECTORS static void repeat##size(type *restrict out, const type *restrict from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {  \
         enum { LANES = VECTOR / size };                                                                                                   \
         type all[LANES];                                                                                                                  \
-        ptrdiff_t at = 0;                                                                                                                 \
-        for (ptrdiff_t step = often - skip; often <= LANES && at + LANES <= n; at += step, step = often, skip = 0, from++) {              \
-            for (int k = 0; k < LANES; k++)                                                                                               \
-                all[k] = *from;                                                                                                           \
-            memcpy(out + at, all, VECTOR);                                                                                                \
-        }                                                                                                                                 \
+        ptrdiff_t at = often <= LANES / 4   ? few##size(out, &from, often, &skip, n, LANES / 4)                                           \
+                       : often <= LANES / 2 ? few##size(out, &from, often, &skip, n, LANES / 2)                                           \
+                                            : few##size(out, &from, often, &skip, n, LANES);                                              \
         for (; at < n; skip = 0, from++) {                                                                                                \
             const type element = *from;                                                                                                   \
             const ptrdiff_t end = at + often - skip < n ? at + often - skip : n;                                                          \
@@ -147,7 +156,42 @@ static ptrdiff_t pack(void *out, ptrdiff_t room, const void *from, const uint8_t
 FOR_EACH_SIZE(REPEAT)
 REPEAT(pair, 16)
 
-static void repeat(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n, int size) {
+#ifdef __SSE2__
+/* pastN does what repeatN does, past the caches, where each element fills whole words of 16 bytes. */
+#define PAST(type, size, WORD)                                                                                                            \
+    static void past##size(type *out, const type *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n) {                                   \
+        for (type *end = out + n, *next = out + often - skip; out < end; next += often, from++) {                                         \
+            const __m128i word = WORD;                                                                                                    \
+            for (type *stop = next < end ? next : end; out < stop; out += sizeof word / size)                                             \
+                _mm_stream_si128((__m128i *)out, word);                                                                                   \
+        }                                                                                                                                 \
+        end_past();                                                                                                                       \
+    }
+PAST(uint8_t, 1, _mm_set1_epi8((char)*from))
+PAST(uint16_t, 2, _mm_set1_epi16((short)*from))
+PAST(uint32_t, 4, _mm_set1_epi32((int)*from))
+PAST(uint64_t, 8, _mm_set1_epi64x((long long)*from))
+PAST(pair, 16, _mm_loadu_si128((const __m128i *)from))
+
+/* repeat_past says whether it has written the elements past the caches. */
+static int repeat_past(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n, int size) {
+    if (((uintptr_t)out | (uintptr_t)(often * size) | (uintptr_t)(skip * size) | (uintptr_t)(n * size)) % sizeof(__m128i))
+        return 0;
+    switch (size) {
+    case 1: past1(out, from, often, skip, n); return 1;
+    case 2: past2(out, from, often, skip, n); return 1;
+    case 4: past4(out, from, often, skip, n); return 1;
+    case 8: past8(out, from, often, skip, n); return 1;
+    default: past16(out, from, often, skip, n); return 1;
+    }
+}
+#else
+static int repeat_past(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n, int size) { return 0; }
+#endif
+
+static void repeat(void *out, const void *from, ptrdiff_t often, ptrdiff_t skip, ptrdiff_t n, int size, int is_large) {
+    if (is_large && repeat_past(out, from, often, skip, n, size))
+        return;
     switch (size) {
     case 1: repeat1(out, from, often, skip, n); return;
     case 2: repeat2(out, from, often, skip, n); return;
@@ -205,7 +249,8 @@ static void pack_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
 
 static void repeat_piece(const element_call *c, ptrdiff_t first, ptrdiff_t n) {
     const ptrdiff_t size = c->size, before = first + c->skip;
-    repeat(c->out + first * size, c->x + before / c->often * size, c->often, before % c->often, n, c->size);
+    repeat(c->out + first * size, c->x + before / c->often * size, c->often, before % c->often, n, c->size,
+           c->n * size >= LARGE_RESULT);
 }
 
 /* run_pack packs, and returns how many there are: in pieces that are as many as there is room to note where they begin. */

@@ -92,3 +92,11 @@ def test_warnings(ctx: dtl.Context) -> None:
         (1 / (a * 0)).local_view()
     with pytest.warns(RuntimeWarning, match="overflow"):
         (a * 1e308 * 1e308).local_view()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64", "complex128"])
+def test_repeated(ctx: dtl.Context, dtype: str) -> None:
+    for often in (2, 3, 4, 8, 12, 16, 17, 64):
+        count = _BYTES // np.dtype(dtype).itemsize * ctx.size // often + 3
+        x = np.random.default_rng(often).integers(-100, 100, count).astype(dtype)
+        _assert_bits(np.repeat(dtl.asarray(ctx, x), often), np.repeat(x, often))
