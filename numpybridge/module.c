@@ -27,6 +27,7 @@
 #include "objects.h"
 #include "over_buffers.h"
 #include "part.h"
+#include "product.h"
 #include "requests.h"
 #include "rows.h"
 #include "split.h"
@@ -130,6 +131,8 @@ static PyMethodDef methods[] = {
     {"take_fixed", bridge_take_fixed, METH_VARARGS, take_fixed_doc},
     {"take_offsets", bridge_take_offsets, METH_VARARGS, take_offsets_doc},
     {"count_within", bridge_count_within, METH_VARARGS, count_within_doc},
+    {"multiply_back", bridge_multiply_back, METH_VARARGS, multiply_back_doc},
+    {"multiply_rows", bridge_multiply_rows, METH_VARARGS, multiply_rows_doc},
     {"renumber", bridge_renumber, METH_VARARGS, renumber_doc},
     {"split_rows", bridge_split_rows, METH_VARARGS, split_rows_doc},
     {"count_triplets", bridge_count_triplets, METH_VARARGS, count_triplets_doc},

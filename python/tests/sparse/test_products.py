@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrices import SHAPES, drawn, same, values
+from matrices import SHAPES, drawn, same, sparse, values
 from refusals import ARGUMENT, refused
 
 import dtl
+from dtl._native.library import bridge
 
 PAIRS = (("float64", "float64"), ("int32", "float32"), ("bool", "bool"), ("complex64", "float64"), ("int8", "int64"))
 
@@ -161,3 +162,33 @@ def test_bytes_that_cross_are_those_of_the_ghosts(ctx: dtl.Context, density: flo
     started = [record.calls for record in second if record.operation == "start"]
     assert sum(started) == np.count_nonzero(needed) + np.count_nonzero(asked)
     assert {record.operation for record in second} <= {"create", "local_view", "start", "wait"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_loops_make_the_bits_of_scipys(dtype: str, index: str) -> None:
+    """Rows of any length, and what is multiplied stays within the rows that are asked for."""
+    rng = np.random.default_rng(3)
+    counts = np.concatenate([np.arange(40), [0, 0, 700, 1]])
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index)
+    columns = np.concatenate([np.sort(rng.permutation(800)[:count]) for count in counts]).astype(index)
+    data, vector = rng.normal(size=len(columns)).astype(dtype), rng.normal(size=800).astype(dtype)
+    a = sparse.csr_array((data, columns, indptr), shape=(len(counts), 800))
+    given = (indptr, columns, columns.itemsize, data, data.itemsize)
+    out = np.full(len(counts), 7, dtype)
+    bridge.multiply_rows(given, 5, 41, vector, out, False)
+    want = a @ vector
+    np.testing.assert_array_equal(out[5:41], want[5:41])
+    assert (out[:5] == 7).all()
+    assert (out[41:] == 7).all()
+    bridge.multiply_rows(given, 0, len(counts), vector, out, False)
+    np.testing.assert_array_equal(out, want)
+    bridge.multiply_rows(given, 0, len(counts), vector, out, True)
+    np.testing.assert_allclose(out, 2 * want, rtol=1e-4)
+    back, rows = np.zeros(800, dtype), rng.normal(size=len(counts)).astype(dtype)
+    bridge.multiply_back(given, len(counts), rows, back)
+    np.testing.assert_array_equal(back, a.T @ rows)
+    with pytest.raises(ValueError, match="out has"):
+        bridge.multiply_rows(given, 0, len(counts), vector, out[:-1].copy(), False)
+    with pytest.raises(ValueError, match="indptr has"):
+        bridge.multiply_back(given, len(counts) + 1, np.zeros(99, dtype), back)
