@@ -23,7 +23,7 @@ typedef struct {
     int size; /* of elements that are copied; 0: the loop converts them */
     dtl_loop loop;
     ptrdiff_t each; /* rows of a piece, or columns where there is one row */
-    int is_large;   /* it is copied past the caches */
+    int is_large;   /* it is written past the caches */
     pieces taken;
     atomic_int marked;
 } assignment;
@@ -189,7 +189,10 @@ PyObject *bridge_copy_elements(PyObject *module, PyObject *args) {
         Py_RETURN_FALSE;
     const ptrdiff_t count = a.rows * a.columns;
     a.each = a.rows == 1 ? PIECE : a.columns >= PIECE ? 1 : (PIECE / a.columns + TILE - 1) / TILE * TILE;
-    a.is_large = count * a.size >= LARGE_RESULT && a.columns * a.size >= 4 * WRITTEN_AT_ONCE;
+    const int size = array_types[to->descr->type_num].size, from_size = array_types[from->descr->type_num].size;
+    a.is_large = count * size >= LARGE_RESULT && a.columns * size >= 4 * WRITTEN_AT_ONCE;
+    if (a.size == 0 && a.is_large && a.out_step == size && a.from_step == from_size)
+        a.loop = large_cast_loop(from->descr->type_num, to->descr->type_num);
     const int threads = count < FEW ? 1 : threads_at_most(most);
     Py_BEGIN_ALLOW_THREADS
     run_on_threads(threads, work, &a);

@@ -5,6 +5,7 @@
  * marks them.
  */
 #include "casts.h"
+#include "past_cache.h"
 #include <complex.h>
 
 /* The kinds of numbers that there are loops for. */
@@ -96,6 +97,26 @@ LOOP(c4_c4, complex4, complex4, v)
 LOOP(c4_c8, complex4, complex8, v)
 LOOP(c8_c8, complex8, complex8, v)
 
+/* f8_f4_past is the loop for elements side by side that writes past the caches, which gains where the result is smaller than what is read. */
+WIDE_VECTORS static void f8_f4_past(char **arguments, const ptrdiff_t *count, const ptrdiff_t *steps, void *data) {
+    enum { LANES = 4 };
+    const double *in = (const double *)arguments[0];
+    float *out = (float *)arguments[1];
+    const ptrdiff_t n = *count, head = bytes_to_line(out, n * (ptrdiff_t)sizeof *out) / (ptrdiff_t)sizeof *out;
+    ptrdiff_t at = head;
+    f8_f4(arguments, &head, steps, data);
+#ifdef __SSE2__
+    typedef double given __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+    typedef float made __attribute__((vector_size(LANES * sizeof(float))));
+    for (; at + LANES <= n; at += LANES)
+        _mm_stream_ps(out + at, (__m128)__builtin_convertvector(*(const given *)(in + at), made));
+    end_past();
+#endif
+    char *rest[] = {(char *)(in + at), (char *)(out + at)};
+    const ptrdiff_t left = n - at;
+    f8_f4(rest, &left, steps, data);
+}
+
 #define ROW(NAME)                                                                                                                          \
     {NAME##_truth, NAME##_i1, NAME##_u1, NAME##_i2, NAME##_u2, NAME##_i4, NAME##_u4, NAME##_i8, NAME##_u8,                                 \
      NAME##_f4, NAME##_f8, NAME##_c4, NAME##_c8}
@@ -146,4 +167,8 @@ int cast_keeps(int from, int to) {
         return other == F8 || other == C8 || bytes <= 2;
     const int is_unsigned = (one - I1) % 2, to_unsigned = (other - I1) % 2, room = array_types[to].size;
     return to_unsigned ? is_unsigned && room >= bytes : room >= bytes + is_unsigned;
+}
+
+dtl_loop large_cast_loop(int from, int to) {
+    return kind_of(from) == F8 && kind_of(to) == F4 ? f8_f4_past : cast_loop(from, to);
 }

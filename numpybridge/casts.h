@@ -11,6 +11,9 @@
  * overflow or an invalid operation; NULL where there is none. It is called as loops of ufuncs are. */
 dtl_loop cast_loop(int from, int to);
 
+/* large_cast_loop returns the loop for results that are larger than the caches, of elements that lie side by side in both arrays. */
+dtl_loop large_cast_loop(int from, int to);
+
 /* cast_keeps says whether NumPy converts one of its types to another where a ufunc has no loop for it: none of its values is lost. */
 int cast_keeps(int from, int to);
 

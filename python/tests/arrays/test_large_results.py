@@ -100,3 +100,16 @@ def test_repeated(ctx: dtl.Context, dtype: str) -> None:
         count = _BYTES // np.dtype(dtype).itemsize * ctx.size // often + 3
         x = np.random.default_rng(often).integers(-100, 100, count).astype(dtype)
         _assert_bits(np.repeat(dtl.asarray(ctx, x), often), np.repeat(x, often))
+
+
+def test_narrower(ctx: dtl.Context) -> None:
+    x = np.concatenate([_elements(ctx, "float64")] * 2)
+    x[5::97] *= 1e-42  # what becomes subnormal
+    with np.errstate(all="ignore"):
+        _assert_bits(dtl.asarray(ctx, x).astype(np.float32), x.astype(np.float32))
+        _assert_bits(dtl.asarray(ctx, x)[1:-2].astype(np.float32), x[1:-2].astype(np.float32))
+    x[7 :: len(x) // 8] = 1e300
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        got = dtl.asarray(ctx, x).astype(np.float32)
+    with np.errstate(all="ignore"):
+        _assert_bits(got, x.astype(np.float32))
