@@ -44,22 +44,48 @@ func renumberKeys(c *Call) error {
 // type that it makes, and args[3] the number of threads. The second has the groups of rows, the third what Squares counts from, and the
 // column's arrays follow.
 func foldGroups(c *Call) error {
-	of, makes := dtype.Type(c.Args[1]), dtype.Type(c.Args[2])
-	if !of.Valid() || !makes.Valid() {
-		return status.New(status.Internal, "no element types have the numbers %d and %d", c.Args[1], c.Args[2])
-	}
-	borrowed := c.buffers()
-	out, codes := borrowed.next(makes), memory.As[int64](borrowed.next(dtype.Int64))
-	about := memory.As[float64](borrowed.next(dtype.Float64))
-	size := of.Size()
-	if group.Fold(c.Args[0]) == group.Count {
-		size = -1 // the values are not looked at
-	}
-	column, err := borrowed.column(size)
+	r, err := c.foldedRows()
 	if err != nil {
 		return err
 	}
-	return algorithm.FoldGroups(group.Fold(c.Args[0]), out, about, codes, column, of, c.Args[3])
+	return algorithm.FoldGroups(r.fold, r.out, r.about, r.codes, r.column, r.of, c.Args[3])
+}
+
+// addToGroups adds to what foldGroups has written to the first buffer further rows, on this thread; all else is as there.
+func addToGroups(c *Call) error {
+	r, err := c.foldedRows()
+	if err != nil {
+		return err
+	}
+	return algorithm.AddToGroups(r.fold, r.out, r.about, r.codes, r.column, r.of)
+}
+
+// foldedRows are what a fold of groups is made of, and where it goes.
+type foldedRows struct {
+	fold   group.Fold
+	out    memory.Span
+	about  []float64
+	codes  []int64
+	column group.Column
+	of     dtype.Type
+}
+
+// foldedRows returns what foldGroups is given.
+func (c *Call) foldedRows() (r foldedRows, err error) {
+	r.fold, r.of = group.Fold(c.Args[0]), dtype.Type(c.Args[1])
+	makes := dtype.Type(c.Args[2])
+	if !r.of.Valid() || !makes.Valid() {
+		return r, status.New(status.Internal, "no element types have the numbers %d and %d", c.Args[1], c.Args[2])
+	}
+	borrowed := c.buffers()
+	r.out, r.codes = borrowed.next(makes), memory.As[int64](borrowed.next(dtype.Int64))
+	r.about = memory.As[float64](borrowed.next(dtype.Float64))
+	size := r.of.Size()
+	if r.fold == group.Count {
+		size = -1 // the values are not looked at
+	}
+	r.column, err = borrowed.column(size)
+	return r, err
 }
 
 // foldPairs writes to the first buffer how the values of two columns vary together in each group, as group.Pairs does; args[0] and args[1] are

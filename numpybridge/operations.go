@@ -148,6 +148,7 @@ const (
 	TopOfGroups
 	PlacesInGroups
 	FoldPairs
+	AddToGroups
 	numOperations // how many there are
 )
 
@@ -314,6 +315,7 @@ var operations = [...]operation{
 	SortGroups:     {"SORT_GROUPS", "group_by", sortGroups, borrowing | local, ""},
 	TopOfGroups:    {"TOP_OF_GROUPS", "group_by", topOfGroups, borrowing | local, ""},
 	PlacesInGroups: {"PLACES_IN_GROUPS", "group_by", placesInGroups, borrowing | local, ""},
+	AddToGroups:    {"ADD_TO_GROUPS", "group_by", addToGroups, borrowing | local, ""},
 	FoldPairs:      {"FOLD_PAIRS", "group_by", foldPairs, borrowing | local, ""},
 }
 

@@ -26,6 +26,11 @@ func FoldGroups(f group.Fold, out memory.Span, about []float64, codes []int64, c
 	return f.Make(out, about, codes, c, t, workers(threads))
 }
 
+// AddToGroups adds rows to a fold of groups as group.Fold.Add does. Local.
+func AddToGroups(f group.Fold, out memory.Span, about []float64, codes []int64, c group.Column, t dtype.Type) error {
+	return f.Add(out, about, codes, c, t)
+}
+
 // FoldPairs adds up pairs of values as group.Pairs does. Local.
 func FoldPairs(out []float64, codes []int64, x, y group.Values, threads int64) error {
 	return group.Pairs(out, codes, x, y, workers(threads))

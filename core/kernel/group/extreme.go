@@ -9,7 +9,7 @@ import (
 // minimum returns the loop of the least values, of a type. Before a group's first value, its least is start.
 func minimum[V kernel.Ordered](of dtype.Type, start V) loop {
 	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
-		found := started(out, start)
+		found := memory.As[V](out)
 		c.between(first, first+len(codes), func(a Array, row int) {
 			codes, there := codes[row-first:][:a.Rows], a.bits()
 			for i, v := range values[V](a)[:len(codes)] {
@@ -21,7 +21,7 @@ func minimum[V kernel.Ordered](of dtype.Type, start V) loop {
 			}
 		})
 	}
-	return loop{of, run, func(out, more memory.Span) {
+	return loop{of, started(start), run, func(out, more memory.Span) {
 		found, others := memory.Pair[V](out, more)
 		for i, v := range others {
 			if v < found[i] || found[i] != found[i] {
@@ -34,7 +34,7 @@ func minimum[V kernel.Ordered](of dtype.Type, start V) loop {
 // maximum returns the loop of the greatest values.
 func maximum[V kernel.Ordered](of dtype.Type, start V) loop {
 	run := func(out memory.Span, _ []float64, codes []int64, c Column, first int) {
-		found := started(out, start)
+		found := memory.As[V](out)
 		c.between(first, first+len(codes), func(a Array, row int) {
 			codes, there := codes[row-first:][:a.Rows], a.bits()
 			for i, v := range values[V](a)[:len(codes)] {
@@ -46,7 +46,7 @@ func maximum[V kernel.Ordered](of dtype.Type, start V) loop {
 			}
 		})
 	}
-	return loop{of, run, func(out, more memory.Span) {
+	return loop{of, started(start), run, func(out, more memory.Span) {
 		found, others := memory.Pair[V](out, more)
 		for i, v := range others {
 			if v > found[i] || found[i] != found[i] {
@@ -56,11 +56,12 @@ func maximum[V kernel.Ordered](of dtype.Type, start V) loop {
 	}}
 }
 
-// started returns memory filled with an element.
-func started[V any](out memory.Span, start V) []V {
-	found := memory.As[V](out)
-	for i := range found {
-		found[i] = start
+// started returns what fills memory with an element.
+func started[V any](start V) func(out memory.Span) {
+	return func(out memory.Span) {
+		found := memory.As[V](out)
+		for i := range found {
+			found[i] = start
+		}
 	}
-	return found
 }

@@ -37,15 +37,9 @@ const (
 // Rows are divided into parts, by their number and that of groups alone, and what is made of each part comes together in
 // their order.
 func (f Fold) Make(out memory.Span, about []float64, codes []int64, c Column, t dtype.Type, workers radix.Workers) error {
-	if f < Count || f > Squares {
-		return status.New(status.Internal, "%d is no fold", int64(f))
-	}
-	how := folds[t][f]
-	if how.run == nil || how.of != out.Type {
-		return status.New(status.InvalidType, "no fold %d of %s makes %s", int64(f), t, out.Type)
-	}
-	if c.Rows() != len(codes) {
-		return status.New(status.Internal, "%d rows of %d", c.Rows(), len(codes))
+	how, err := f.of(out, codes, c, t)
+	if err != nil {
+		return err
 	}
 	parts := max(1, min(mostParts, len(codes)/max(perPart*out.Count, chunk)))
 	found := []memory.Span{out}
@@ -53,6 +47,7 @@ func (f Fold) Make(out memory.Span, about []float64, codes []int64, c Column, t 
 		found = append(found, memory.Scratch(out))
 	}
 	each(workers, len(codes), parts, func(part, lo, hi int) {
+		how.begin(found[part])
 		how.run(found[part], about, codes[lo:hi], c, lo)
 	})
 	if parts > 1 {
@@ -65,9 +60,35 @@ func (f Fold) Make(out memory.Span, about []float64, codes []int64, c Column, t 
 	return nil
 }
 
+// Add adds rows, in their order, to what a fold has made of others before them: out is as Make has left it, or Add.
+func (f Fold) Add(out memory.Span, about []float64, codes []int64, c Column, t dtype.Type) error {
+	how, err := f.of(out, codes, c, t)
+	if err != nil {
+		return err
+	}
+	how.run(out, about, codes, c, 0)
+	return nil
+}
+
+// of returns how the fold is made of values of a type, if it makes what out has, of as many rows as there are codes.
+func (f Fold) of(out memory.Span, codes []int64, c Column, t dtype.Type) (loop, error) {
+	if f < Count || f > Squares {
+		return loop{}, status.New(status.Internal, "%d is no fold", int64(f))
+	}
+	how := folds[t][f]
+	if how.run == nil || how.of != out.Type {
+		return loop{}, status.New(status.InvalidType, "no fold %d of %s makes %s", int64(f), t, out.Type)
+	}
+	if c.Rows() != len(codes) {
+		return loop{}, status.New(status.Internal, "%d rows of %d", c.Rows(), len(codes))
+	}
+	return how, nil
+}
+
 // loop is how a fold is made of values of a type.
 type loop struct {
 	of    dtype.Type // of what it makes
+	begin func(out memory.Span)
 	run   func(out memory.Span, about []float64, codes []int64, c Column, first int)
 	merge func(out, more memory.Span)
 }
@@ -91,14 +112,16 @@ var folds = [dtype.N][Squares + 1]loop{
 
 // row returns the loops of values of type V, whose sums are of type S. Before a group's first value, its least is top, and its greatest is bottom.
 func row[V kernel.Ordered, S int64 | uint64 | float64](of, sums dtype.Type, top, bottom V) (r [Squares + 1]loop) {
-	r[Count] = loop{dtype.Int64, count, add[int64]}
-	r[Sum] = loop{sums, sum[V, S], add[S]}
-	r[Total] = loop{dtype.Float64, sum[V, float64], add[float64]}
+	r[Count] = loop{dtype.Int64, cleared[int64], count, add[int64]}
+	r[Sum] = loop{sums, cleared[S], sum[V, S], add[S]}
+	r[Total] = loop{dtype.Float64, cleared[float64], sum[V, float64], add[float64]}
 	r[Least] = minimum(of, top)
 	r[Most] = maximum(of, bottom)
-	r[Squares] = loop{dtype.Float64, squares[V], add[float64]}
+	r[Squares] = loop{dtype.Float64, cleared[float64], squares[V], add[float64]}
 	return r
 }
+
+func cleared[S int64 | uint64 | float64](out memory.Span) { clear(memory.As[S](out)) }
 
 func add[S int64 | uint64 | float64](out, more memory.Span) {
 	sums, others := memory.Pair[S](out, more)
@@ -109,7 +132,6 @@ func add[S int64 | uint64 | float64](out, more memory.Span) {
 
 func count(out memory.Span, _ []float64, codes []int64, c Column, first int) {
 	counts := memory.As[int64](out)
-	clear(counts)
 	c.between(first, first+len(codes), func(a Array, row int) {
 		codes, there := codes[row-first:][:a.Rows], a.bits()
 		for i, code := range codes {
@@ -122,7 +144,6 @@ func count(out memory.Span, _ []float64, codes []int64, c Column, first int) {
 
 func sum[V kernel.Ordered, S int64 | uint64 | float64](out memory.Span, _ []float64, codes []int64, c Column, first int) {
 	sums := memory.As[S](out)
-	clear(sums)
 	c.between(first, first+len(codes), func(a Array, row int) {
 		codes, there := codes[row-first:][:a.Rows], a.bits()
 		if there == nil {
@@ -141,7 +162,6 @@ func sum[V kernel.Ordered, S int64 | uint64 | float64](out memory.Span, _ []floa
 
 func squares[V kernel.Ordered](out memory.Span, about []float64, codes []int64, c Column, first int) {
 	squares := memory.As[float64](out)
-	clear(squares)
 	rest := squares[len(about):]
 	c.between(first, first+len(codes), func(a Array, row int) {
 		codes, there := codes[row-first:][:a.Rows], a.bits()

@@ -232,13 +232,26 @@ func makes[S int8 | int64 | uint16 | uint64 | float64](
 			t.Fatal(err)
 		}
 	}
+	added := make([]S, len(want))
+	err := f.Make(memory.Of(out, added), about, nil, nil, of, radix.Workers{})
+	for lo, step := 0, len(codes)/3+1; lo < len(codes) && err == nil; lo += step {
+		var some Column
+		hi := min(lo+step, len(codes))
+		c.between(lo, hi, func(a Array, _ int) { some = append(some, a) })
+		err = f.Add(memory.Of(out, added), about, codes[lo:hi], some, of)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range want {
 		if count[i%len(count)] == 0 {
 			continue
 		}
-		near := math.Abs(float64(found[i])-float64(want[i])) <= 1e-9*(1+math.Abs(float64(want[i])))
-		if !near && (want[i] == want[i] || found[i] == found[i]) {
-			t.Fatalf("fold %d of %s: %v of group %d, not %v", f, of, found[i], i, want[i])
+		for _, made := range [][]S{found, added} {
+			near := math.Abs(float64(made[i])-float64(want[i])) <= 1e-9*(1+math.Abs(float64(want[i])))
+			if !near && (want[i] == want[i] || made[i] == made[i]) {
+				t.Fatalf("fold %d of %s: %v of group %d, not %v", f, of, made[i], i, want[i])
+			}
 		}
 		if found[i] != again[i] && found[i] == found[i] {
 			t.Fatalf("fold %d of %s: %v by one worker, %v by three", f, of, found[i], again[i])

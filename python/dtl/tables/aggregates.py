@@ -193,6 +193,11 @@ class Parts:
             for state in _states_of(each, kinds[each.column]):
                 self._needed[_of(each, state), state] = None
 
+    @property
+    def needed(self) -> list[Needed]:
+        """The folds that are made, in the order in which ``made`` has them."""
+        return list(self._needed)
+
     @classmethod
     def of(cls, wanted: dict[str, Aggregate], schema: Any) -> Parts:
         """Return what becomes of columns of a schema for those aggregates that are of parts."""

@@ -7,7 +7,7 @@ ranges that follow each other, with the rows of all ranks.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: There are so many ranges at most, of which each is a part of each piece of the files.
 _MOST_RANGES = 2048
 
+#: The least and the greatest of no keys.
+NO_BOUNDS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+
 #: How many pieces of a rank's rows are looked at before, and how many rows of theirs say where a range ends.
 _PLACES, _SAMPLE = 4, 32
 
@@ -49,6 +52,9 @@ class Division(NamedTuple):
         How many pieces of so many rows the ranks have, at most.
     share
         How many of the rows that were looked at are the first of their group in a piece.
+    bounds
+        The least and the greatest of the keys that were looked at, where there is one column of integers, dates or
+        times: none if the least is the larger one.
     """
 
     starts: Any
@@ -56,6 +62,12 @@ class Division(NamedTuple):
     size: int
     rounds: int
     share: float
+    bounds: tuple[int, int]
+
+    def of_ranks(self, size: int) -> Division:
+        """Return the same with one range for each of so many ranks."""
+        firsts = [self.ranges * rank - 1 for rank in range(1, size)]
+        return self._replace(starts=self.starts.take(arrow().array(firsts, arrow().int64())), ranges=1)
 
 
 def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
@@ -64,7 +76,9 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
     with local_step(ctx, op):
         some = _some(rows.chosen(keys), min(size, rows.length))
         groups = sum(_groups(piece) for piece in some)
-    told = allgather(ctx, np.array([rows.length, size, groups, sum(map(len, some))], np.int64)).reshape(ctx.size, -1)
+        least, greatest = _bounds(some) if len(keys) == 1 else NO_BOUNDS
+    mine = [rows.length, size, groups, sum(map(len, some)), least, greatest]
+    told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
     size = rows_of_each(int(told[:, 1].min()) // (1 if ctx.size == 1 else 2))  # what is sent is in memory twice
     lengths = told[:, 0]
     ranges = -(-int(lengths.sum()) // (size * ctx.size))
@@ -76,7 +90,8 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
         release()
     starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size)
     share = told[:, 2].sum() / max(1, told[:, 3].sum())
-    return Division(starts, ranges, size, -(-int(lengths.max()) // size), float(share))
+    bounds = int(told[:, 4].min()), int(told[:, 5].max())
+    return Division(starts, ranges, size, -(-int(lengths.max()) // size), float(share), bounds)
 
 
 def _some(rows: Rows, size: int) -> list[Any]:
@@ -97,14 +112,39 @@ def _groups(piece: Any) -> int:
     return int(np.count_nonzero(there))
 
 
+def _bounds(some: list[Any]) -> tuple[int, int]:
+    """Return the least and the greatest of a column of tables."""
+    found = [bounds_of(piece.column(0)) for piece in some]
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def have_bounds(kind: Any) -> bool:
+    """Say whether values of a type are integers, dates or times that int64 has room for."""
+    types = arrow().types
+    temporal = types.is_temporal(kind) and not types.is_interval(kind)
+    return bool(temporal or (types.is_integer(kind) and not types.is_uint64(kind)))
+
+
+def bounds_of(column: Any) -> tuple[int, int]:
+    """Return the least and the greatest of integers, dates or times that are not null; of none, and of others, none."""
+    pa, kind = arrow(), column.type
+    if not have_bounds(kind):
+        return NO_BOUNDS
+    if pa.types.is_temporal(kind):
+        column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+    found = pa.compute.min_max(column)
+    least, greatest = found["min"].as_py(), found["max"].as_py()
+    return NO_BOUNDS if least is None else (least, greatest)
+
+
 def _sampled(piece: Any, count: int) -> Any:
     """Return some rows of a table, the same in each run."""
     chosen = np.random.default_rng(len(piece)).integers(0, max(len(piece), 1), min(count, len(piece)))
     return taken(piece, np.sort(chosen))
 
 
-class DividedRows:
-    """The rows of this rank's ranges, on disk. Making one is collective.
+class Arranged:
+    """Puts pieces of a rank's rows in the order of ranges, and sends them to the ranks that have these.
 
     Parameters
     ----------
@@ -121,8 +161,66 @@ class DividedRows:
     def __init__(
         self, rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, with_numbers: bool = False
     ) -> None:
+        self._rows, self._op, self._keys, self._dropna = rows, op, keys, dropna
+        self._division, self._with_numbers = division, with_numbers
+
+    def kept(self, piece: Any) -> Any:
+        """Return the rows of a piece that are in any range. Not collective."""
+        there = without_null([piece.column(name) for name in self._keys]) if self._dropna else None
+        return piece if there is None else piece.filter(there)
+
+    def in_order(self, found: tuple[int, Any] | None) -> tuple[Any, Array]:
+        """Return rows in the order of the ranges of all ranks, and how many each has. Not collective.
+
+        They are given with the number of the first; None are none.
+        """
+        pa, rows = arrow(), self._rows
+        start, piece = (0, rows.schema.empty_table()) if found is None else found
+        if self._with_numbers:
+            first = rows.first + start
+            piece = piece.append_column(ROW_NUMBERS, pa.array(np.arange(first, first + len(piece))))
+        piece = self.kept(piece)
+        starts = self._division.starts
+
+        def column(name: str) -> Any:
+            return pa.chunked_array([*piece.column(name).chunks, *starts.column(name).chunks], piece.column(name).type)
+
+        codes = put_together(self._keys, column)
+        begins, numbers = codes.of_row[len(piece) :].copy(), codes.of_row[: len(piece)]
+        in_parts = by_number(numbers, codes.width, begins, rows.context.size * self._division.ranges)
+        return in_parts.taken(piece), in_parts.counts
+
+    def arrived(self, waiting: Iterator[tuple[int, Any]]) -> Iterator[tuple[Any, Array]]:
+        """Yield the rows of this rank's ranges, and how many each range has of each rank. Each step is collective.
+
+        Given this rank's rows in pieces, each rank sends one of them at a time.
+        """
+        ctx, op, ranges = self._rows.context, self._op, self._division.ranges
+        ordered = made_ahead(self.in_order, waiting, side_by_side())
+        for _ in range(max(1, self._division.rounds)):
+            with local_step(ctx, op):
+                moved, counts = next(ordered, None) or self.in_order(None)
+            told = allgather(ctx, counts).reshape(ctx.size, ctx.size, ranges)
+            ends = np.cumsum(told[ctx.rank].sum(axis=1)).tolist()
+            parts = [moved.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends)]
+            arrived = sent(ctx, op, parts, GROUPS)
+            del parts, moved
+            yield arrived, told[:, ctx.rank].ravel()
+            del arrived
+            release()
+
+
+class DividedRows:
+    """The rows of this rank's ranges, on disk. Making one is collective.
+
+    Parameters are those of Arranged.
+    """
+
+    def __init__(
+        self, rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, with_numbers: bool = False
+    ) -> None:
         self._context = ctx = rows.context
-        self._keys, self._dropna, self._division, self._with_numbers = keys, dropna, division, with_numbers
+        arranged = Arranged(rows, op, keys, dropna, division, with_numbers)
         #: How many ranges this rank has.
         self.ranges = division.ranges
         #: Where in the file the parts of each range are, by the ranks that they come from.
@@ -134,46 +232,17 @@ class DividedRows:
             waiting = pieces_of_texts(rows, division.size)
         if ctx.size == 1:
             with local_step(ctx, op):
-                for added in made_ahead(partial(self._written, rows), waiting, side_by_side()):
+                for added in made_ahead(partial(self._written, arranged), waiting, side_by_side()):
                     self._note(*added)
             return
-        ordered = made_ahead(partial(self._in_order, rows), waiting, side_by_side())
-        for _ in range(max(1, division.rounds)):
+        for arrived, counts in arranged.arrived(waiting):
             with local_step(ctx, op):
-                moved, counts = next(ordered, None) or self._in_order(rows, None)
-            told = allgather(ctx, counts).reshape(ctx.size, ctx.size, self.ranges)
-            ends = np.cumsum(told[ctx.rank].sum(axis=1)).tolist()
-            parts = [moved.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends)]
-            arrived = sent(ctx, op, parts, GROUPS)
-            del parts, moved
-            with local_step(ctx, op):
-                self._note(*self._added(arrived, told[:, ctx.rank].ravel()))
-                del arrived
-                release()
+                self._note(*self._added(arrived, counts))
+            del arrived
 
-    def _in_order(self, rows: Rows, found: tuple[int, Any] | None) -> tuple[Any, Array]:
-        """Return rows in the order of the ranges of all ranks, and how many each has."""
-        pa, count = arrow(), self._context.size * self.ranges
-        start, piece = (0, rows.schema.empty_table()) if found is None else found
-        if self._with_numbers:
-            first = rows.first + start
-            piece = piece.append_column(ROW_NUMBERS, pa.array(np.arange(first, first + len(piece))))
-        if self._dropna:
-            there = without_null([piece.column(name) for name in self._keys])
-            piece = piece if there is None else piece.filter(there)
-        starts = self._division.starts
-
-        def column(name: str) -> Any:
-            return pa.chunked_array([*piece.column(name).chunks, *starts.column(name).chunks], piece.column(name).type)
-
-        codes = put_together(self._keys, column)
-        begins, numbers = codes.of_row[len(piece) :].copy(), codes.of_row[: len(piece)]
-        in_parts = by_number(numbers, codes.width, begins, count)
-        return in_parts.taken(piece), in_parts.counts
-
-    def _written(self, rows: Rows, found: tuple[int, Any]) -> tuple[Any, list[int], list[Part]]:
+    def _written(self, arranged: Arranged, found: tuple[int, Any]) -> tuple[Any, list[int], list[Part]]:
         """Write rows of one rank by ranges."""
-        moved, counts = self._in_order(rows, found)
+        moved, counts = arranged.in_order(found)
         return self._added(moved, counts)
 
     def _added(self, arrived: Any, counts: Array) -> tuple[Any, list[int], list[Part]]:

@@ -130,7 +130,9 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
         take two passes. If there are few groups, one over the rows, a piece at a time, and one over the groups of the
         pieces. If there are many, or for ``median``, ``quantile``, ``nunique`` and ``list``, the first one writes the
         rows to a file by ranges of keys, and the second reads one range after the other: they are read twice and
-        written once, with the result. Columns of functions are in memory.
+        written once, with the result. Columns of functions are in memory. Sums, means, extremes and counts of many
+        groups take one pass, and write the result alone, if the key is one column of integers, dates or times, and a
+        quarter of the limit has room for a number of each aggregate for every key from the least to the greatest.
 
         Examples
         --------

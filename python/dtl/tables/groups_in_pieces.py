@@ -6,10 +6,12 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
+from ..runtime.context import Context
 from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
-from .dividing import DividedRows, division_of
+from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds
 from .folds import Groups
 from .group_values import GroupValues
 from .local_groups import LocalGroups
@@ -17,11 +19,16 @@ from .moves import is_explained
 from .on_disk import collected, pieces, release, rows_of_each, share_of_memory, side_by_side
 from .owners import Keys, beside, merged_keys
 from .rows import Rows, arrow, arrows_errors
+from .running_folds import RunningFolds, are_possible
 from .runs import is_larger
 from .splitters import cuts_of_runs
 
 #: Rows are divided before anything is made of them if a piece has more groups than this share of its rows.
 _MANY = 0.25
+
+#: What is made of all groups has room in memory if it is at most so many times what a call has of rows: a quarter of
+#: the limit.
+_FOLDS = 4
 
 
 def aggregated_by_ranges(
@@ -29,8 +36,9 @@ def aggregated_by_ranges(
 ) -> Rows | None:
     """Return the keys and aggregates of many groups: of a range of keys after the other. Collective.
 
-    One pass over the rows writes them by ranges of keys, and a second one reads these. Returns None if all rows are in
-    memory, or if they have few groups.
+    One pass over the rows writes them by ranges of keys, and a second one reads these. Where what is made of all groups
+    has room in memory, rows are read once, and not written. Returns None if all rows are in memory, or if they have few
+    groups.
     """
     ctx = rows.context
     if share_of_memory() is None or is_explained() or not is_larger(rows):
@@ -39,11 +47,76 @@ def aggregated_by_ranges(
     if division.share <= _MANY and all(each.of_parts for each in wanted.values()):
         return None
     with_numbers = any(each.of_row_numbers for each in wanted.values())
+    made = _of_running_folds(rows, op, keys, dropna, division, wanted)
+    if made is not None:
+        return made
     divided = DividedRows(rows, op, keys, dropna, division, with_numbers)
     parts = Parts.of(wanted, rows.schema)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         made = collected(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size))
     return Rows.made(ctx, made)
+
+
+def _of_running_folds(
+    rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, wanted: dict[str, Aggregate]
+) -> Rows | None:
+    """Return the same of groups whose keys are integers, dates or times, and whose folds all have room in memory.
+
+    Returns None of others. Then rows may have been read for nothing, if keys that nobody has looked at have no room.
+    """
+    ctx, parts = rows.context, Parts.of(wanted, rows.schema)
+    if (
+        len(keys) > 1
+        or not have_bounds(rows.schema.field(keys[0]).type)
+        or not all(each.of_parts for each in wanted.values())
+        or not are_possible(parts.needed, rows.schema)
+    ):
+        return None
+    division = division.of_ranks(ctx.size)
+    with local_step(ctx, op):
+        most = (share_of_memory() or 0) * _FOLDS
+        folds = RunningFolds(parts.needed, rows.schema, keys[0], _bounds_of_rank(division, ctx.rank), most)
+    if _any(ctx, folds.is_full):
+        return None
+    arranged = Arranged(rows, op, keys, dropna, division)
+    with local_step(ctx, op):
+        waiting = pieces(rows, division.size)
+    if ctx.size == 1:
+        with local_step(ctx, op):
+            for coded in made_ahead(lambda found: folds.coded(arranged.kept(found[1])), waiting, side_by_side()):
+                folds.add(coded)
+                if folds.is_full:
+                    return None
+    else:
+        for arrived, _ in arranged.arrived(waiting):
+            with local_step(ctx, op):
+                folds.add(folds.coded(arrived))
+            del arrived
+        if _any(ctx, folds.is_full):
+            return None
+
+    def finished(found: tuple[Any, Any]) -> Any:
+        distinct, some = found
+        merged = parts.merged(Groups(None, len(distinct)), some, True)
+        columns = {name: parts.finished(each, merged) for name, each in wanted.items()}
+        return beside(distinct, arrow().table(columns))
+
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        made = collected(ctx, op, map(finished, folds.tables()))
+    return Rows.made(ctx, made)
+
+
+def _bounds_of_rank(division: Division, rank: int) -> tuple[int, int]:
+    """Return the least and the greatest key that a rank will probably have, each rank of which has one range."""
+    least, greatest = division.bounds
+    column = division.starts.column(0)
+    starts = [bounds_of(column.slice(place, 1))[0] for place in range(len(column))]
+    return (starts[rank - 1] if rank else least), (starts[rank] - 1 if rank < len(starts) else greatest)
+
+
+def _any(ctx: Context, said: bool) -> bool:
+    """Return whether any rank says so. Collective."""
+    return bool(allgather(ctx, np.array([said], np.uint8)).any())
 
 
 def _of_ranges(

@@ -135,6 +135,18 @@ def folded(fold: int, codes: Array, width: int, column: Any, out: Any, about: Ar
     return made
 
 
+def add_rows(fold: int, made: Array, codes: Array, column: Any = None) -> None:
+    """Add rows, in their order, to what ``folded`` has made of others: their values that are not null.
+
+    Without a column, ``COUNT`` counts rows.
+    """
+    dtype = np.dtype(np.int8) if column is None else held_as(column.type)
+    buffers, lengths = ((None, None, None), (0, len(codes))) if column is None else _arrays(column)
+    kinds = dtype_number(dtype), dtype_number(made.dtype)
+    borrowed = (made, np.ascontiguousarray(codes, np.int64), None, *buffers)
+    bridge.over_buffers(bridge.ADD_TO_GROUPS, borrowed, lengths, fold, *kinds, 0)
+
+
 def paired(codes: Array, width: int, x: Any, y: Any) -> Array:
     """Return six numbers of each group, of the rows in which neither of two columns of numbers is null.
 

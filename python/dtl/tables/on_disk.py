@@ -260,9 +260,10 @@ def side_by_side() -> int:
 def rows_of_each(size: int) -> int:
     """Return how many rows a piece has, given how many a call has in memory at a time: with what is made of others.
 
-    What one thread has made waits for the pieces before it while that thread has the next.
+    What one thread has made waits for the pieces before it while that thread has the next. The number of threads does
+    not matter, so that sums of floats do not depend on it.
     """
-    return max(1, size // (side_by_side() + 1))
+    return max(1, size // (_SIDE_BY_SIDE + 1))
 
 
 def rows_at_a_time(rows: int, nbytes: int) -> int:

@@ -12,7 +12,7 @@ from test_table import divided, everywhere
 from test_table_files import WHOLE, same
 
 import dtl
-from dtl.tables import on_disk, part_files, reading_csv
+from dtl.tables import groups_in_pieces, on_disk, part_files, reading_csv
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -176,6 +176,77 @@ def test_groups_of_more_rows_than_memory(
             np.testing.assert_allclose(found[name].to_numpy(), wanted[name].to_numpy(), rtol=1e-9)
         else:
             assert found[name].to_pylist() == wanted[name].to_pylist(), name
+
+
+#: Keys of nearly as many groups as rows: of each kind, and spread so that some ranks meet keys that others have not.
+KEYS = {
+    "integers": lambda chance, rows: pa.array(chance.integers(-500, 500, rows)),
+    "short": lambda chance, rows: pa.array(chance.integers(-128, 128, rows).astype(np.int8)),
+    "dates": lambda chance, rows: pa.array(chance.integers(0, 700, rows).astype(np.int32)).view(pa.date32()),
+    "times": lambda chance, rows: pa.array(chance.integers(0, 700, rows)).view(pa.timestamp("us")),
+    "null": lambda chance, rows: pa.array(chance.integers(0, 700, rows), mask=chance.random(rows) < 0.1),
+    "ascending": lambda chance, rows: pa.array(np.arange(rows) // 2),
+    "descending": lambda chance, rows: pa.array(-(np.arange(rows) // 2)),
+    "least": lambda chance, rows: pa.array(chance.integers(-(2**63), -(2**63) + 700, rows)),
+    "greatest": lambda chance, rows: pa.array(chance.integers(2**63 - 700, 2**63 - 1, rows, endpoint=True)),
+    "far apart": lambda chance, rows: pa.array(chance.integers(0, 700, rows) * 10**9),
+    "some far apart": lambda chance, rows: pa.array(np.where(np.arange(rows) == rows // 7 * 3, 2**62, np.arange(rows))),
+    "unsigned": lambda chance, rows: pa.array(chance.integers(2**63, 2**63 + 700, rows, dtype=np.uint64)),
+}
+
+
+def rows_of(kind: str, rank: int) -> Any:
+    """Return rows with keys of a kind, and values of several types, some of which have nulls."""
+    chance, rows = np.random.default_rng(rank), 1000
+    floats = np.where(chance.random(rows) < 0.1, np.nan, chance.normal(size=rows))
+    return pa.table(
+        {
+            "k": KEYS[kind](chance, rows),
+            "v": pa.array(chance.normal(size=rows), mask=np.arange(rows) % 10 == 7),
+            "f": pa.array(floats.astype(np.float32)),
+            "i": chance.integers(-9, 9, rows).astype(np.int16),
+            "u": pa.array(chance.integers(0, 9, rows).astype(np.uint32), mask=np.arange(rows) > 950),
+            "b": chance.random(rows) < 0.5,
+            "d": pa.array(chance.integers(0, 10**6, rows)).view(pa.duration("ms")),
+        }
+    )
+
+
+@pytest.mark.parametrize(("kind", "most"), [*((kind, 64) for kind in KEYS), ("integers", 1)])
+def test_folds_of_many_groups_in_memory(ctx: dtl.Context, limited: pytest.MonkeyPatch, kind: str, most: int) -> None:
+    """Whether what is made of all groups has room in memory, or not, or until some rows have been read."""
+    limited.setattr(groups_in_pieces, "_FOLDS", most)
+    limited.setattr(on_disk.library, "memory_limit", lambda: 512 << 10)
+    table = dtl.from_arrow(ctx, rows_of(kind, ctx.rank))
+    how: Any = {"v": ["sum", "mean", "count", "min"], "f": ["sum", "mean", "max"], "i": ["sum", "min", "mean"]}
+    how = {**how, "u": ["sum", "max", "size"], "b": ["sum", "mean"], "d": ["sum", "min", "max"]}
+    for dropna in (True, False):
+        found = everywhere(table.group_by("k", dropna=dropna).agg(how))
+        with limited.context() as whole:
+            whole.setattr(on_disk.library, "memory_limit", lambda: 0)
+            wanted = everywhere(table.group_by("k", dropna=dropna).agg(how))
+        assert found.schema == wanted.schema
+        for name in wanted.column_names:
+            if pa.types.is_floating(wanted.schema.field(name).type):
+                assert found[name].is_null().equals(wanted[name].is_null())
+                np.testing.assert_allclose(found[name].to_numpy(), wanted[name].to_numpy(), rtol=1e-9, atol=1e-12)
+            else:
+                assert found[name].equals(wanted[name]), name
+
+
+@pytest.mark.parametrize("keys", [5, 700], ids=["few groups", "many groups"])
+def test_sums_of_more_rows_than_memory_are_the_same_on_any_number_of_threads(
+    ctx: dtl.Context, limited: pytest.MonkeyPatch, keys: int
+) -> None:
+    chance = np.random.default_rng(ctx.rank)
+    limited.setattr(on_disk.library, "memory_limit", lambda: 256 << 10)
+    some = {"k": chance.integers(0, keys, 2000), "v": chance.normal(size=2000)}
+    table, found = dtl.from_arrow(ctx, pa.table(some)), []
+    for threads in (1, 2, 3):
+        limited.setattr(on_disk, "get_num_threads", lambda threads=threads: threads)
+        made = everywhere(table.group_by("k").agg(s=("v", "sum"), m=("v", "mean")))
+        found.append([made[name].to_numpy().tobytes() for name in ("s", "m")])
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("size", [100, 900, 5000])
