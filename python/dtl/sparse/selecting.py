@@ -89,23 +89,33 @@ def selected(rows: Rows, row_key: Any, column_key: Any) -> Rows:
 
     Rows in ascending order stay on their ranks; others are divided by blocks.
     """
-    ctx = rows.context
+    ctx, every = rows.context, slice(None)
     with local_step(ctx, "getitem"):
-        wanted = numbers_of("row", row_key, rows.shape[0])
-        columns = numbers_of("column", column_key, rows.shape[1])
-    words = f"rows {fingerprint(wanted)}, columns {fingerprint(columns)}"
-    agree(ctx, "getitem", f"{words} of {rows.text()}")
+        wanted, columns = (
+            key if isinstance(key, slice) and (key == every or name == "column") else numbers_of(name, key, extent)
+            for name, key, extent in zip(("row", "column"), (row_key, column_key), rows.shape)
+        )
+    agree(ctx, "getitem", f"rows {_said(wanted)}, columns {_said(columns)} of {rows.text()}")
     with local_step(ctx, "getitem"):
         own = rows.whole()
-        every = isinstance(column_key, slice) and column_key == slice(None)
-        if not every:
+        if not isinstance(columns, slice) or columns != every:
             own = canonical(own[:, columns])
+        elif isinstance(wanted, slice):
+            own = own.copy()
+    column_begins = rows.column_begins if isinstance(columns, slice) and columns == every else None
+    if isinstance(wanted, slice):
+        return rows_of(ctx, own, rows.begins, column_begins)
     if (np.diff(wanted) > 0).all():
         cuts: Array = np.searchsorted(wanted, rows.begins)
         mine = wanted[cuts[ctx.rank] : cuts[ctx.rank + 1]] - rows.first
-        return rows_of(ctx, own[mine], cuts.astype(np.int64), rows.column_begins if every else None)
+        return rows_of(ctx, own[mine], cuts.astype(np.int64), column_begins)
     begins = division.blocks(len(wanted), ctx.size)
-    return rows_of(ctx, taken(ctx, own, rows.begins, wanted, begins), begins, rows.column_begins if every else None)
+    return rows_of(ctx, taken(ctx, own, rows.begins, wanted, begins), begins, column_begins)
+
+
+def _said(key: Any) -> str:
+    """Return what the ranks compare of a slice, or of numbers."""
+    return f"{key!r:.80}" if isinstance(key, slice) else fingerprint(key)
 
 
 def among(rows: Rows, chosen: Array) -> Rows:

@@ -117,3 +117,18 @@ def test_a_mask_that_is_none(ctx: dtl.Context) -> None:
     matrix = dtl.sparse.csr_array(ctx, np.arange(12.0).reshape(3, 4))
     refused(lambda: matrix[matrix], SubscriptError, None, "bool", "float64")
     refused(lambda: matrix[sparse.eye_array(3, 4)], SubscriptError, None, "bool", "float64")
+
+
+def test_what_has_more_columns_than_memory(ctx: dtl.Context) -> None:
+    n = 2**33
+    rows, columns, values = np.array([0, 3, 7, 9, 3]), np.array([5, 2**32, n - 1, 2**31, 17]), np.arange(1.0, 6)
+    own = slice(None) if ctx.is_root else slice(0)
+    matrix = dtl.sparse.csr_array(ctx, (values[own], (rows[own], columns[own])), shape=(10, n))
+    same(matrix[rows, columns], values)
+    same(matrix[[0, 3], [6, -1]], np.zeros(2))
+    same(matrix[matrix > 2], np.array([5.0, 3.0, 4.0]))
+    same(matrix[[3, 9, 3]].sum(axis=1), np.array([7.0, 4.0, 7.0]))
+    same(matrix[2:8].sum(axis=1), np.array([0, 7.0, 0, 0, 0, 3.0]))
+    assert matrix[:, 5 : 2**32 + 1].shape == (10, 2**32 - 4)
+    assert matrix[:, 5 : 2**32 + 1].nnz == 4
+    assert matrix[7].nnz == 1
