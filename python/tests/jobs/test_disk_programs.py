@@ -1,6 +1,8 @@
 """Programs with containers on disk: what they keep in memory, and what they leave behind."""
 
+import os
 import signal
+import tempfile
 
 import pytest
 from programs import alone, ranks, succeeded
@@ -31,6 +33,60 @@ print([str(w.message) for w in told])
 """
     for folder, count in (("/dev/shm", 1), (str(tmp_path), 0)):
         assert succeeded(alone(program, DTL_SCRATCH=folder)).count("is on a tmpfs, which is memory") == count
+
+
+#: Says, as a user who is not root, what calls raise that need a file in a folder that is not writable for some ranks.
+SHUT = """
+import os, sys, dtl
+
+folder, some = os.environ["FOLDER"], int(os.environ["RANKS"])
+path = os.path.join(folder, "a.csv")
+
+def tried(name, call):
+    try:
+        call()
+    except dtl.FileError as error:
+        print(name, error, flush=True)
+    else:
+        print(name, "no error", flush=True)
+
+with dtl.Context() as ctx:
+    dtl.read_csv(ctx, path).group_by("a").size()  # imports what a user may read who is not root
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    scratch = os.path.join(folder, "shut" if ctx.rank < some else "open")
+    tried("named", lambda: dtl.Context(scratch=scratch).close())
+    os.environ["DTL_SCRATCH"] = scratch
+    with dtl.Context() as other:
+        x = dtl.arange(other, 1000)
+        tried("made", lambda: dtl.DistributedVector(other, 1000, placement="disk"))
+        tried("read", lambda: dtl.read_csv(other, path, placement="disk"))
+        print("goes on" if x.sum() == 499500 else "wrong", flush=True)
+"""
+
+
+#: What SHUT tries.
+CALLS = ("named", "made", "read")
+
+
+@pytest.mark.parametrize(("count", "some"), [(1, 1), (2, 2), (3, 1)], ids=["one rank", "all ranks", "one of three"])
+def test_a_scratch_folder_that_is_not_writable(tmp_path, count, some):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, mode in ((".", 0o755), ("shut", 0o555), ("open", 0o777)):
+            os.makedirs(f"{folder}/{name}", exist_ok=True)
+            os.chmod(f"{folder}/{name}", mode)
+        with open(f"{folder}/a.csv", "w") as file:
+            file.write("a\n1\n2\n")
+        variables = {"FOLDER": folder, "RANKS": str(some)}
+        lines = succeeded(alone(SHUT, **variables) if count == 1 else ranks(count, SHUT, tmp_path, **variables))
+        why = f"no file can be made in the scratch folder {folder}/shut: permission denied"
+        assert {name: sum(line.startswith(name) and why in line for line in lines.split("\n")) for name in CALLS} == {
+            name: count for name in CALLS
+        }
+        assert lines.count("goes on") == count
+        assert [os.listdir(f"{folder}/{name}") for name in ("shut", "open")] == [[], []]
 
 
 #: Says how much of the process was resident at most in a call, as the kernel counts it, beside the limit.
@@ -465,6 +521,42 @@ with dtl.Context() as ctx, dtl.trace() as t:
     assert lines[6].strip().startswith("faster: combine passes")
     assert lines[7].split()[-2:] == ["read", "written"]
     assert lines[-2].endswith(" 2")
+
+
+#: Says how much of a file of text is read from the disk to have it in a table on disk, and to compute with its columns.
+PARSED = """
+import os, dtl
+
+path = os.environ["FILE"]
+with dtl.Context() as ctx:
+    if ctx.is_root:
+        with open(path, "w") as file:
+            for at in range(0, 500_000, 1000):
+                file.writelines(f"{number},{number * 0.37:.3f},text {number}\\n" for number in range(at, at + 1000))
+    size = dtl.broadcast_object(ctx, os.path.getsize(path) if ctx.is_root else 0)
+    options = {"header": None, "names": ["a", "b", "c"], "placement": "disk"}
+    dtl.read_csv(ctx, path, **options)  # with the libraries, some of which may be read from the disk, too
+    if ctx.is_root:
+        with open(path, "r+b") as file:  # the system forgets the file
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    ctx.barrier()
+    with dtl.trace() as t:
+        table = dtl.read_csv(ctx, path, **options)
+    read = int(dtl.allreduce(ctx, sum(record.read for record in t)))
+    with dtl.trace() as t:
+        total = table["a"].sum()
+    again = int(dtl.allreduce(ctx, sum(record.read for record in t)))
+    right = total == 124999750000 and size <= read <= 1.1 * size and again <= 0.1 * size
+    print("right" if right else f"{total}: {read / size}, {again / size} times the file")
+"""
+
+
+@COUNTS
+def test_text_is_read_from_the_disk_once(tmp_path, count):
+    variables = {"FILE": str(tmp_path / "a.csv"), "DTL_SCRATCH": str(tmp_path)}
+    ended = alone(PARSED, **variables) if count == 1 else ranks(count, PARSED, tmp_path, **variables)
+    assert succeeded(ended).split("\n").count("right") == count, ended.out
 
 
 #: Says whether maps hold the limit while lists come that are four times what there is beside the interpreter, on disk.
