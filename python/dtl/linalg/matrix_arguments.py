@@ -28,6 +28,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: Bytes of a matrix, of which more are better not collected on one rank.
 _LARGE = 1 << 20
 
+#: Bytes for which it is worth asking what the machine has left, which takes as long as solving 50 equations.
+_MUCH = 1 << 26
+
 
 def check_matrix(name: str, a: Any, square: bool = False, *, moved: bool = False) -> None:
     """Refuse what is no open container of two dimensions, or of different extents where they must be the same.
@@ -148,8 +151,8 @@ def _on_rank_0(a: DistributedContainer) -> Any:
 
 
 def check_room(op: str, size: int, what: str) -> None:
-    """Refuse what one rank's machine has not the memory for. Where the system does not say, everything is tried."""
-    free = available()
+    """Refuse what one rank's machine has not the memory for. Little is tried, and all where the system does not say."""
+    free = available() if size >= _MUCH else None
     if free is not None and size > free:
         raise MemoryError(
             f"{op}: {what} take {size} bytes on one rank, whose machine has {free} left; this is no distributed "
