@@ -102,7 +102,7 @@ def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[
 
 def everywhere(source: DistributedContainer, array: Array) -> Any:
     """Return a container of an array that every rank has. Collective."""
-    made = container_of(source, array.shape, array.dtype, REPLICATED)
+    made = container_of(source, array.shape, array.dtype, REPLICATED, blank=True)
     made.local_view()[...] = array
     return made
 
@@ -111,7 +111,7 @@ def dealt(
     source: DistributedContainer, shape: tuple[int, ...], dtype: Any, array: Any, divided: Division = BLOCK
 ) -> Any:
     """Return a container of an array that rank 0 has. Collective."""
-    made = container_of(source, shape, np.dtype(dtype), divided)
+    made = container_of(source, shape, np.dtype(dtype), divided, blank=True)
     given = np.ascontiguousarray(array, dtype) if source.context.rank == 0 else None
     bridge.distribute(made, given)
     return made

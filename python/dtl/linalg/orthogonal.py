@@ -15,7 +15,7 @@ from ..algorithms.layouts import container_of, redivided
 from ..algorithms.rows import by_rows, transposed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import conjugate, division_of, is_laid_out_as
-from ..containers.layout import BLOCK, Division
+from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import last_step, local_step
@@ -118,7 +118,7 @@ def _qr_of_rows(a: Any, mode: str) -> Any:
         if mode == "r" and tall.is_tall(a.context, a.shape):
             (r,) = _of_triangle(a, "qr", part, dtype, lambda r: tall.positive(r)[1:])
             return everywhere(a, r)
-        q: Any = container_of(a, (a.shape[0], min(a.shape)), dtype, rows_of(lines))
+        q: Any = container_of(a, (a.shape[0], min(a.shape)), dtype, rows_of(lines), blank=True)
         r = tall.qr_of_rows(a.context, "qr", part, a.shape, q.local_view())
     if mode == "r":
         q.close()
@@ -131,17 +131,11 @@ def _qr_of_one(a: Any, mode: str) -> Any:
     whole = matrix_arguments.gathered(a, "qr", 3)
     dtype = inexact(a.dtype)
     kept: list[Array] = []
-
-    def compute() -> tuple[Array, ...]:
-        q, r = stacks.qr(whole.astype(dtype, copy=False))
-        kept.append(q)
-        return (r,)
-
-    (r,) = on_root(a.context, "qr", compute)
-    if mode == "r":
-        return everywhere(a, r)
-    q = dealt(a, (a.shape[0], min(a.shape)), dtype, kept[0] if kept else None, _rows_like(a))
-    return QRResult(q, everywhere(a, r))
+    on_root(a.context, "qr", lambda: kept.extend(stacks.qr(whole.astype(dtype, copy=False))) or ())  # type: ignore[func-returns-value]
+    q, r = kept or (None, None)
+    few = min(a.shape)
+    made = dealt(a, (few, a.shape[1]), dtype, r, REPLICATED)
+    return made if mode == "r" else QRResult(dealt(a, (a.shape[0], few), dtype, q, _rows_like(a)), made)
 
 
 def _rows_like(a: Any) -> Division:
@@ -262,7 +256,7 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
         return _factors_of_one(a, op, dtype)
     if a.shape[0] >= a.shape[1]:
         with by_rows(a) as lines:
-            u = container_of(a, a.shape, dtype, rows_of(lines))
+            u = container_of(a, a.shape, dtype, rows_of(lines), blank=True)
             s, vh = _svd_of_rows(a.context, op, lines.local_view(), a.shape, u.local_view())
         return u, s, vh, False
     if a.placement_policy is Placement.DISK:  # NumPy's transposes of parts would be in memory
@@ -272,7 +266,7 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
             conjugate(vectors)
             return uh.conj().T, s, transposed(vectors, (1, 0), columns_over_ranks(a)), True
     with by_columns(a) as columns:
-        made = container_of(a, a.shape, dtype, division_of(columns))
+        made = container_of(a, a.shape, dtype, division_of(columns), blank=True)
         part = columns.local_view().T.conj()
         out = np.empty(part.shape, dtype)
         s, uh = _svd_of_rows(a.context, op, part, a.shape[::-1], out)
@@ -476,12 +470,12 @@ def pinv(a: Any, rtol: Any = None) -> Any:
     weights = np.where(kept, 1 / np.where(kept, s, 1), 0).astype(s.dtype)
     divided = columns_over_ranks(a)
     if wide:
-        made = container_of(a, (n, m), vh.dtype, BLOCK)
+        made = container_of(a, (n, m), vh.dtype, BLOCK, blank=True)
         with vh:
             made.local_view()[...] = vh.local_view().conj().T @ (weights[:, np.newaxis] * u.conj().T)
         return made
     with u, by_rows(u, blocks=True) as lines:
-        made = container_of(a, (n, m), u.dtype, divided)
+        made = container_of(a, (n, m), u.dtype, divided, blank=True)
         np.matmul((vh.conj().T * weights), lines.local_view().conj().T, out=made.local_view())
     return made
 

@@ -272,7 +272,7 @@ def cholesky(a: Any, *, upper: bool = False) -> Any:
             made = transposed(work, (1, 0))
             conjugate(made)
             return made
-        made = container_of(a, a.shape, dtype, BLOCK)
+        made = container_of(a, a.shape, dtype, BLOCK, blank=True)
         move_all(made, work)
         return made
 
@@ -344,7 +344,7 @@ def _eliminated(a: Any, right: DistributedContainer, dtype: Any, op: str) -> Any
             raise LinAlgError(_SINGULAR)
         _substitute(work, rows)
     _scale(rows, power)
-    made = container_of(a, right.shape, dtype, BLOCK)
+    made = container_of(a, right.shape, dtype, BLOCK, blank=True)
     put_rows(made, factors.order[right.local_indices(0)], right.local_view())
     return made
 

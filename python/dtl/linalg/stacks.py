@@ -82,7 +82,7 @@ def _container_of_parts(a: Any, whole: Any, lead: int, part: Array) -> Any:
     divided = division_of(whole)
     if divided.partition is Partition.BLOCK:
         divided = Division(Partition.BLOCK, grid=(*whole.grid[:lead], *[1] * (part.ndim - lead)))
-    made = container_of(a, (*a.shape[:lead], *part.shape[lead:]), part.dtype, divided)
+    made = container_of(a, (*a.shape[:lead], *part.shape[lead:]), part.dtype, divided, blank=True)
     made.local_view()[...] = part
     return made
 
