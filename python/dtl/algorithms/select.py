@@ -100,9 +100,10 @@ def quantile(
     Returns
     -------
     scalar, ndarray or container
-        Without axis, an array of q's shape or a scalar, the same on every rank. Its dtype is that of c if that is of
-        floats, dates or spans of time, or if the method returns an element itself; otherwise float64. The result is
-        NaN if an element is NaN, and NaT if one is NaT.
+        Without axis, an array of q's shape or a scalar, the same on every rank. Its dtype is that of c for dates and
+        spans of time, and if the method returns an element itself. For numbers, it is NumPy's, which depends on the
+        dtype of q, too: of integers it is float64, unless q is of integers. The result is NaN if an element is NaN, and
+        NaT if one is NaT.
 
         With axis, a container whose first dimensions are those of q. It is divided as c is if no dimension of axis is
         divided; otherwise it is divided by blocks of the first remaining dimension, and the elements are moved for
@@ -278,7 +279,7 @@ def fractions(q: Any, c: Any) -> Any:
     """Return percentages as fractions, in a dtype that counts in that of the result as theirs does. Collective."""
     q = on_every_rank(q, c)
     wanted = fitting("q", q, np.dtype(np.float64)).reshape(np.shape(q)) / 100
-    if isinstance(q, (int, float)):
+    if isinstance(q, (int, float)) and not isinstance(q, np.generic):
         return float(wanted)
     dtype = np.asarray(q).dtype
     return wanted.astype(dtype) if kind_of(dtype).is_float else wanted
@@ -296,12 +297,13 @@ def in_common_type(f: Callable[..., Any], c: Any, q: Any, axis: Any, method: str
 
 
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
-    """Return the dtype of quantiles: of floats theirs, of integers float64; with an array of q, NumPy's common one."""
-    common = kind_of(dtype).is_float or (kind_of(dtype).is_integer and isinstance(q, (np.ndarray, np.generic)))
-    if common and method not in _DISCRETE:
-        options: Any = {_METHOD: "linear"}  # of whose dtype all are that interpolate; an old NumPy has not all methods
-        return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
-    return dtype if method in _DISCRETE else kind_of(dtype).divided(dtype)
+    """Return the dtype of quantiles, which NumPy makes of those of the elements and of q, and of the method."""
+    kind = kind_of(dtype)
+    if method in _DISCRETE or not (kind.is_float or kind.is_integer):
+        return dtype if method in _DISCRETE else kind.divided(dtype)
+    known = method if method in _OLD_METHODS or not _FEWER_METHODS else "linear"
+    options: Any = {_METHOD: known}
+    return np.asarray(np.quantile(np.zeros(1, dtype), q, **options)).dtype
 
 
 def checked_q(c: DistributedContainer, q: Any, method: Any) -> Array:

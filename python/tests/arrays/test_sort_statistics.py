@@ -215,3 +215,25 @@ def test_ranks_that_differ(ctx: dtl.Context) -> None:
     with pytest.raises(dtl.DTLError):
         dtl.searchsorted(vec, 1 if ctx.rank else 1.5j)
     assert dtl.searchsorted(vec, 1 if ctx.rank else 1.5) == (1 if ctx.rank else 2)
+
+
+QS = [0, 1, 0.5, [0, 1], (0.5, 1), np.array([0, 1]), np.array(0.5), np.array([0.5], "f4"), np.float32(0.5), np.int8(1)]
+
+
+@pytest.mark.parametrize("function", [np.quantile, np.percentile, np.nanquantile, np.nanpercentile])
+@pytest.mark.parametrize("dtype", ["i4", "u1", "i8", "f2", "f4", "f8"])
+def test_dtypes_of_quantiles_of_any_q_and_method(ctx: dtl.Context, function: Any, dtype: str) -> None:
+    """NumPy's depend on whether q is of integers, a list or an array, and on the method."""
+    array = np.arange(5).astype(dtype)
+    c, rows = dtl.asarray(ctx, array), dtl.asarray(ctx, np.stack([array, array]))
+    for q in [*QS, np.float64(0.5)]:
+        for method in (
+            "linear",
+            "lower",
+            "midpoint",
+            *(("weibull", "inverted_cdf") if older_numpy.VERSION >= "1.22.0" else ()),
+        ):
+            word = {"method" if older_numpy.VERSION >= "1.22.0" else "interpolation": method}
+            want = np.asarray(function(array, q, **word)).dtype
+            assert np.asarray(function(c, q, **word)).dtype == want, (q, method)
+            assert function(rows, q, axis=1, **word).dtype == want, (q, method)

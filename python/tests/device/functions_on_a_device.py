@@ -103,6 +103,8 @@ def test_ufuncs(ctx: dtl.Context, ufunc: np.ufunc, dtype: str) -> None:
     elif VERSION < "1.23.0" and ufunc in (np.remainder, np.fmod) and given[0].dtype.kind == "i":
         ends = (given[0] == np.iinfo(dtype).min) & (given[1] == -1)  # the process, by SIGFPE
         given = [array[~ends] for array in given]
+    elif VERSION < "1.23.0" and ufunc in (np.power, np.float_power) and given[0].dtype.kind == "c":
+        return  # of infinities, it has other powers
     want = wanted(ufunc, given)
     if want is None:
         return
@@ -188,7 +190,8 @@ def test_numbers_that_a_type_does_not_hold(ctx: dtl.Context) -> None:
     for dtype in ("int8", "uint8", "int64", "uint64"):
         whole = np.arange(11).astype(dtype)
         with made(ctx, whole) as a:
-            for number in (300, -1, 2**63, 2**70, -(2**70)):
+            larger = (2**70, -(2**70)) if VERSION >= "2.0.0" else ()  # which before are objects
+            for number in (300, -1, 2**63, *larger):
                 for ufunc in (np.less, np.equal, np.greater_equal):
                     try:
                         want = ufunc(whole, number)
