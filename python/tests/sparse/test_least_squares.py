@@ -114,3 +114,15 @@ def test_rank_0_prints_what_is_asked_for(ctx: dtl.Context, solver: str, capsys: 
         f"{solver}: iteration {number}" for number in (1, 2, 3) if ctx.is_root
     ]
     refused(lambda: getattr(linalg, solver)(matrix, np.ones(3), show=1), TYPE, None, "show")
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "lsmr", "minres"])
+def test_single_precision_is_solved_in_double(ctx: dtl.Context, solver: str) -> None:
+    """As SciPy does: the residual gets smaller than single precision knows."""
+    a = sparse.csr_array(np.diag(np.arange(2, 11)) + 1 / np.arange(1, 10) + 1 / np.arange(1, 10)[:, None])
+    a, b = a.astype(np.float32), np.linspace(0, 1, 9, dtype=np.float32)
+    options = {"rtol": 1e-14} if solver == "minres" else {"atol": 1e-14, "btol": 1e-14}
+    x = gathered(getattr(linalg, solver)(dtl.sparse.csr_array(ctx, a), b, **options)[0])
+    with np.errstate(over="ignore"):  # of SciPy's lsmr
+        assert x.dtype == getattr(scipy_linalg, solver)(a, b)[0].dtype == np.float64
+    np.testing.assert_allclose(a.astype(np.float64) @ x, b, atol=1e-10)

@@ -197,7 +197,7 @@ class _Bidiagonal:
             first = None if x0 is None else checked("x0", x0, operator.shape[1], f"A {operator.shape}")
             named = zip(("damp", "atol", "btol", "conlim"), numbers)
             self.damp, self.atol, self.btol, conlim = (tolerance(name, each) for name, each in named)
-            dtype = self.dtype = floating(operator.dtype, given.dtype)
+            dtype = self.dtype = np.result_type(floating(operator.dtype, given.dtype), np.float64)  # as SciPy's
             if first is not None and first.dtype.kind == "c" and dtype.kind != "c":
                 raise InvalidTypeError(f"x0 of {first.dtype} does not fit a system of {dtype}")
         self.op, self.rows, self.columns = op, operator.rows, operator.columns

@@ -80,7 +80,8 @@ def minres(
     moved, is_tested, is_told = real_number("shift", shift), bool(flag("check", check)), bool(flag("show", show))
     if maxiter is None and len(getattr(A, "shape", ())) == 2:
         maxiter = 5 * int(A.shape[0])
-    system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, f", shift {moved}, check {is_tested}")
+    words = f", shift {moved}, check {is_tested}, show {is_told}"
+    system = System("minres", A, b, x0, M, rtol, 0.0, maxiter, callback, words, np.float64)
     if system.dtype.kind == "c":
         raise InvalidTypeError(f"minres solves real systems, not one of {system.dtype}")
     with np.errstate(all="ignore"):

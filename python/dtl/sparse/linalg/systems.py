@@ -27,6 +27,8 @@ class System:
         Its arguments, as the caller passes them.
     words
         What else the ranks agree on.
+    least
+        A type that vectors have at least.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class System:
         maxiter: Any,
         callback: Callable[..., Any] | None,
         words: str = "",
+        least: Any = np.float32,
     ) -> None:
         operator = operator_of("A", A)
         ctx = operator.context
@@ -53,7 +56,7 @@ class System:
             if callback is not None and not callable(callback):
                 raise InvalidTypeError(f"callback must be a function, not {callback!r}")
         self.op, self.parts, self.callback = op, operator.rows, callback
-        self.dtype = floating(operator.dtype, given.dtype)
+        self.dtype = np.result_type(floating(operator.dtype, given.dtype), least)
         start = "None" if first is None else first if is_product else said(first)
         self.x = self.parts.new(
             self.dtype,
