@@ -69,8 +69,8 @@ func workersFor(p container.Part) radix.Workers {
 	return workers(threads.Load())
 }
 
-// grain is the number of indices for which an executor surely starts one more goroutine.
-const grain = 4096
+// grain is the number of indices for which an executor starts one more thread: it need not wake more than there are tasks.
+const grain = 1024
 
 // workers returns at most so many of the executor's workers; for one, that is the caller alone.
 func workers(threads int64) radix.Workers {
@@ -84,11 +84,12 @@ func workers(threads int64) radix.Workers {
 	executor := p.Executor()
 	size := int(min(threads, int64(executor.MaxParallelism())))
 	return radix.Workers{Size: size, Run: func(tasks int, do func(task int)) {
-		all := newWorkloads(tasks, size)
+		useful := max(1, min(size, tasks))
+		all := newWorkloads(tasks, useful)
 		var here atomic.Int64
-		_ = executor.ParallelFor(executor.MaxParallelism()*grain, func(int, int) { // it refuses no such loop
+		_ = executor.ParallelFor(useful*grain, func(int, int) { // it refuses no such loop
 			worker := int(here.Add(1)) - 1
-			if worker >= size {
+			if worker >= useful {
 				return
 			}
 			for task, ok := all.next(worker); ok; task, ok = all.next(worker) {
