@@ -8,7 +8,7 @@ collective, so that it fails on every rank; whether it is, follows from the type
 from __future__ import annotations
 
 import decimal
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
@@ -270,6 +270,22 @@ def by_distinct(column: Any, f: Callable[[Any], Any], kind: Any) -> Any:
     if not pa.types.is_dictionary(column.type):
         return f(column)
     return pa.chunked_array([f(chunk.dictionary).take(chunk.indices) for chunk in column.chunks], kind)
+
+
+def in_pieces(rows: Rows, op: str, columns: Sequence[Any], f: Callable[..., Any]) -> Any:
+    """Return a function of each row of columns that are none of categories, some rows at a time. Not collective.
+
+    There are as many rows at a time as may be in memory. What is made of them is on disk, if it is more.
+    """
+    length = len(columns[0])
+    size = rows_at_a_time(length, sum(column.nbytes for column in columns))
+    if size >= length:
+        return f(*columns)
+    tables = (
+        arrow().table([f(*(column.slice(start, size) for column in columns))], names=[""])
+        for start in starts(length, size)
+    )
+    return collected(rows.context, op, tables).column(0)
 
 
 def _texts(name: str, left: Operand, right: Operand, words: str) -> Any:
@@ -554,16 +570,17 @@ def filled(rows: Rows, op: str, name: str, value: Any) -> Any:
         if is_decimal(plain) and pa.types.is_integer(fill.type) and not isinstance(value, Rows):
             fill = _as_decimal(fill.as_py())
         fill = decoded(fill).cast(plain)
-        made = _filled(column, fill, name)
+        made = _filled(rows, op, column, fill, name)
     agree(rows.context, op, "a column" if isinstance(value, Rows) else f"{name!r} with {value!r}")
     return made
 
 
-def _filled(column: Any, fill: Any, name: str) -> Any:
+def _filled(rows: Rows, op: str, column: Any, fill: Any, name: str) -> Any:
     """Return a column with a value, or those of another column, where it is null."""
     pa, kind = arrow(), column.type
     if not pa.types.is_dictionary(kind):
-        return pa.compute.coalesce(column, fill)
+        both = [column, fill] if isinstance(fill, pa.ChunkedArray) else [column]
+        return in_pieces(rows, op, both, lambda some, *others: pa.compute.coalesce(some, *(others or [fill])))
     return with_categories_of(pa.compute.coalesce(decoded(column), fill), column, name)
 
 

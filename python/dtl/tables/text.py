@@ -13,7 +13,7 @@ from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
 from . import patterns
 from .arrow_types import is_text, plain_type
-from .elementwise import as_chunked, by_distinct
+from .elementwise import as_chunked, by_distinct, in_pieces
 from .hints import missing_attribute
 from .rows import HasRows, Rows, arrow, arrows_errors, as_table
 
@@ -75,7 +75,13 @@ class Texts(Generic[C]):
         column = self._column()
         with arrows_errors(f"str of {self._rows.names[0]!r}"):
             f(arrow().array([""]))  # which refuses wrong arguments on ranks without rows, too
-            return self._of(by_distinct(column, f, kind))
+            return self._of(self._computed(column, f, kind))
+
+    def _computed(self, column: Any, f: Callable[[Any], Any], kind: Any) -> Any:
+        """Return a function of each text of a column, as a column of a type."""
+        if arrow().types.is_dictionary(column.type):
+            return by_distinct(column, f, kind)
+        return in_pieces(self._rows, f"str of {self._rows.names[0]!r}", [column], f)
 
     def _of(self, made: Any) -> C:
         return self._made(self._rows.like(arrow().table([made], names=self._rows.names)))
@@ -103,7 +109,7 @@ class Texts(Generic[C]):
         column = self._column()
         with arrows_errors(f"str of {self._rows.names[0]!r}"):
             f(pa.array([""]))
-            return self._of(by_distinct(column, f, pa.bool_()).fill_null(value))
+            return self._of(self._computed(column, f, pa.bool_()).fill_null(value))
 
     def _table(self, columns: Mapping[str, Any]) -> Any:
         return as_table(self._rows.like(arrow().table(dict(columns))))

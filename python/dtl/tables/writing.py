@@ -22,10 +22,11 @@ from ..runtime.agreement import agree, local_step
 from .categories import coded_alike, unified
 from .exchange import gathered_to
 from .nested_types import is_nested
-from .on_disk import starts
+from .on_disk import share_of_memory, starts
 from .rows import Rows, arrow
 
-#: The bytes of rows that are written at a time; of Parquet, those of a group of rows.
+#: The bytes of rows that are written at a time; of Parquet, those of a group of rows. With a limit of memory, they are
+#: not more than a call has of rows at a time.
 _PIECE = {"parquet": 64 << 20, "arrow": 16 << 20, "csv": 4 << 20}
 
 
@@ -37,10 +38,12 @@ def save(rows: Rows, op: str, path: str, format: Any, compression: Any) -> None:
         _check_types(rows, of)
         if path.endswith("/") and is_remote(path):
             raise InvalidArgumentError(f"{path!r} is a folder elsewhere, to which ranks do not write")
-        mine = np.array([rows.local.nbytes], np.int64)
+        share = min(_PIECE[of.name], share_of_memory() or _PIECE[of.name])
+        mine = np.array([rows.local.nbytes, share], np.int64)
     agree(ctx, op, f"path {path!r}, format {of.name}, compression {compression!r}")
-    width = max(1, int(allgather(ctx, mine).sum()) // max(1, rows.total))
-    most = max(1, _PIECE[of.name] // width)
+    told_by_ranks = allgather(ctx, mine).reshape(ctx.size, 2)
+    width = max(1, int(told_by_ranks[:, 0].sum()) // max(1, rows.total))
+    most = max(1, int(told_by_ranks[:, 1].min()) // width)
     if of.name == "arrow":  # whose files have one list of categories for each column
         rows = unified(rows, op)
     if path.endswith("/"):

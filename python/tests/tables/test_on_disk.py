@@ -497,3 +497,37 @@ def test_pieces_on_disk_keep_no_descriptors(disk: dtl.Context) -> None:
     del whole
     with open("/proc/self/maps") as maps:
         assert sum(disk.scratch in line for line in maps) < mapped
+
+
+def test_text_times_and_nulls_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.MonkeyPatch) -> None:
+    """What is made of each row is on disk where it is more than a share of the limit."""
+    rows, spooled, held = 4000, [], on_disk.Spool.held
+    numbers = np.arange(rows) + disk.rank
+    some = pa.table(
+        {
+            "text": pa.array([f"a text {number}" for number in numbers], mask=numbers % 7 == 0),
+            "time": pa.array(numbers * 10**12, mask=numbers % 5 == 0).view(pa.timestamp("us")),
+            "n": pa.array(numbers / 2, mask=numbers % 3 == 0),
+            "m": numbers * 1.0,
+        }
+    )
+    limited.setattr(on_disk.Spool, "held", lambda self, table: spooled.append(table.nbytes) or held(self, table))
+    table = dtl.from_arrow(disk, some)
+    calls: Any = {
+        "upper": table["text"].str.upper,
+        "contains": lambda: table["text"].str.contains("1", na=False),
+        "split": lambda: table["text"].str.split(" "),
+        "month": lambda: table["time"].dt.month,
+        "words": lambda: table["time"].dt.strftime("%d.%m.%Y"),
+        "value": lambda: table["n"].fillna(7.5),
+        "values": lambda: table["n"].fillna(table["m"]),
+        "texts": lambda: table["text"].fillna("none"),
+    }
+    for name, call in calls.items():
+        spooled.clear()
+        found = dtl.broadcast_object(disk, call().to_arrow())
+        assert bool(spooled) == (name != "contains"), name
+        with limited.context() as whole:
+            whole.setattr(on_disk.library, "memory_limit", lambda: 0)
+            wanted = dtl.broadcast_object(disk, call().to_arrow())
+        assert found.equals(wanted), name
