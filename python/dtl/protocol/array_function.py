@@ -195,9 +195,10 @@ def _is_absent(word: str, value: Any) -> bool:
 def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> tuple[dict[str, str], float]:
     """Return by which names a function takes the arguments that NumPy's has, and how many it takes by position."""
     found = inspect.signature(known.there()).parameters.values()  # type: ignore[attr-defined]  # see late()
-    if any(each.kind is each.VAR_KEYWORD for each in found):
-        return _ANY_NAME, math.inf
     words = _words(func)
+    if any(each.kind is each.VAR_KEYWORD for each in found):
+        of_any_number = any(each.kind is each.VAR_POSITIONAL for each in _signature(func))
+        return _ANY_NAME, words.index("out") if "out" in words and not of_any_number else math.inf
     placed = [each.name for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     positions = math.inf if any(each.kind is each.VAR_POSITIONAL for each in found) else len(placed)
     own = {each.name for each in found}
@@ -207,8 +208,12 @@ def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> tuple[di
 
 def _words(func: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the parameters of NumPy's function; none where NumPy does not say them."""
+    return tuple(each.name for each in _signature(func))
+
+
+def _signature(func: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     try:
-        return tuple(inspect.signature(func).parameters)
+        return tuple(inspect.signature(func).parameters.values())
     except ValueError:
         return ()
 

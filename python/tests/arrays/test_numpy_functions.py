@@ -286,3 +286,17 @@ def test_like(ctx: dtl.Context) -> None:
     assert_holds(np.full((3, 2), 7, like=vec), np.full((3, 2), 7))  # type: ignore[call-overload]
     assert_holds(np.eye(3, 4, 1, like=vec), np.eye(3, 4, 1))  # type: ignore[call-overload]
     assert_holds(np.eye(3, like=vec), np.eye(3))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("function", [np.isneginf, np.isposinf, np.fix, np.around])
+def test_out_by_position(ctx: dtl.Context, function: Any) -> None:
+    """It is a container, as by its name; of an array, each rank would write elements at the start."""
+    array = np.array([np.inf, -np.inf, -2.5, 0, 3, -3])
+    c, places = dtl.asarray(ctx, array), (0,) if function is np.around else ()
+    want = function(array)
+    out = dtl.zeros(ctx, 6, want.dtype)
+    assert function(c, *places, out) is out
+    assert_holds(out, want)
+    for wrong in (np.zeros(6, want.dtype), np.zeros(2, want.dtype)):
+        with pytest.raises(dtl.InvalidTypeError, match="out is of type ndarray"):
+            function(c, *places, wrong)
