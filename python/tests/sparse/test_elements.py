@@ -85,7 +85,7 @@ def test_elements_of_vectors_as_subscripts(ctx: dtl.Context) -> None:
         ((slice(None), [True] * 3), ["a mask of 3", "4 columns"]),
         (([True] * 3, [1, 2]), ["(3,)", "(2,)"]),
         (np.ones((3, 3), bool), ["(3, 3)", "(3, 4)"]),
-        (sparse.eye_array(4, dtype=bool), ["(4, 4)", "(3, 4)"]),
+        (sparse.csr_array(np.eye(4, dtype=bool)), ["(4, 4)", "(3, 4)"]),
         (9, ["row 9 outside [-3, 3)"]),
     ],
     ids=repr,
@@ -116,7 +116,7 @@ def test_what_is_no_subscript(ctx: dtl.Context, key: Any) -> None:
 def test_a_mask_that_is_none(ctx: dtl.Context) -> None:
     matrix = dtl.sparse.csr_array(ctx, np.arange(12.0).reshape(3, 4))
     refused(lambda: matrix[matrix], SubscriptError, None, "bool", "float64")
-    refused(lambda: matrix[sparse.eye_array(3, 4)], SubscriptError, None, "bool", "float64")
+    refused(lambda: matrix[sparse.csr_array(np.eye(3, 4))], SubscriptError, None, "bool", "float64")
 
 
 def test_what_has_more_columns_than_memory(ctx: dtl.Context) -> None:
