@@ -11,23 +11,28 @@
 /* So many elements ahead of those that are multiplied are fetched; twice as many of their columns, which are half as long. */
 #define DTL_AHEAD 256
 
-/* FETCH asks for the elements and columns of a line of the cache, of which none is kept once it has been used. */
-#define FETCH(columns, values, i)                                                                                      \
-    __builtin_prefetch((values) + (i) + DTL_AHEAD, 0, 0), __builtin_prefetch((columns) + (i) + 2 * DTL_AHEAD, 0, 0)
+/* FETCH asks for elements and columns, once for eight elements, which are a line of the cache, or half of one. */
+#define FETCH(columns, values, i, fetched)                                                                             \
+    if ((i) >= fetched) {                                                                                              \
+        __builtin_prefetch((values) + (i) + DTL_AHEAD, 0, 0);                                                          \
+        __builtin_prefetch((columns) + (i) + 2 * DTL_AHEAD, 0, 0);                                                     \
+        fetched = (i) + 8;                                                                                             \
+    }
 
 /* MULTIPLY writes the products of rows with a vector to out, or adds them. MULTIPLY_BACK adds the products of the transposed rows. */
 #define MULTIPLY(index, value)                                                                                         \
     static inline void dtl_multiply_##index##_##value(const index *indptr, const index *columns, const value *values, int64_t row, \
                                                       int64_t behind, const value *vector, value *out, int adds) {     \
+        int64_t fetched = 0;                                                                                           \
         for (; row < behind; row++) {                                                                                  \
             value sum = adds ? out[row] : 0;                                                                           \
             int64_t i = indptr[row], end = indptr[row + 1];                                                            \
             for (; i + 8 <= end; i += 8) {                                                                             \
-                FETCH(columns, values, i);                                                                             \
+                FETCH(columns, values, i, fetched)                                                                     \
                 for (int64_t k = i; k < i + 8; k++)                                                                    \
                     sum += values[k] * vector[columns[k]];                                                             \
             }                                                                                                          \
-            FETCH(columns, values, i);                                                                                 \
+            FETCH(columns, values, i, fetched)                                                                         \
             for (; i < end; i++)                                                                                       \
                 sum += values[i] * vector[columns[i]];                                                                 \
             out[row] = sum;                                                                                            \
@@ -35,14 +40,15 @@
     }                                                                                                                  \
     static inline void dtl_multiply_back_##index##_##value(const index *indptr, const index *columns, const value *values, int64_t rows, \
                                                            const value *vector, value *out) {                          \
+        int64_t fetched = 0;                                                                                           \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
             int64_t i = indptr[row], end = indptr[row + 1];                                                            \
             for (; i + 8 <= end; i += 8) {                                                                             \
-                FETCH(columns, values, i);                                                                             \
+                FETCH(columns, values, i, fetched)                                                                     \
                 for (int64_t k = i; k < i + 8; k++)                                                                    \
                     out[columns[k]] += values[k] * vector[row];                                                        \
             }                                                                                                          \
-            FETCH(columns, values, i);                                                                                 \
+            FETCH(columns, values, i, fetched)                                                                         \
             for (; i < end; i++)                                                                                       \
                 out[columns[i]] += values[i] * vector[row];                                                            \
         }                                                                                                              \

@@ -21,10 +21,15 @@ _PIECE = 1 << 18
 _OURS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def _is_ours(part: Array, out: Array) -> bool:
+#: So many elements a row, on average, are worth asking for in advance.
+_LONG = 5
+
+
+def _is_ours(rows: Matrix, part: Array, out: Array) -> bool:
     """Say whether loops of our own multiply a vector."""
     is_one = part.ndim == 1 and part.dtype == out.dtype and out.dtype in _OURS
-    return is_one and part.flags.c_contiguous and out.flags.c_contiguous
+    is_long = rows.nnz >= _LONG * rows.shape[0]
+    return is_one and is_long and part.flags.c_contiguous and out.flags.c_contiguous
 
 
 def _arrays(rows: Matrix, pointers: Array, data: Array) -> tuple[Any, ...]:
@@ -46,7 +51,7 @@ def _add(rows: Matrix, pointers: Array, part: Array, out: Array, is_new: bool) -
     from scipy.sparse import _sparsetools  # its functions add to memory that is there
 
     columns, data = rows.shape[1], rows.data.astype(out.dtype, copy=False)
-    if _is_ours(part, out):
+    if _is_ours(rows, part, out):
         given = _arrays(rows, pointers, data)
         over(len(out), lambda begin, end: bridge.multiply_rows(given, begin, end, part, out, not is_new), _PIECE)
         return
@@ -84,7 +89,7 @@ def _add_transposed(rows: Matrix, part: Array, out: Array) -> None:
 
     data = rows.data.astype(out.dtype, copy=False)
     height, width = rows.shape  # what is stored by rows is the transposed matrix, stored by columns
-    if _is_ours(part, out):
+    if _is_ours(rows, part, out):
         bridge.multiply_back(_arrays(rows, rows.indptr, data), height, part, out)
     elif part.ndim == 1:
         _sparsetools.csc_matvec(width, height, rows.indptr, rows.indices, data, part, out)
