@@ -113,12 +113,10 @@ def _histogram(a: Any, bins: Any, range: Any, density: bool | None, weights: Any
 
 
 def _is_exact_alone(a: Any, edges: Array) -> bool:
-    """Say whether elements or edges are integers that float64, by which the core counts, may not tell apart."""
-    return (
-        kind_of(a.dtype).is_integer
-        and a.dtype.itemsize == 8
-        and bool((np.abs(edges.astype(np.float64)) >= 2**53).any())
-    )
+    """Say whether float64, by which the core counts, may not tell edges apart, or from elements that are integers."""
+    numbers = edges.astype(np.float64)
+    whole = kind_of(a.dtype).is_integer and a.dtype.itemsize == 8
+    return bool((numbers != edges).any() or (whole and (np.abs(numbers) >= 2**53).any()))
 
 
 def _counted(a: Any, bins: Any, limits: Any, weights: Any) -> Array:

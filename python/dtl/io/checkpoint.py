@@ -661,7 +661,7 @@ def _place(entry: dict[str, Any], placement: Placement | None) -> Placement:
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:
     """Return a dtype as text: of records, the list of their fields."""
-    described: Any = dtype.str if dtype.names is None else np.lib.format.dtype_to_descr(dtype)
+    described: Any = dtype.str if np.dtype(dtype.str) == dtype else np.lib.format.dtype_to_descr(dtype)
     return described if isinstance(described, str) else repr(described)
 
 

@@ -74,6 +74,16 @@ def test_weights_of_histograms(ctx: dtl.Context) -> None:
     refused(lambda: dtl.histogram(vector(ctx, whole), weights=vector(ctx, weights[1:])), ARGUMENT, 100, "same shape")
 
 
+def test_edges_that_are_no_float64(ctx: dtl.Context) -> None:
+    """An element is beyond a limit that only a longer type tells from it."""
+    near = np.array([0, 1], np.longdouble) - np.array([0, np.finfo(np.longdouble).eps], np.longdouble)
+    for dtype in ("f4", "f8", "i8"):
+        array = np.array([0, 1, 1, 0, 1], dtype)
+        got, want = np.histogram(dtl.asarray(ctx, array), 1, near), np.histogram(array, 1, near)
+        np.testing.assert_array_equal(got[0], want[0])
+        np.testing.assert_array_equal(got[1], want[1])
+
+
 def test_bad_histograms(ctx: dtl.Context) -> None:
     vec = vector(ctx, elements("float64", 20))
     refused(lambda: dtl.histogram(vec, "auto", weights=vec), TYPE, 101, "weighted data")
