@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .._native.kinds import kind_of
 from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
@@ -138,7 +139,7 @@ def phases(rows: Array) -> Array:
     """Return the sign, or the phase, of the largest entry of each row; of several, that of the first."""
     if not rows.size:
         return np.ones(rows.shape[:-1], rows.dtype)
-    if rows.dtype.kind == "f":
+    if kind_of(rows.dtype).is_float:
         most, least = rows.max(axis=-1), rows.min(axis=-1)
         if (most != -least).all():
             return np.where(-least > most, -1, 1).astype(rows.dtype)
