@@ -1,6 +1,8 @@
 package pydtl
 
 import (
+	"runtime/debug"
+
 	"dtl/core/backend"
 	"dtl/core/memory"
 	"dtl/core/runtime"
@@ -58,6 +60,13 @@ func MemorySetLimit(bytes int64) (ok bool, err error) {
 func MemoryLimit() (bytes int64, err error) {
 	defer guard(&err)
 	return memory.Limit(), nil
+}
+
+// MemoryReturn gives memory back to the system that the core has done with. Local.
+func MemoryReturn() (ok bool, err error) {
+	defer guard(&err)
+	debug.FreeOSMemory()
+	return true, nil
 }
 
 // MemoryEase lets pages of files be given back, after a block of a loop.

@@ -155,6 +155,7 @@ def functions(ctx: dtl.Context) -> dict[str, Callable[[], Any]]:
         "MemoryEase": _dtl.pydtl_MemoryEase,
         "MemoryInUse": _dtl.pydtl_MemoryInUse,
         "MemoryLimit": _dtl.pydtl_MemoryLimit,
+        "MemoryReturn": _dtl.pydtl_MemoryReturn,
         "MemorySetLimit": lambda: _dtl.pydtl_MemorySetLimit(0),
         "MemoryInFiles": _dtl.pydtl_MemoryInFiles,
         "MemoryShare": _dtl.pydtl_MemoryShare,

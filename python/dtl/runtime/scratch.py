@@ -112,7 +112,8 @@ def free_memory() -> int | None:
 
 
 def trim() -> None:
-    """Give memory back to the system that NumPy has done with, and the C library keeps. Not collective."""
+    """Give memory back to the system that NumPy and the core have done with, and that is kept. Not collective."""
+    library.memory_return()
     of_glibc = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if of_glibc is not None:
         of_glibc(0)

@@ -213,6 +213,7 @@ with dtl.Context() as ctx:
         "sort_by_key": (lambda: dtl.sort_by_key(keys, values) is None and keys[8] == 1, 2, 3),
         "lexsort": (lambda: keys[int(dtl.lexsort((keys, values))[9])] == 1, 8, 5.5),
         "value_counts": (lambda: dtl.value_counts(keys).counts[9] == 8, 2.25, 2.25),
+        "intersect1d": (lambda: len(dtl.intersect1d(keys, few, return_indices=True)[0]) == rows // 8, 17.25, 14.75),
         "setxor1d": (lambda: len(dtl.setxor1d(keys, few)) == 0, 2.5, 2.75),
     }
     name = os.environ["CALL"]
@@ -231,7 +232,19 @@ with dtl.Context() as ctx:
 
 @pytest.mark.matrix("sorts hundreds of megabytes")
 @pytest.mark.parametrize(
-    "call", ["argsort", "unique", "isin", "join", "groups", "sort_by_key", "lexsort", "value_counts", "setxor1d"]
+    "call",
+    [
+        "argsort",
+        "unique",
+        "isin",
+        "join",
+        "groups",
+        "sort_by_key",
+        "lexsort",
+        "value_counts",
+        "setxor1d",
+        "intersect1d",
+    ],
 )
 @COUNTS
 def test_what_is_ordered_holds_the_limit_and_passes(tmp_path, count, call):
