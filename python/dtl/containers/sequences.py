@@ -15,6 +15,7 @@ from ..runtime.context import Context
 from . import cached_windows
 from .layout import BLOCK
 from .owning import OwningContainer
+from .tensor import DistributedTensor
 
 #: Looked up once: members of enumerations are slow to get at.
 _BLOCK, _HOST, _PAR = Partition.BLOCK, Placement.HOST, Execution.PAR
@@ -24,6 +25,8 @@ Line = TypeVar("Line", bound="OneDimensional")
 
 class OneDimensional(OwningContainer):
     """A container of one dimension that owns its elements."""
+
+    _tensor_class = DistributedTensor
 
     @collective
     def __init__(
