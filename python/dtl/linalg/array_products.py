@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._native.callsite import by_user
 
-if TYPE_CHECKING:
-    from ..typing import Array
+Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
 def multiplied(x: Array, y: Array, **out: Array) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from programs import alone
 
-pytestmark = pytest.mark.jobs
+pytestmark = pytest.mark.jobs("starts a process for each call")
 
 CALLS = """
 x[None]

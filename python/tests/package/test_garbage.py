@@ -94,6 +94,7 @@ NO_HANDLE = {
     "MemoryInUse",
     "MemoryLimit",
     "MemoryPeak",
+    "MemoryReturn",
     "MemorySetLimit",
     "MemoryTrim",
     "MemoryInFiles",

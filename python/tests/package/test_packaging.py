@@ -41,7 +41,7 @@ def test_pythons() -> None:
 def test_nothing_beside_the_build_backend_has_the_name_of_another_module() -> None:
     """pip looks for modules in the backend's folder first, where any folder is the package of that name."""
     (folder,) = re.findall(r'^backend-path = \["(.*)"\]$', text("pyproject.toml"), re.MULTILINE)
-    names = {entry.name.split(".")[0] for entry in (ROOT / folder).iterdir()}
+    names = {entry.name.split(".")[0] for entry in (ROOT / folder).iterdir() if entry.name != "__pycache__"}
     assert "build_backend" in names
     elsewhere = [path for path in sys.path if Path(path or ".").resolve() not in (ROOT, ROOT / folder)]
     assert [name for name in sorted(names) if PathFinder.find_spec(name, elsewhere)] == []
