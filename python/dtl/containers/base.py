@@ -69,11 +69,6 @@ class DistributedContainer(Fusable, Deferrable, ProtocolMethods):
     #: DistributedTensor, for results of several dimensions. Its module sets it, which imports this one.
     _tensor_class: ClassVar[type[Any]]
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        raise InvalidTypeError(
-            "no container is a DistributedContainer alone: make a DistributedVector, or one of the others"
-        )
-
     def _adopt(
         self,
         handle: int,

@@ -166,8 +166,3 @@ def test_a_forgotten_context() -> None:
         (lambda: dtl.DistributedTensor(shape=3), "(ctx, shape=3)"),
     ):
         refused(call, TYPE, 101, *text.split(".*"))
-
-
-def test_the_base_class_makes_none(ctx: dtl.Context) -> None:
-    for call in (dtl.DistributedContainer, lambda: dtl.DistributedContainer(ctx, 5)):
-        refused(call, TYPE, 101, "no container is a DistributedContainer alone")
