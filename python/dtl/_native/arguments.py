@@ -104,12 +104,7 @@ def is_on_device(x: Any) -> bool:
     if hasattr(type(x), "__dlpack_device__"):
         try:
             return x.__dlpack_device__()[0] in ON_DEVICES
-        except (
-            ValueError,
-            TypeError,
-            RuntimeError,
-            builtins.BufferError,
-        ):  # a device, or a type, that DLPack has not
+        except (ValueError, TypeError, RuntimeError, builtins.BufferError):  # what DLPack has no device or type for
             return False
     return hasattr(x, "__cuda_array_interface__")
 

@@ -26,6 +26,7 @@ Line = TypeVar("Line", bound="OneDimensional")
 class OneDimensional(OwningContainer):
     """A container of one dimension that owns its elements."""
 
+    #: Said here, too, so that its module is there in programs that make vectors alone.
     _tensor_class = DistributedTensor
 
     @collective

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
-from ..runtime.context import Context
 from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
 from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds
@@ -46,25 +45,31 @@ def aggregated_by_ranges(
     division = division_of(rows, op, keys)
     if division.share <= _MANY and all(each.of_parts for each in wanted.values()):
         return None
-    with_numbers = any(each.of_row_numbers for each in wanted.values())
-    made = _of_running_folds(rows, op, keys, dropna, division, wanted)
+    parts = Parts.of(wanted, rows.schema)
+    made = _of_running_folds(rows, op, keys, dropna, division, parts, wanted)
     if made is not None:
         return made
+    with_numbers = any(each.of_row_numbers for each in wanted.values())
     divided = DividedRows(rows, op, keys, dropna, division, with_numbers)
-    parts = Parts.of(wanted, rows.schema)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         made = collected(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size))
     return Rows.made(ctx, made)
 
 
 def _of_running_folds(
-    rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, wanted: dict[str, Aggregate]
+    rows: Rows,
+    op: str,
+    keys: list[str],
+    dropna: bool,
+    division: Division,
+    parts: Parts,
+    wanted: dict[str, Aggregate],
 ) -> Rows | None:
     """Return the same of groups whose keys are integers, dates or times, and whose folds all have room in memory.
 
     Returns None of others. Then rows may have been read for nothing, if keys that nobody has looked at have no room.
     """
-    ctx, parts = rows.context, Parts.of(wanted, rows.schema)
+    ctx = rows.context
     if (
         len(keys) > 1
         or not have_bounds(rows.schema.field(keys[0]).type)
@@ -76,7 +81,7 @@ def _of_running_folds(
     with local_step(ctx, op):
         most = (share_of_memory() or 0) * _FOLDS
         folds = RunningFolds(parts.needed, rows.schema, keys[0], _bounds_of_rank(division, ctx.rank), most)
-    if _any(ctx, folds.is_full):
+    if allgather(ctx, folds.is_full).any():
         return None
     arranged = Arranged(rows, op, keys, dropna, division)
     with local_step(ctx, op):
@@ -92,7 +97,7 @@ def _of_running_folds(
             with local_step(ctx, op):
                 folds.add(folds.coded(arrived))
             del arrived
-        if _any(ctx, folds.is_full):
+        if allgather(ctx, folds.is_full).any():
             return None
 
     def finished(found: tuple[Any, Any]) -> Any:
@@ -112,11 +117,6 @@ def _bounds_of_rank(division: Division, rank: int) -> tuple[int, int]:
     column = division.starts.column(0)
     starts = [bounds_of(column.slice(place, 1))[0] for place in range(len(column))]
     return (starts[rank - 1] if rank else least), (starts[rank] - 1 if rank < len(starts) else greatest)
-
-
-def _any(ctx: Context, said: bool) -> bool:
-    """Return whether any rank says so. Collective."""
-    return bool(allgather(ctx, np.array([said], np.uint8)).any())
 
 
 def _of_ranges(

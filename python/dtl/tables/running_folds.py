@@ -63,12 +63,18 @@ class RunningFolds:
     def __init__(self, needed: Sequence[Needed], schema: Any, key: str, bounds: tuple[int, int], most: int) -> None:
         self._needed, self._schema, self._key = needed, schema, key
         self._most = most
+        #: Those that arrays are made of, beside that of the rows of each group and those of nulls.
+        self._folds: dict[Needed, Any] = {
+            each: _fold_of(each[1], schema.field(each[0][0]).type)
+            for each in needed
+            if each[1] not in ("size", "count")
+        }
         self._base = bounds[0] if bounds[0] <= bounds[1] else 0
         #: The least and the greatest key so far, and which keys have places: so many from one on.
         self._least, self._greatest = bounds
         self._low, self._width = self._base, 0
         #: What is made of each group: by folds, by None how many rows it has, by a column's name how many nulls.
-        self._made: dict[Any, Array] = {each: self._begun(each, 0) for each in (None, *self._folds())}
+        self._made: dict[Any, Array] = {each: self._begun(each, 0) for each in (None, *self._folds)}
         #: Whether there were keys that have no room. Rows are of no use then.
         self.is_full = False
         if bounds[0] <= bounds[1]:
@@ -79,21 +85,11 @@ class RunningFolds:
         """How many keys there may be, from the least to the greatest."""
         return self._most // (8 * len(self._made))
 
-    def _folds(self) -> list[Any]:
-        """Return which folds there are arrays of, beside that of the rows of each group and those of nulls."""
-        return [each for each in self._needed if each[1] not in ("size", "count")]
-
-    def _fold(self, which: Any) -> _Fold:
-        (column,), state = which
-        found = _fold_of(state, self._schema.field(column).type)
-        assert found is not None
-        return found
-
     def _begun(self, which: Any, width: int) -> Array:
         """Return what there is of so many groups before the first row: None are the rows, a text the nulls of one."""
         if which is None or isinstance(which, str):
             return np.zeros(width, np.int64)
-        fold = self._fold(which)
+        fold = self._folds[which]
         column = held_numbers(arrow().chunked_array([], self._schema.field(which[0][0]).type))
         return loops.folded(fold.number, np.empty(0, np.int64), width, column, fold.dtype)
 
@@ -122,13 +118,13 @@ class RunningFolds:
                 if name not in self._made:
                     self._made[name] = self._begun(name, self._width)  # and less room for others
                 loops.add_rows(loops.COUNT, self._made[name], codes[column.is_null().to_numpy()])
-        threaded.each([partial(self._add, which, codes, rows.table) for which in (None, *self._folds())])
+        threaded.each([partial(self._add, which, codes, rows.table) for which in (None, *self._folds)])
 
     def _add(self, which: Any, codes: Array, table: Any) -> None:
         if which is None:
             loops.add_rows(loops.COUNT, self._made[None], codes)
         else:
-            loops.add_rows(self._fold(which).number, self._made[which], codes, held_numbers(table.column(which[0][0])))
+            loops.add_rows(self._folds[which].number, self._made[which], codes, held_numbers(table.column(which[0][0])))
 
     def _have(self, least: int, greatest: int) -> bool:
         """Have places for keys, and say whether there is room."""
@@ -174,7 +170,7 @@ class RunningFolds:
             counts = sizes if nulls is None else sizes - nulls[places]
             found = pa.array(counts) if state in ("size", "count") else None
             if found is None:
-                found = self._fold(which).finished(self._made[which][places], counts == 0)
+                found = self._folds[which].finished(self._made[which][places], counts == 0)
             arrays[f"\0{number}.0"] = found
         return pa.table(arrays)
 
