@@ -30,7 +30,7 @@ from .arrow_types import common, converted, normal, normalized
 from .coded_rows import rows_of, texts, together
 from .gather import kept
 from .making import in_any_order, scalar, settled
-from .on_disk import PendingRows, Spool, has_order, spool_of
+from .on_disk import PendingRows, Spool, has_order, rows_at_a_time, share_of_memory, spool_of
 from .rows import Rows, arrow, arrows_errors, counted, unknown_column
 from .selection import range_of, sliced
 
@@ -209,7 +209,7 @@ class _Share(NamedTuple):
     def _tables(self, names: Sequence[str], group: tuple[int, list[int], int, int]) -> Iterator[Any]:
         """Yield columns of rows of one group of a file, some rows after the others where the file can be read so."""
         number, (only,), skip, rows = group
-        if not self.files.is_streamed(number, names):
+        if self.asked.condition is not None or not self.files.is_streamed(number, names):
             yield self._table(names, group)
             return
         tables = self.files.streamed(number, only, skip, rows, list(names))
@@ -341,11 +341,17 @@ class _Files:
         return fields, groups, self.state(number)
 
     def is_streamed(self, number: int, names: Sequence[str]) -> bool:
-        """Say whether columns are read from a file of this machine, in which they are by themselves, as numbers."""
+        """Say whether columns are read from a file of this machine, in which they are by themselves.
+
+        They are numbers, or texts where there is a limit of memory: without one, texts are decoded on all threads.
+        """
         types, fragment = arrow().types, self._opened(number)[0]
         kinds = {field.name: field.type for field in fragment.physical_schema}
+        plain = [types.is_primitive]
+        if share_of_memory() is not None:
+            plain += [types.is_string, types.is_large_string, types.is_binary, types.is_large_binary]
         return not is_remote(self._parts[number].path) and all(
-            name in kinds and types.is_primitive(kinds[name]) and "." not in name for name in names
+            name in kinds and any(is_one(kinds[name]) for is_one in plain) and "." not in name for name in names
         )
 
     def streamed(self, number: int, group: int, skip: int, rows: int, names: list[str]) -> Iterator[Any]:
@@ -357,11 +363,19 @@ class _Files:
         with as_file_error("read", path), parquet.ParquetFile(
             path, metadata=fragment.metadata, buffer_size=_BUFFER, **options
         ) as file:
-            for batch in file.iter_batches(_BATCH, row_groups=[group], columns=names, use_threads=False):
+            size = min(_BATCH, self._rows_at_a_time(fragment.metadata.row_group(group), names))
+            for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
                 begin, end = max(0, skip), min(len(batch), skip + rows)
                 if begin < end:
                     yield normalized(arrow().Table.from_batches([batch.slice(begin, end - begin)]).select(names))
                 skip -= len(batch)
+
+    @staticmethod
+    def _rows_at_a_time(group: Any, names: list[str]) -> int:
+        """Return how many of the rows of a group of a file are in memory at a time."""
+        columns = (group.column(place) for place in range(group.num_columns))
+        nbytes = sum(column.total_uncompressed_size for column in columns if column.path_in_schema in names)
+        return rows_at_a_time(group.num_rows, nbytes)
 
     def read(
         self, number: int, ids: list[int], skip: int, rows: int, names: list[str], condition: Any, beside: Any

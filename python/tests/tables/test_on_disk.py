@@ -49,7 +49,7 @@ def made(ctx: dtl.Context, folder: str, **options: Any) -> str:
     return path
 
 
-@pytest.mark.parametrize("columns", [None, ["kind", "x", "text"]])
+@pytest.mark.parametrize("columns", [None, ["kind", "x", "text"], ["n", "x"]])
 def test_parquet_on_disk(disk: dtl.Context, folder: str, scratch: str, columns: Any) -> None:
     path = made(disk, folder)
     table = dtl.read_parquet(disk, path, columns=columns, placement="disk")
