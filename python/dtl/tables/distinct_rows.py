@@ -12,6 +12,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .codes import in_order
+from .dividing import is_larger
 from .folds import Groups, fold
 from .gather import taken
 from .grouping import aggregated
@@ -23,7 +24,6 @@ from .on_disk import Spool, collected, piece_rows, pieces, release, share_of_mem
 from .ordering import Order, sorted_rows
 from .owners import Owners
 from .rows import Rows, arrow, arrows_errors, column_names, counted
-from .runs import is_larger
 
 #: A column of the numbers of rows, beside those that are counted.
 _ROW = "\0row"

@@ -7,19 +7,30 @@ ranges that follow each other, with the rows of all ranks.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 
 from ..comm.collectives import allgather
+from ..comm.objects import allgather_object
 from ..runtime.agreement import local_step
 from ..runtime.threaded import made_ahead
 from .by_ranges import by_number
-from .codes import numbered, put_together
+from .codes import Codes, numbered, put_together
 from .exchange import sent
 from .gather import taken
 from .local_groups import ROW_NUMBERS, without_null
-from .on_disk import PendingRows, piece_rows, pieces_of_texts, release, rows_of_each, side_by_side
+from .on_disk import (
+    PendingRows,
+    piece_rows,
+    pieces_of_texts,
+    release,
+    rows_at_a_time,
+    rows_of_each,
+    share_of_memory,
+    side_by_side,
+    size_of,
+)
 from .owners import GROUPS
 from .part_files import Part, PartFile
 from .rows import Rows, arrow
@@ -33,8 +44,19 @@ _MOST_RANGES = 2048
 #: The least and the greatest of no keys.
 NO_BOUNDS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
+#: Who brings a row in order has a number of so many bytes of each key, and further ones: of all keys, and of the row.
+_WORD, _FURTHER = 8, 3
+
+#: What gives rows numbers in the order of their keys, given what returns a column by its name.
+Numbering = Callable[[Callable[[str], Any]], Codes]
+
 #: How many pieces of a rank's rows are looked at before, and how many rows of theirs say where a range ends.
 _PLACES, _SAMPLE = 4, 32
+
+
+def is_larger(rows: Rows) -> bool:
+    """Say whether a rank has more rows than it may have in memory at a time. Collective, if there is a limit."""
+    return share_of_memory() is not None and any(allgather_object(rows.context, piece_rows(rows) < rows.length))
 
 
 class Division(NamedTuple):
@@ -79,10 +101,7 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
         least, greatest = _bounds(some) if len(keys) == 1 else NO_BOUNDS
     mine = [rows.length, size, groups, sum(map(len, some)), least, greatest]
     told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
-    size = rows_of_each(int(told[:, 1].min()) // (1 if ctx.size == 1 else 2))  # what is sent is in memory twice
-    lengths = told[:, 0]
-    ranges = -(-int(lengths.sum()) // (size * ctx.size))
-    ranges = min(max(1, ranges), max(1, _MOST_RANGES // ctx.size))
+    size, ranges, rounds = _extents(told[:, 0], told[:, 1])
     with local_step(ctx, op):
         each = -(-_SAMPLE * ranges // len(some))
         sample = weighed(arrow().concat_tables([_sampled(piece, each) for piece in some]), rows.length)
@@ -91,7 +110,46 @@ def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
     starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size)
     share = told[:, 2].sum() / max(1, told[:, 3].sum())
     bounds = int(told[:, 4].min()), int(told[:, 5].max())
-    return Division(starts, ranges, size, -(-int(lengths.max()) // size), float(share), bounds)
+    return Division(starts, ranges, size, rounds, float(share), bounds)
+
+
+def division_in_order(rows: Rows, op: str, keys: list[str], ascending: list[bool], nulls_first: bool) -> Division:
+    """Return how to divide rows, in which equal ones are told from each other by their numbers. Collective.
+
+    Rows of the whole table are looked at: what is in order already has each range of keys in one place.
+    """
+    ctx = rows.context
+    with local_step(ctx, op):
+        numbers = _WORD * (len(keys) + _FURTHER)  # of each row, beside its columns
+        size = rows_at_a_time(rows.length, size_of(rows) + numbers * rows.length)
+    told = allgather(ctx, np.array([rows.length, size], np.int64)).reshape(ctx.size, 2)
+    size, ranges, rounds = _extents(told[:, 0], told[:, 1])
+    with local_step(ctx, op):
+        sample = weighed(_spread(rows.chosen(keys), _SAMPLE * ranges), rows.length)
+        release()
+    starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size, [*ascending, True], nulls_first)
+    return Division(starts, ranges, size, rounds, 1.0, NO_BOUNDS)
+
+
+def _extents(lengths: Array, sizes: Array) -> tuple[int, int, int]:
+    """Return how many rows a rank has in memory at a time, how many ranges each gets, and how many pieces, at most.
+
+    Given is how many rows each rank has, and how many of them it may have in memory.
+    """
+    ranks = len(lengths)
+    size = rows_of_each(int(sizes.min()) // (1 if ranks == 1 else 2))  # what is sent is in memory twice
+    ranges = -(-int(lengths.sum()) // (size * ranks))
+    return size, min(max(1, ranges), max(1, _MOST_RANGES // ranks)), -(-int(lengths.max()) // size)
+
+
+def _spread(rows: Rows, count: int) -> Any:
+    """Return about so many of this rank's rows, with their numbers, as far from each other."""
+    step, found = max(1, rows.length // count), []
+    for start, piece in pieces_of_texts(rows, piece_rows(rows)):
+        chosen = np.arange(-start % step, len(piece), step)
+        some = taken(piece, chosen)
+        found.append(some.append_column(ROW_NUMBERS, arrow().array(rows.first + start + chosen)))
+    return arrow().concat_tables(found).unify_dictionaries()
 
 
 def _some(rows: Rows, size: int) -> list[Any]:
@@ -156,13 +214,26 @@ class Arranged:
         How they are divided.
     with_numbers
         Whether the rows get a further column with their numbers in the table.
+    number
+        What gives the keys of rows numbers in their order; None for the order of groups.
+    what
+        What is sent, as traces call it.
     """
 
     def __init__(
-        self, rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, with_numbers: bool = False
+        self,
+        rows: Rows,
+        op: str,
+        keys: list[str],
+        dropna: bool,
+        division: Division,
+        with_numbers: bool = False,
+        number: Numbering | None = None,
+        what: str = GROUPS,
     ) -> None:
         self._rows, self._op, self._keys, self._dropna = rows, op, keys, dropna
-        self._division, self._with_numbers = division, with_numbers
+        self._division, self._with_numbers, self._what = division, with_numbers, what
+        self._number = number or partial(put_together, keys)
 
     def kept(self, piece: Any) -> Any:
         """Return the rows of a piece that are in any range. Not collective."""
@@ -185,7 +256,7 @@ class Arranged:
         def column(name: str) -> Any:
             return pa.chunked_array([*piece.column(name).chunks, *starts.column(name).chunks], piece.column(name).type)
 
-        codes = put_together(self._keys, column)
+        codes = self._number(column)
         begins, numbers = codes.of_row[len(piece) :].copy(), codes.of_row[: len(piece)]
         in_parts = by_number(numbers, codes.width, begins, rows.context.size * self._division.ranges)
         return in_parts.taken(piece), in_parts.counts
@@ -203,7 +274,7 @@ class Arranged:
             told = allgather(ctx, counts).reshape(ctx.size, ctx.size, ranges)
             ends = np.cumsum(told[ctx.rank].sum(axis=1)).tolist()
             parts = [moved.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends)]
-            arrived = sent(ctx, op, parts, GROUPS)
+            arrived = sent(ctx, op, parts, self._what)
             del parts, moved
             yield arrived, told[:, ctx.rank].ravel()
             del arrived
@@ -217,10 +288,18 @@ class DividedRows:
     """
 
     def __init__(
-        self, rows: Rows, op: str, keys: list[str], dropna: bool, division: Division, with_numbers: bool = False
+        self,
+        rows: Rows,
+        op: str,
+        keys: list[str],
+        dropna: bool,
+        division: Division,
+        with_numbers: bool = False,
+        number: Numbering | None = None,
+        what: str = GROUPS,
     ) -> None:
         self._context = ctx = rows.context
-        arranged = Arranged(rows, op, keys, dropna, division, with_numbers)
+        arranged = Arranged(rows, op, keys, dropna, division, with_numbers, number, what)
         #: How many ranges this rank has.
         self.ranges = division.ranges
         #: Where in the file the parts of each range are, by the ranks that they come from.

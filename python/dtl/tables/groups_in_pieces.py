@@ -10,7 +10,7 @@ from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
 from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
-from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds
+from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds, is_larger
 from .folds import Groups
 from .group_values import GroupValues
 from .local_groups import LocalGroups
@@ -19,7 +19,6 @@ from .on_disk import collected, pieces, release, rows_of_each, share_of_memory, 
 from .owners import Keys, beside, merged_keys
 from .rows import Rows, arrow, arrows_errors
 from .running_folds import RunningFolds, are_possible
-from .runs import is_larger
 from .splitters import cuts_of_runs
 
 #: Rows are divided before anything is made of them if a piece has more groups than this share of its rows.

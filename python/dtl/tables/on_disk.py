@@ -276,9 +276,13 @@ def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
     if share_of_memory() is None:
         return max(1, rows.length)
-    if isinstance(rows, PendingRows) and rows.row_size():
-        return rows_at_a_time(rows.length, rows.length * rows.row_size())
-    return rows_at_a_time(rows.length, bytes_of(rows.held))
+    return rows_at_a_time(rows.length, size_of(rows))
+
+
+def size_of(rows: Rows) -> int:
+    """Return how many bytes this rank's rows have."""
+    known = rows.row_size() if isinstance(rows, PendingRows) else 0
+    return rows.length * known if known else bytes_of(rows.held)
 
 
 def bytes_of(table: Any) -> int:

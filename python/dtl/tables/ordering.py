@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
 from .._native.arguments import integer, listed
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
+from ..runtime.threaded import made_ahead
 from .codes import Codes, dense, in_order, numbered, together
+from .dividing import DividedRows, division_in_order, is_larger
 from .exchange import sent
-from .moves import TableCall, in_words
+from .local_groups import ROW_NUMBERS
+from .moves import TableCall, in_words, is_explained, moving
 from .nested_types import is_nested
-from .on_disk import piece_rows, pieces_of_texts, share_of_memory
+from .on_disk import collected, piece_rows, pieces_of_texts, share_of_memory, side_by_side, size_of
 from .rows import HasRows, Rows, arrow, as_column, column_names
-from .runs import Runs, is_larger, sent_in_pieces
 from .selection import sliced
 from .splitters import cuts
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
-
-#: The number of each row, by which equal ones are told from each other.
-_PLACE = "\0place"
 
 #: What is sent, as traces call it.
 _TO_RANGES = "rows to the ranks of their ranges of keys"
@@ -110,31 +109,27 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
 
 
 def _sorted_in_pieces(rows: Rows, op: str, order: Order) -> Rows:
-    """Return the rows in an order, where they are more than may be in memory: in runs, which are merged. Collective."""
-    ctx, size = rows.context, piece_rows(rows)
-    exact = Order([*order.by, _PLACE], [*order.ascending, True], order.nulls_first)
+    """Return the rows in an order, where they are more than may be in memory. Collective.
 
-    def in_order_of(table: Any) -> Any:
-        return _taken(table, local_order(table, exact))
+    One pass writes them by ranges of keys, and a second one sorts one range after the other.
+    """
+    ctx = rows.context
+    if is_explained() and ctx.size > 1:
+        with moving(op, _TO_RANGES, size_of(rows) * (ctx.size - 1) // ctx.size):
+            pass
+    exact = Order([*order.by, ROW_NUMBERS], [*order.ascending, True], order.nulls_first)
+    division = division_in_order(rows, op, *order)
+    number = functools.partial(_numbered, exact)
+    divided = DividedRows(rows, op, exact.by, False, division, True, number, _TO_RANGES)
+
+    def in_order_of(number: int) -> Any:
+        found = divided.rows(number).local
+        return _taken(found, local_order(found, exact)).drop_columns([ROW_NUMBERS])
 
     with local_step(ctx, op):
-        runs = Runs(ctx, op, in_order_of, *exact)
-        for start, piece in pieces_of_texts(rows, size):
-            places = np.arange(rows.first + start, rows.first + start + len(piece))
-            runs.add(piece.append_column(_PLACE, arrow().array(places)))
-        mine = runs.merged(size)
-    if ctx.size > 1:
-        bounds = cuts(ctx, op, mine.select(exact.by), exact.ascending, exact.nulls_first)
-        with local_step(ctx, op):
-            runs = Runs(ctx, op, in_order_of, *exact)
-        for arrived in sent_in_pieces(ctx, op, mine, bounds, size, _TO_RANGES):
-            with local_step(ctx, op):
-                runs.add(arrived)
-        with local_step(ctx, op):
-            mine = runs.merged(size)
-    with local_step(ctx, op):
-        local = mine.drop_columns([_PLACE])
-    return Rows.made(ctx, local)
+        numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
+        made = collected(ctx, op, made_ahead(in_order_of, numbers, side_by_side()))
+    return Rows.made(ctx, made)
 
 
 def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
@@ -163,14 +158,19 @@ def _foremost(rows: Rows, count: int, order: Order) -> Any:
 
 def local_order(local: Any, order: Order) -> Array:
     """Return the indices that sort the rows of a pyarrow.Table, equal ones in their order."""
-    columns = [
-        _directed(numbered([name], [local.column(name)]), up, order.nulls_first)
-        for name, up in zip(order.by, order.ascending)
-    ]
-    made = functools.reduce(together, columns)
+    made = _numbered(order, local.column)
     if made.width > _RADIX:
         made = dense(made)
     return in_order(made.of_row, made.width)
+
+
+def _numbered(order: Order, column_of: Callable[[str], Any]) -> Codes:
+    """Return the numbers of rows in an order, given what returns a column by its name."""
+    columns = [
+        _directed(numbered([name], [column_of(name)]), up, order.nulls_first)
+        for name, up in zip(order.by, order.ascending)
+    ]
+    return functools.reduce(together, columns)
 
 
 def _directed(codes: Codes, up: bool, nulls_first: bool) -> Codes:

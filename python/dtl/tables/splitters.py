@@ -138,12 +138,20 @@ class _NumberedKeys(Sequence[Any]):
         return _Keys(one, [True] * len(self._names), False)[0]
 
 
-def starts_of_ranges(ctx: Context, op: str, sample: Any, ranges: int) -> Any:
+def starts_of_ranges(
+    ctx: Context,
+    op: str,
+    sample: Any,
+    ranges: int,
+    ascending: Sequence[bool] | None = None,
+    nulls_first: bool = False,
+) -> Any:
     """Return the keys at which so many ranges begin, but for the first, given some of each rank, weighed. Collective.
 
-    There may be fewer, or the same key several times.
+    There may be fewer, or the same key several times. The order is as of ``cuts``.
     """
-    return _chosen(ctx, op, sample, [True] * (sample.num_columns - 1), False, ranges)
+    directions = [True] * (sample.num_columns - 1) if ascending is None else ascending
+    return _chosen(ctx, op, sample, directions, nulls_first, ranges)
 
 
 def _chosen(ctx: Context, op: str, sample: Any, directions: Sequence[bool], nulls_first: bool, ranges: int) -> Any:

@@ -12,7 +12,7 @@ from test_table import divided, everywhere
 from test_table_files import WHOLE, same
 
 import dtl
-from dtl.tables import groups_in_pieces, on_disk, part_files, reading_csv
+from dtl.tables import dividing, groups_in_pieces, on_disk, part_files, reading_csv
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -353,6 +353,10 @@ ORDERED = {
     "sort_values": lambda t: t.sort_values(["w", "v"], ascending=[False, True], na_position="first"),
     "of text": lambda t: t.sort_values(["c", "k"]),
     "of equal rows": lambda t: t.assign(one=1).sort_values("one"),
+    "of rows in order": lambda t: t.assign(n=np.arange(len(t))).sort_values("n"),
+    "of rows in order, down": lambda t: t.assign(n=np.arange(len(t))).sort_values(["n", "c"], ascending=[False, True]),
+    "of categories and null": lambda t: t.sort_values(["c", "k"], ascending=[False, True], na_position="first"),
+    "of a key": lambda t: t.assign(c=t["c"].astype(str)).sort_values("c", key=lambda c: c.str.len()),
     "of a column": lambda t: t["v"].sort_values(ascending=False).to_frame(),
     "nlargest": lambda t: t.nlargest(300, ["w", "v"]),
     **{
@@ -377,6 +381,19 @@ def test_order_of_more_rows_than_memory(
     assert same(found, everywhere(ORDERED[name](table)))
     if "sort_values" in name or name.startswith("of "):
         assert max(counts) < 1.3 * sum(counts) / disk.size
+
+
+@pytest.mark.parametrize("kind", ["in order", "equal", "mixed"])
+def test_ranges_that_are_sorted_are_even(disk: dtl.Context, limited: pytest.MonkeyPatch, kind: str) -> None:
+    """Whatever order rows have: each range has room in memory."""
+    numbers = np.arange(4000) + 4000 * disk.rank
+    keys = {"in order": numbers, "equal": numbers * 0, "mixed": numbers * 7919 % 4001}[kind]
+    rows = dtl.from_arrow(disk, pa.table({"k": keys})).rows
+    division = dividing.division_in_order(rows, "sort_values", ["k"], [True], False)
+    keys_of = ["k", dividing.ROW_NUMBERS]
+    lengths = dividing.DividedRows(rows, "sort_values", keys_of, False, division, True).lengths
+    assert len(lengths) > 2
+    assert max(lengths) < 2 * 4000 / len(lengths)
 
 
 def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:
