@@ -9,9 +9,14 @@ import numpy as np
 from ..comm.objects import allgather_object
 from ..runtime.agreement import agree, local_step
 from .moments import Moments, near, of_rows, running
-from .rows import Rows, arrow, as_column
+from .on_disk import pieces, rows_of_arrays
+from .rows import Rows
+from .scans import State, scanned
 from .sequences import moving
-from .windows import Window, numbers_of
+from .windows import OF_ALL_BEFORE, Window, numbers_of
+
+#: So many arrays of 8 bytes a row there are in memory while a value is looked for.
+_ARRAYS = 4
 
 
 def windows_of(rows: Rows, how: Window) -> Rows:
@@ -21,40 +26,43 @@ def windows_of(rows: Rows, how: Window) -> Rows:
 
 def _expanding(rows: Rows, how: Window) -> Rows:
     """Return an aggregate of all rows of a column up to each. Collective."""
-    column: Any = as_column(rows).astype("float64")
-    counts = as_column(rows).notna().cumsum().astype("float64")
-    if how.name == "count":
-        made = counts
-    elif how.name in ("var", "std"):
-        made = _variances(rows, how)
-    elif how.name == "sum":
-        made = column.cumsum().ffill().fillna(0.0)
-    elif how.name == "mean":
-        made = column.cumsum().ffill() / counts
-    else:
-        made = (column.cummin() if how.name == "min" else column.cummax()).ffill()
-    with local_step(rows.context, "expanding"):
-        values, known, numbers = made.rows.local.column(0), counts.rows.local.column(0), np.arange(rows.length)
-        whole = how.masked(values.fill_null(0).to_numpy(), known.to_numpy(), rows.first + 1 + numbers)
-    return rows.like(arrow().table({rows.names[0]: whole}))
+    agree(rows.context, "expanding", how.words)
+    varies = how.name in ("var", "std")
+    shift = _near(rows) if varies else 0.0
+    ufunc = OF_ALL_BEFORE.get(how.name, np.add)
+    neutral = 0.0 if ufunc is np.add else np.nan
+
+    def of_column(column: Any) -> State:
+        values, missing = numbers_of(column)
+        counts = np.cumsum(~missing)
+        if varies:
+            return counts, *running(of_rows(values, missing, shift), np.array([len(values)]))
+        return counts, ufunc.accumulate(np.where(missing, neutral, values))
+
+    def joined(before: State, found: State) -> State:
+        counts = before[0] + found[0]
+        if varies:
+            return counts, *Moments(*before[1:]).joined(Moments(*found[1:]))
+        return counts, ufunc(before[1], found[1])
+
+    def finished(_: Any, found: State, first: int) -> Any:
+        counts, made = found[0], found[1]
+        if varies:
+            made = Moments(*found[1:]).variances(how.ddof)
+            made = np.sqrt(made) if how.name == "std" else made
+        elif how.name == "mean":
+            made = made / np.maximum(counts, 1)
+        return how.masked(counts if how.name == "count" else made, counts, first + 1 + np.arange(len(counts)))
+
+    return scanned(rows, "expanding", of_column, joined, finished)
 
 
-def _variances(rows: Rows, how: Window) -> Any:
-    """Return the variance or standard deviation of all rows of a column up to each. Collective."""
-    ctx = rows.context
-    agree(ctx, "expanding", how.words)
-    with local_step(ctx, "expanding"), np.errstate(all="ignore"):
-        values, missing = numbers_of(rows.local.column(0))
-        shift = near(values, missing)
-    shift = next((each for each in allgather_object(ctx, shift) if each), 0.0)
-    with local_step(ctx, "expanding"), np.errstate(all="ignore"):
-        mine = running(of_rows(values, missing, shift), np.array([rows.length]))
-    ends = allgather_object(ctx, tuple(mine.at(slice(-1, None))))
-    with local_step(ctx, "expanding"), np.errstate(all="ignore"):
-        before = Moments(*(np.zeros(1) for _ in range(3)))
-        for each in ends[: ctx.rank]:
-            if len(each[0]):
-                before = before.joined(Moments(*each))
-        found = before.joined(mine).variances(how.ddof)
-        made = np.sqrt(found) if how.name == "std" else found
-        return as_column(rows.like(arrow().table({rows.names[0]: made})))
+def _near(rows: Rows) -> float:
+    """Return a value of a column that others are near, 0 if it has none. Collective."""
+    shift, op = 0.0, "expanding"
+    with local_step(rows.context, op):
+        for _, piece in pieces(rows, rows_of_arrays(rows.length, _ARRAYS)):
+            shift = shift or near(*numbers_of(piece.column(0)))
+            if shift:
+                break
+    return next((each for each in allgather_object(rows.context, shift) if each), 0.0)

@@ -272,6 +272,11 @@ def rows_at_a_time(rows: int, nbytes: int) -> int:
     return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes)))
 
 
+def rows_of_arrays(rows: int, arrays: int) -> int:
+    """Return how many of so many rows a call has in memory at a time that makes so many arrays of 8 bytes of them."""
+    return rows_at_a_time(rows, 8 * rows * arrays)
+
+
 def piece_rows(rows: Rows) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
     if share_of_memory() is None:
@@ -327,16 +332,24 @@ def pieces_of_texts(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
 
 
 def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
-    """Return the rows of one or several tables, one after the other: on disk, if they are more than the limit."""
-    share, found, nbytes = share_of_memory(), [next(tables)], 0
+    """Return the rows of one or several tables, one after the other: on disk, if there is little room in memory."""
+    share, nbytes = share_of_memory(), 0
+    found: list[Any] = []
     spool: Spool | None = None
     for table in tables:
         nbytes += table.nbytes
-        if spool is None and share is not None and nbytes > share:
+        if spool is None and found and share is not None and (nbytes > share or (nbytes > share // 4 and _is_scarce())):
             spool = Spool(ctx, op)
             found = [spool.held(each) for each in found]
         found.append(table if spool is None else spool.held(table))
+        del table
     return found[0] if len(found) == 1 else arrow().concat_tables(found)
+
+
+def _is_scarce() -> bool:
+    """Say whether there is little room below the limit when all has been given back that can be."""
+    release()
+    return resident() > library.memory_limit() * _ENOUGH
 
 
 def release() -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
 from .._native.arguments import flag
-from ..comm.objects import allgather_object
 from ..runtime.agreement import agree, local_step
-from .codes import integers_of
 from .exchange import sent
-from .folds import Groups
 from .moves import TableCall
+from .on_disk import collected, pieces, rows_of_arrays
 from .rows import Rows, arrow, arrows_errors
+from .scans import State, scanned
 from .windows import Window, of_column
-from .within_groups import accumulated, check_accumulated, ufunc_of
+from .within_groups import Accumulation, check_accumulated, missing_of
 
 #: What is sent, as traces call it.
 HALO = "halo: the rows next to each rank's"
+
+#: So many arrays of 8 bytes a row there are in memory of windows.
+_ARRAYS = 32
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -29,7 +31,7 @@ def _between(rows: Rows, wanted: list[tuple[int, int]], op: str) -> Any:
     parts = []
     for lo, hi in wanted:
         begin, end = max(lo - first, 0), min(hi - first, count)
-        parts.append(rows.local.slice(begin if begin < end else 0, max(end - begin, 0)))
+        parts.append(rows.local.slice(begin, end - begin) if begin < end else rows.schema.empty_table())
     return sent(rows.context, TableCall(op, f"{op} of {rows.names[0]!r}"), parts, HALO)
 
 
@@ -66,38 +68,44 @@ def running(rows: Rows, op: str, skipna: Any) -> Rows:
 
     Null stays null; without skipna, all behind it is.
     """
-    skips = bool(flag("skipna", skipna))
-    pa, ctx, name = arrow(), rows.context, rows.names[0]
-    check_accumulated(op, name, rows.schema.field(name).type)
-    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        column = rows.local.column(0)
-        made = accumulated(op, Groups(np.zeros(len(column), np.int64), 1), column, skips)
-        kind = made.type
-        values = integers_of(made.cast(pa.uint8()) if pa.types.is_boolean(kind) else made)
-        known = values[made.is_valid().to_numpy(zero_copy_only=False)] if made.null_count else values
-    agree(ctx, op, f"{name!r}, skipna {skips}")
-    earlier = allgather_object(ctx, (known[-1:], made.null_count))[: ctx.rank]
-    before = [each for each, _ in earlier if len(each)]
-    with local_step(ctx, op), np.errstate(all="ignore"):
-        if not skips and any(nulls for _, nulls in earlier):
-            made = pa.nulls(len(made), kind)
-        elif before:
-            ufunc = ufunc_of(op, values.dtype)
-            start = before[0]
-            for each in before[1:]:
-                start = ufunc(start, each)
-            mask = made.is_null().to_numpy(zero_copy_only=False) if made.null_count else None
-            whole = pa.array(ufunc(values, start), mask=mask)
-            made = whole.cast(kind) if pa.types.is_boolean(kind) else whole.view(kind)
-        return rows.like(pa.table({name: made}))
+    skips, name = bool(flag("skipna", skipna)), rows.names[0]
+    kind = rows.schema.field(name).type
+    check_accumulated(op, name, kind)
+    agree(rows.context, op, f"{name!r}, skipna {skips}")
+    how = Accumulation(op, kind)
+
+    def of_rows(column: Any) -> State:
+        missing = missing_of(column)
+        found = how.values(column, missing)
+        nulls = np.zeros(len(found), np.bool_) if missing is None else missing
+        return how.ufunc(found.dtype).accumulate(found), nulls if skips else np.logical_or.accumulate(nulls)
+
+    def joined(before: State, found: State) -> State:
+        ufunc = how.ufunc(found[0].dtype)
+        return ufunc(before[0], found[0]), found[1] if skips else before[1] | found[1]
+
+    def made(_: Any, found: State, first: int) -> Any:
+        return how.made(found[0], found[1] if found[1].any() else None)
+
+    return scanned(rows, op, of_rows, joined, made)
 
 
 def moving(rows: Rows, op: str, how: Window) -> Rows:
-    """Return an aggregate of each row's value and those of the rows before it, so many in all. Collective."""
+    """Return an aggregate of each row's value and those of the rows before it, so many in all. Collective.
+
+    One pass over the rows, of which there are as many in memory as a window has, at least.
+    """
     pa, ctx = arrow(), rows.context
-    name, kind = rows.names[0], rows.schema.field(0).type
+    name, kind, reach = rows.names[0], rows.schema.field(0).type, (how.rows or 1) - 1
     agree(ctx, op, how.words)
-    halo = _between(rows, [(lo - (how.rows or 0) + 1, lo) for lo, _ in _bounds(rows)], op)
+    halo = _between(rows, [(lo - reach, lo) for lo, _ in _bounds(rows)], op)
+
+    def made() -> Iterator[Any]:
+        before = halo.column(0)
+        for _, piece in pieces(rows, max(rows_of_arrays(rows.length, _ARRAYS), reach)):
+            column = pa.chunked_array([*before.chunks, *piece.column(0).chunks], kind)
+            yield pa.table({name: of_column(column, how).slice(len(before))})
+            before = column.slice(max(0, len(column) - reach))
+
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        column = pa.chunked_array([*halo.column(0).chunks, *rows.local.column(0).chunks], kind)
-        return rows.like(pa.table({name: of_column(column, how).slice(len(halo))}))
+        return rows.like(collected(ctx, op, made()))

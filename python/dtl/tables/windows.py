@@ -17,7 +17,7 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _UFUNCS = {"sum": np.add, "mean": np.add, "min": np.minimum, "max": np.maximum}
 
 #: Of windows from the first row, where NaN stays out of the extremes, as it does of running ones.
-_OF_ALL_BEFORE = {**_UFUNCS, "min": np.fmin, "max": np.fmax}
+OF_ALL_BEFORE = {**_UFUNCS, "min": np.fmin, "max": np.fmax}
 
 _NEUTRAL = {"min": np.inf, "max": -np.inf}
 
@@ -93,7 +93,7 @@ def _made(values: Array, missing: Array, place: Array, how: Window, alone: bool)
     if how.name in ("var", "std"):
         found = blocks.moments(moments.of_rows(values, missing, moments.near(values, missing))).variances(how.ddof)
         return how.masked(np.sqrt(found) if how.name == "std" else found, counts, reach + 1)
-    ufunc = (_OF_ALL_BEFORE if how.rows is None else _UFUNCS)[how.name]
+    ufunc = (OF_ALL_BEFORE if how.rows is None else _UFUNCS)[how.name]
     found = blocks.reduced(np.where(missing, _NEUTRAL.get(how.name, 0.0), values), ufunc)
     return how.masked(found / np.maximum(counts, 1) if how.name == "mean" else found, counts, reach + 1)
 

@@ -40,35 +40,63 @@ def check_accumulated(name: str, column: str, kind: Any) -> None:
         raise InvalidTypeError(f"the column {column!r} of {kind} has no {name}")
 
 
+class Accumulation(NamedTuple):
+    """How values of a column are added up, multiplied or compared with those before them.
+
+    Parameters
+    ----------
+    name
+        One of cumsum, cumprod, cummin and cummax.
+    kind
+        The column's type.
+    """
+
+    name: str
+    kind: Any
+
+    def values(self, column: Any, missing: Array | None) -> Array:
+        """Return values as NumPy's, and what changes no other value in the places of those that are missing."""
+        pa, name = arrow(), self.name
+        found = integers_of(column.cast(pa.uint8()) if pa.types.is_boolean(self.kind) else column)
+        is_float = found.dtype.kind == "f"
+        if name in ("cumsum", "cumprod"):
+            found = found.astype(
+                "f8" if is_float else "u8" if pa.types.is_unsigned_integer(self.kind) else "i8", copy=False
+            )
+            neutral: Any = _UFUNCS[name].identity
+        elif is_float:
+            neutral = np.nan
+        else:
+            neutral = getattr(np.iinfo(found.dtype), "max" if name == "cummin" else "min")
+        return found if missing is None else np.where(missing, found.dtype.type(neutral), found)
+
+    def ufunc(self, dtype: Any) -> Any:
+        """Return what accumulates values of a dtype; NaN is left out of extremes."""
+        return _OF_FLOATS.get(self.name, _UFUNCS[self.name]) if dtype.kind == "f" else _UFUNCS[self.name]
+
+    def made(self, found: Array, missing: Array | None) -> Any:
+        """Return what was accumulated as an array of pyarrow, null where it is missing."""
+        pa, kind = arrow(), self.kind
+        keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and self.name in ("cummin", "cummax"))
+        return typed(found, kind, missing) if keeps else pa.array(found, mask=missing)
+
+
+def missing_of(column: Any) -> Array | None:
+    """Return which values of a column are null; None if none is."""
+    return column.is_null().to_numpy() if column.null_count else None
+
+
 def accumulated(name: str, groups: Groups, column: Any, skipna: bool = True) -> Any:
     """Return the sum, product, least or greatest of each row's value and those before it in its group.
 
     A null stays one, and is left out of the others; without skipna, all behind it are null.
     """
-    pa, kind, whole_groups = arrow(), column.type, groups
-    missing = column.is_null().to_numpy() if column.null_count else None
-    values = integers_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column)
-    of_row, rows = groups.of_row, None
-    if missing is not None:
-        rows = np.flatnonzero(~missing)
-        of_row, values = of_row[rows], values[rows]
-    if name in ("cumsum", "cumprod"):
-        of = "f8" if values.dtype.kind == "f" else "u8" if pa.types.is_unsigned_integer(kind) else "i8"
-        values = values.astype(of, copy=False)
-    made = in_groups(Groups(of_row, groups.width), values, ufunc_of(name, values.dtype))
-    if missing is not None:
-        whole = np.zeros(len(missing), made.dtype)
-        whole[rows] = made
-        made = whole
-        if not skipna:
-            missing = in_groups(whole_groups, missing, np.logical_or)
-    keeps = pa.types.is_temporal(kind) or (pa.types.is_boolean(kind) and name in ("cummin", "cummax"))
-    return typed(made, kind, missing) if keeps else pa.array(made, mask=missing)
-
-
-def ufunc_of(name: str, dtype: Any) -> Any:
-    """Return what accumulates values of a dtype; NaN is left out of extremes."""
-    return _OF_FLOATS.get(name, _UFUNCS[name]) if dtype.kind == "f" else _UFUNCS[name]
+    how, missing = Accumulation(name, column.type), missing_of(column)
+    values = how.values(column, missing)
+    found = in_groups(groups, values, how.ufunc(values.dtype))
+    if missing is not None and not skipna:
+        missing = in_groups(groups, missing, np.logical_or)
+    return how.made(found, missing)
 
 
 def in_groups(groups: Groups, values: Array, ufunc: Any) -> Array:

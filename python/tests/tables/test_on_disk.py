@@ -548,3 +548,35 @@ def test_text_times_and_nulls_of_more_rows_than_memory(disk: dtl.Context, limite
             whole.setattr(on_disk.library, "memory_limit", lambda: 0)
             wanted = dtl.broadcast_object(disk, call().to_arrow())
         assert found.equals(wanted), name
+
+
+@pytest.mark.parametrize("kind", ["int32", "float64", "bool", "uint8"])
+def test_scans_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.MonkeyPatch, kind: str) -> None:
+    """What is made of each row and those before it goes over the rows in pieces, also where pieces begin with nulls."""
+    limited.setattr(on_disk.library, "memory_limit", lambda: 1 << 20)
+    count = 3000 + 7 * disk.rank
+    numbers = np.random.default_rng(disk.rank).integers(0, 100, count)
+    values = numbers % 2 == 0 if kind == "bool" else numbers.astype(kind)
+    missing = (numbers % 5 == 0) | (np.arange(count) % 1500 < 400)
+    table = dtl.from_arrow(disk, pa.table({"n": pa.array(values, mask=missing), "m": pa.array(values)}))
+    calls: Any = {
+        **{
+            f"{name} {skips}": getattr(table, name)
+            for name in ("cumsum", "cummin", "cummax")
+            for skips in (True, False)
+        },
+        **{name: getattr(table.rolling(70, min_periods=3), name) for name in ("sum", "mean", "min", "max", "std")},
+        **{f"all {name}": getattr(table.expanding(3), name) for name in ("sum", "mean", "min", "max", "var", "count")},
+        "wide": table.rolling(2500, min_periods=1).mean,
+    }
+    for name, call in calls.items():
+        options = {"skipna": name.endswith("True")} if name.startswith("cum") else {}
+        found = dtl.broadcast_object(disk, call(**options).to_arrow())
+        with limited.context() as whole:
+            whole.setattr(on_disk.library, "memory_limit", lambda: 0)
+            wanted = dtl.broadcast_object(disk, call(**options).to_arrow())
+        assert found.schema == wanted.schema, name
+        for one, other in zip(found.columns, wanted.columns):
+            assert one.is_null().equals(other.is_null()), name
+            both = [np.asarray(each.cast(pa.float64()).fill_null(0)) for each in (one, other)]
+            np.testing.assert_allclose(*both, rtol=1e-12, atol=1e-12, err_msg=name)
