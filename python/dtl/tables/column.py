@@ -10,7 +10,7 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import collective, on_context
-from . import changes, display, elementwise, reductions, selection
+from . import changes, display, distinct_rows, elementwise, reductions, selection
 from .categories import categories_of, with_categories
 from .category_methods import Categories
 from .column_row_methods import ColumnRowMethods
@@ -374,7 +374,7 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
             Whether null is left out.
         """
         counts_null = not flag("dropna", dropna)
-        found = reductions.distinct(self._rows, "nunique")
+        found = distinct_rows.different(self._rows, "nunique")
         return found + int(counts_null and self.isna().any())
 
     # ---- Out ----

@@ -23,10 +23,15 @@ from .nested_types import is_nested
 from .on_disk import Spool, collected, piece_rows, pieces, release, share_of_memory
 from .ordering import Order, sorted_rows
 from .owners import Owners
+from .reductions import distinct
 from .rows import Rows, arrow, arrows_errors, column_names, counted
+from .within_groups import missing_of
 
 #: A column of the numbers of rows, beside those that are counted.
 _ROW = "\0row"
+
+#: So many arrays of 8 bytes a row there are in memory of rows that are compared.
+_ARRAYS = 12
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -47,7 +52,7 @@ def repeated(rows: Rows, op: str, subset: Any, keep: Any) -> Array:
     op = TableCall(op, f"{op} by {in_words(names)}")
     agree(ctx, op, f"{in_words(names)}, keep {keep!r}{', with a limit of memory' * (share_of_memory() is not None)}")
     keys = rows.chosen(names)
-    if is_larger(keys):
+    if is_larger(keys, _ARRAYS):
         return _repeated_in_parts(keys, op, keep)
     with local_step(ctx, op):
         numbers = np.arange(rows.first, rows.first + rows.length)
@@ -81,7 +86,7 @@ def _repeated_in_parts(rows: Rows, op: str, keep: Any) -> Array:
 
     Rows are written by the hashes of their values, and rows of a part of these are compared at a time. Collective.
     """
-    ctx, pa, size = rows.context, arrow(), piece_rows(rows)
+    ctx, pa, size = rows.context, arrow(), piece_rows(rows, _ARRAYS)
     # Between ranks, rows are in memory as they are, as keys, as what is sent and as what arrives.
     count = max(allgather_object(ctx, -(-rows.length // size))) * (1 if ctx.size == 1 else 4)
     with local_step(ctx, op), arrows_errors(op):
@@ -101,6 +106,19 @@ def _repeated_in_parts(rows: Rows, op: str, keep: Any) -> Array:
         numbers = local.column(_ROW).to_numpy()
         mask[numbers - rows.first] = _marked(found.chosen(rows.names), op, keep, numbers)
     return mask
+
+
+def different(rows: Rows, op: str) -> int:
+    """Return how many different values that are not null a column has. Collective."""
+    if not is_larger(rows, _ARRAYS):
+        return distinct(rows, op)
+    ctx = rows.context
+    firsts, nulls = ~repeated(rows, op, None, "first"), 0
+    with local_step(ctx, op):
+        for start, piece in pieces(rows, piece_rows(rows, _ARRAYS)):
+            if piece.column(0).null_count:
+                nulls += int(np.count_nonzero(firsts[start : start + len(piece)] & missing_of(piece.column(0))))
+    return sum(allgather_object(ctx, int(np.count_nonzero(firsts)) - nulls))
 
 
 def _part(groups: Groups, numbers: Array, keep: Any) -> Any:

@@ -25,11 +25,9 @@ from .on_disk import (
     piece_rows,
     pieces_of_texts,
     release,
-    rows_at_a_time,
     rows_of_each,
     share_of_memory,
     side_by_side,
-    size_of,
 )
 from .owners import GROUPS
 from .part_files import Part, PartFile
@@ -44,8 +42,8 @@ _MOST_RANGES = 2048
 #: The least and the greatest of no keys.
 NO_BOUNDS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
-#: Who brings a row in order has a number of so many bytes of each key, and further ones: of all keys, and of the row.
-_WORD, _FURTHER = 8, 3
+#: Who brings rows in order has an array of numbers of each key, and further ones: of all keys, and of the rows.
+FURTHER = 3
 
 #: What gives rows numbers in the order of their keys, given what returns a column by its name.
 Numbering = Callable[[Callable[[str], Any]], Codes]
@@ -54,9 +52,12 @@ Numbering = Callable[[Callable[[str], Any]], Codes]
 _PLACES, _SAMPLE = 4, 32
 
 
-def is_larger(rows: Rows) -> bool:
-    """Say whether a rank has more rows than it may have in memory at a time. Collective, if there is a limit."""
-    return share_of_memory() is not None and any(allgather_object(rows.context, piece_rows(rows) < rows.length))
+def is_larger(rows: Rows, arrays: int = 0) -> bool:
+    """Say whether a rank has more rows than it may have in memory at a time. Collective, if there is a limit.
+
+    Arrays are as of ``piece_rows``.
+    """
+    return share_of_memory() is not None and any(allgather_object(rows.context, piece_rows(rows, arrays) < rows.length))
 
 
 class Division(NamedTuple):
@@ -120,8 +121,7 @@ def division_in_order(rows: Rows, op: str, keys: list[str], ascending: list[bool
     """
     ctx = rows.context
     with local_step(ctx, op):
-        numbers = _WORD * (len(keys) + _FURTHER)  # of each row, beside its columns
-        size = rows_at_a_time(rows.length, size_of(rows) + numbers * rows.length)
+        size = piece_rows(rows, len(keys) + FURTHER)
     told = allgather(ctx, np.array([rows.length, size], np.int64)).reshape(ctx.size, 2)
     size, ranges, rounds = _extents(told[:, 0], told[:, 1])
     with local_step(ctx, op):

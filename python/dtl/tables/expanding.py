@@ -9,7 +9,7 @@ import numpy as np
 from ..comm.objects import allgather_object
 from ..runtime.agreement import agree, local_step
 from .moments import Moments, near, of_rows, running
-from .on_disk import pieces, rows_of_arrays
+from .on_disk import piece_rows, pieces
 from .rows import Rows
 from .scans import State, scanned
 from .sequences import moving
@@ -61,7 +61,7 @@ def _near(rows: Rows) -> float:
     """Return a value of a column that others are near, 0 if it has none. Collective."""
     shift, op = 0.0, "expanding"
     with local_step(rows.context, op):
-        for _, piece in pieces(rows, rows_of_arrays(rows.length, _ARRAYS)):
+        for _, piece in pieces(rows, piece_rows(rows, _ARRAYS)):
             shift = shift or near(*numbers_of(piece.column(0)))
             if shift:
                 break

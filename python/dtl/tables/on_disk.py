@@ -29,6 +29,9 @@ _BATCH = 1 << 17
 #: A call has rows in memory of at most the limit divided by this: what it makes of them takes as much again, or more.
 _SHARE = 16
 
+#: The bytes of an element of the arrays that calls make of rows.
+_WORD = 8
+
 #: Who reads columns from their files so often is told of a faster way.
 _OFTEN = 3
 
@@ -272,16 +275,14 @@ def rows_at_a_time(rows: int, nbytes: int) -> int:
     return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes)))
 
 
-def rows_of_arrays(rows: int, arrays: int) -> int:
-    """Return how many of so many rows a call has in memory at a time that makes so many arrays of 8 bytes of them."""
-    return rows_at_a_time(rows, 8 * rows * arrays)
+def piece_rows(rows: Rows, arrays: int = 0) -> int:
+    """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit.
 
-
-def piece_rows(rows: Rows) -> int:
-    """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit."""
+    Arrays says how many of 8 bytes a row it makes of these.
+    """
     if share_of_memory() is None:
         return max(1, rows.length)
-    return rows_at_a_time(rows.length, size_of(rows))
+    return rows_at_a_time(rows.length, size_of(rows) + rows.length * arrays * _WORD)
 
 
 def size_of(rows: Rows) -> int:

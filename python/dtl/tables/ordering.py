@@ -12,7 +12,7 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.threaded import made_ahead
 from .codes import Codes, dense, in_order, numbered, together
-from .dividing import DividedRows, division_in_order, is_larger
+from .dividing import FURTHER, DividedRows, division_in_order, is_larger
 from .exchange import sent
 from .local_groups import ROW_NUMBERS
 from .moves import TableCall, in_words, is_explained, moving
@@ -26,6 +26,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: What is sent, as traces call it.
 _TO_RANGES = "rows to the ranks of their ranges of keys"
+
+#: So many arrays of 8 bytes a row there are in memory of rows among which the foremost are looked for.
+_ARRAYS = 8
 
 #: Numbers below this are sorted by radix in two passes.
 _RADIX = 1 << 32
@@ -87,7 +90,7 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
     ctx = rows.context
     op = TableCall(op, f"{op} by {in_words(order.by)}")
     agree(ctx, op, f"{_words(order)}{', with a limit of memory' * (share_of_memory() is not None)}")
-    if is_larger(rows):
+    if is_larger(rows, len(order.by) + FURTHER):
         return _sorted_in_pieces(rows, op, order)
     with local_step(ctx, op):
         mine = _taken(rows.local, local_order(rows.local, order))
@@ -147,7 +150,7 @@ def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
 def _foremost(rows: Rows, count: int, order: Order) -> Any:
     """Return the first of this rank's rows in an order, in the order that they have: of a piece after the other."""
     found = None
-    for _, piece in pieces_of_texts(rows, piece_rows(rows)):
+    for _, piece in pieces_of_texts(rows, piece_rows(rows, _ARRAYS)):
         near = _taken(piece, np.sort(local_order(piece, order)[:count]))
         if found is not None:
             near = arrow().concat_tables([found, near]).unify_dictionaries()

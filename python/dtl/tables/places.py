@@ -66,7 +66,7 @@ def most_frequent(rows: Rows, op: str, dropna: Any) -> Rows:
 def all_different(rows: Rows, op: str) -> bool:
     """Return whether no two values of a column are equal, null included. Collective."""
     nulls = sum(allgather_object(rows.context, rows.local.column(0).null_count))
-    return bool(nulls <= 1 and reductions.distinct(rows, op) == rows.total - nulls)
+    return bool(nulls <= 1 and distinct_rows.different(rows, op) == rows.total - nulls)
 
 
 def monotonic(rows: Rows, op: str, increasing: bool) -> bool:

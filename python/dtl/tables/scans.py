@@ -9,7 +9,7 @@ import numpy as np
 
 from ..comm.objects import allgather_object
 from ..runtime.agreement import local_step
-from .on_disk import collected, pieces, rows_of_arrays
+from .on_disk import collected, piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -44,7 +44,7 @@ def scanned(
         What makes values of some rows, given their column, the state at each of them, and the number of the first.
     """
     ctx, name = rows.context, rows.names[0]
-    size = rows_of_arrays(rows.length, _ARRAYS)
+    size = piece_rows(rows, _ARRAYS)
 
     def states() -> Iterator[tuple[int, Any, State]]:
         """Yield the number of the first of some rows, these, and their states by the rows of this rank."""

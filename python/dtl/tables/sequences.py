@@ -10,7 +10,7 @@ from .._native.arguments import flag
 from ..runtime.agreement import agree, local_step
 from .exchange import sent
 from .moves import TableCall
-from .on_disk import collected, pieces, rows_of_arrays
+from .on_disk import collected, piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
 from .scans import State, scanned
 from .windows import Window, of_column
@@ -102,7 +102,7 @@ def moving(rows: Rows, op: str, how: Window) -> Rows:
 
     def made() -> Iterator[Any]:
         before = halo.column(0)
-        for _, piece in pieces(rows, max(rows_of_arrays(rows.length, _ARRAYS), reach)):
+        for _, piece in pieces(rows, max(piece_rows(rows, _ARRAYS), reach)):
             column = pa.chunked_array([*before.chunks, *piece.column(0).chunks], kind)
             yield pa.table({name: of_column(column, how).slice(len(before))})
             before = column.slice(max(0, len(column) - reach))

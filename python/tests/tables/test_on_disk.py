@@ -580,3 +580,16 @@ def test_scans_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.Monke
             assert one.is_null().equals(other.is_null()), name
             both = [np.asarray(each.cast(pa.float64()).fill_null(0)) for each in (one, other)]
             np.testing.assert_allclose(*both, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def test_different_values_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.MonkeyPatch) -> None:
+    """Null is no value, NaN is one, and 0.0 and -0.0 are the same: as in memory."""
+    count = 3000 + disk.rank
+    numbers = np.random.default_rng(disk.rank).integers(0, 1500, count) / 2
+    numbers[numbers == 7] = np.nan
+    numbers[numbers == 0] *= np.where(np.arange(np.count_nonzero(numbers == 0)) % 2, 1.0, -1.0)
+    column = dtl.from_arrow(disk, pa.table({"x": pa.array(numbers, mask=numbers == 3)}))["x"]
+    found = [column.nunique(), column.nunique(dropna=False), column.is_unique]
+    limited.setattr(on_disk.library, "memory_limit", lambda: 0)
+    assert found == [column.nunique(), column.nunique(dropna=False), column.is_unique]
+    assert found[1:] == [found[0] + 1, False]
