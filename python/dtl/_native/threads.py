@@ -14,6 +14,8 @@ from .arguments import integer
 #: More threads than this, no machine has processors for.
 _MOST = 1 << 16
 
+_SEQ = Execution.SEQ  # members of enumerations are slow to get at
+
 _chosen: int | None = None
 _stated = False  # by the program, not found out
 
@@ -114,4 +116,4 @@ def rebound() -> None:
 
 def threads(execution: Execution) -> int:
     """Return on how many threads an algorithm computes under a policy."""
-    return 1 if execution is Execution.SEQ else get_num_threads()
+    return 1 if execution is _SEQ else _chosen or get_num_threads()

@@ -37,6 +37,11 @@ def dimensions(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(dims))
 
 
+def kind_of_result(shape: tuple[int, ...]) -> Any:
+    """Return the class of a result of a shape."""
+    return DistributedVector if len(shape) == 1 else DistributedTensor
+
+
 def container_of(
     source: DistributedContainer,
     shape: tuple[int, ...],
@@ -51,10 +56,9 @@ def container_of(
 
     It is of zeros, or blank, which is anything, for a caller that writes all elements. See ``created``.
     """
-    kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
     where = result_placement(source, shape, np.dtype(dtype)) if placement is None else placement
     made: DistributedContainer = created(
-        kind, source.context, shape, dtype, divided, where, blank, words, pieces=pieces
+        kind_of_result(shape), source.context, shape, dtype, divided, where, blank, words, pieces=pieces
     )
     run_as(made, source.execution_policy)
     return made

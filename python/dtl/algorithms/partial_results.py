@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -15,25 +16,29 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
 
-def merge_few(made: DistributedContainer, dim: int, part: Any, count: int) -> None:
+def merge_few(made: DistributedContainer, plan: Any, part: Any) -> None:
     """Write results of each of which every rank has a part, and that are few, so that all ranks are told all parts.
 
-    The results are divided along a dimension. Collective.
+    The plan says what is made. Collective.
     """
-    ctx = made.context
+    ctx, view = made.context, made.local_view()
     told = _told(ctx, part.parts())
-    if part.by.smaller() is not None and not all([np.isfinite(arrays[0]).all() for arrays in told]):  # on all ranks
+    if part.by.adds_floats and not _are_finite(told):  # on all ranks
         part = part.without_overflow()
         told = _told(ctx, part.parts())
-    low, length = made.local_offset, made.local_shape[dim]
-    if dim:
-        low = int(made.local_indices(dim)[0]) if length else 0
-    mine = (*[slice(None)] * dim, slice(low, low + length))
+    if plan.mine is None:
+        low = made.local_indices(plan.dim)[:1].sum()  # zero of none
+        plan.mine = (*[slice(None)] * plan.dim, slice(low, low + view.shape[plan.dim]))
     merged: Any = None
     for arrays in told:
-        own = tuple([each.reshape(made.shape)[mine] for each in arrays])
+        own = tuple([each.reshape(plan.shape)[plan.mine] for each in arrays])
         merged = own if merged is None else part.by.merge(merged, own)
-    made.local_view()[...] = part.by.finish(merged, count)
+    view[...] = part.by.finish(merged, plan.count)
+
+
+def _are_finite(told: list[list[Array]]) -> bool:
+    """Say whether all first arrays of ranks are of finite numbers. Where their sum is, none of them is infinite."""
+    return all([cmath.isfinite(np.add.reduce(arrays[0], axis=None)) or np.isfinite(arrays[0]).all() for arrays in told])
 
 
 def _told(ctx: Any, arrays: Arrays) -> list[list[Array]]:

@@ -18,30 +18,30 @@ from .._native.callsite import by_user, warn
 from .._native.kinds import computed_in, fingerprint, kind_of
 from .._native.library import bridge
 from .._native.no_value import NO_VALUE
-from .._native.objects import handle_of, refuse_closed
+from .._native.objects import handle_of, raw_handle_of, refuse_closed, size_of
 from .._native.threads import threads
 from ..comm.reductions import allreduce
 from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
 from ..containers.expressions import handle_to_read
-from ..containers.interior import check_numbers, division_of, end_write, is_plain, is_where_divided
+from ..containers.interior import check_numbers, context_of, division_of, end_write, is_plain, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
-from ..containers.owning import OwningContainer
+from ..containers.owning import OwningContainer, likeness
 from ..containers.places import device, host
 from ..containers.places.copies import computed, moved_beside
 from ..containers.places.place import fill_part, place_of, set_part
 from ..containers.sequences import DistributedVector
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..ops import MAX
-from ..policies import Partition, Placement
+from ..policies import Execution, Partition, Placement
 from ..runtime.agreement import agree
-from ..runtime.scheduler import algorithm
+from ..runtime.scheduler import algorithm, execution_of
 from .device_indexing import spread_lines
 from .exchange import share
 from .folds import exact, of_all, truths_of
-from .layouts import container_of, dimensions, laid_out_as, rows_over_ranks
+from .layouts import container_of, dimensions, kind_of_result, laid_out_as, rows_over_ranks
 from .output import written
 from .partial_results import combine, merge_few
 from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
@@ -50,12 +50,16 @@ from .wider_types import as_widened, is_widened, reduced_in_wider
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
-_DEVICE = Placement.DEVICE
+_DEVICE, _HOST, _PAR = Placement.DEVICE, Placement.HOST, Execution.PAR
 
 #: How many bytes of results every rank is told, which needs some of them: so none asks who needs which.
 _FEW = 1 << 18
 
+#: Reductions that compare elements, and do not compute with them.
+_COMPARING = ("any", "all", "min", "max", "argmin", "argmax")
+
 _INT64 = np.dtype(np.int64)
+_NO_INDICES = np.empty(0, np.int64)
 
 
 class Call(NamedTuple):
@@ -88,6 +92,41 @@ class Call(NamedTuple):
         return kind.is_number and not kind.is_float
 
 
+class _Plan:
+    """What is made along dimensions of a container of a layout, whatever its elements are."""
+
+    def __init__(self, dims: tuple[int, ...], by: Reduction, words: str, shape: tuple[int, ...], count: int) -> None:
+        self.dims = dims
+        self.by = by
+        #: The arguments of the call, on which the ranks agree.
+        self.words = words
+        self.said = f"{by.name} {words}".encode()
+        #: The shape of the result, and how many elements go into each.
+        self.shape = shape
+        self.count = count
+        #: What is warned of; "" if there is nothing.
+        self.warning = ""
+        #: Whether no loop of NumPy's may warn: whole numbers are compared.
+        self.is_silent = False
+        #: Whether each rank has all that its results are made of.
+        self.is_whole = False
+        #: Whether all ranks have a part of each result, and results are few, so that each is told all parts.
+        self.is_few = False
+        #: The dimensions of the container that the result has, how it is divided, and along which of its own.
+        self.left: list[int] = []
+        self.divided = BLOCK
+        self.dim = 0
+        #: What is made on the host where the ranks agree by the way; None of what the core does not compute with.
+        self.like: Any = None
+        #: Which of few results are this rank's; None until it has made some.
+        self.mine: Any = None
+
+
+#: The plans of the last calls.
+_plans: dict[Any, _Plan] = {}
+_MOST_PLANS = 1 << 10
+
+
 def reduced(
     name: str,
     a: Any,
@@ -106,9 +145,14 @@ def reduced(
     if dtype is out is initial is where is mean is None and not (keepdims or reproducible):
         if axis is None and REDUCTIONS[name].fold >= 0:  # which the core makes
             return _number_of(a, name, ddof)
-        made = one_rank.folded(name, a, axis, DistributedVector)
-        if made is not None:
-            return made
+        if isinstance(a, OwningContainer) and size_of(context_of(a)) > 1:
+            plan = _plans.get(_key(name, a, axis, False, ddof))
+            if plan is not None:
+                return _planned(a, plan, True)
+        else:
+            made = one_rank.folded(name, a, axis, DistributedVector)
+            if made is not None:
+                return made
     call = Call(name, axis, dtype, keepdims, reproducible, ddof, initial, None if where is True else where, mean)
     return computed(name, _reduced, (a, call, out), can=_all_on_gpu)
 
@@ -177,12 +221,21 @@ def reduced_bits(
 def _of(a: Any, call: Call) -> Any:
     """Return what a reduction makes of all elements of a container, or of lines of it. Collective."""
     check_container("a", a)
-    name, axis, dtype, ddof = call.name, call.axis, call.dtype, call.ddof
-    by_axis = dtype is None and not (call.keepdims or call.reproducible)
-    made = one_rank.folded(name, a, axis, DistributedVector) if by_axis else None
+    by_axis = call.dtype is None and not (call.keepdims or call.reproducible)
+    made = one_rank.folded(call.name, a, call.axis, DistributedVector) if by_axis and a.context.size == 1 else None
     if made is not None:
         return made
     refuse_closed(a)
+    key = None
+    if call.dtype is None and not call.reproducible and isinstance(a, OwningContainer):
+        key = _key(call.name, a, call.axis, bool(call.keepdims), call.ddof)
+    plan = _plans.get(key)
+    return _of_first(a, call, key) if plan is None else _planned(a, plan, True)
+
+
+def _of_first(a: Any, call: Call, key: Any) -> Any:
+    """Return what a reduction makes of a container, and keep the plan of it if that has a key. Collective."""
+    name, axis, dtype = call.name, call.axis, call.dtype
     if name in ("all", "any") and kind_of(a.dtype).is_moved:
         return _of(truths_of(name, a), call)
     narrow = as_widened(a, dtype)
@@ -196,24 +249,39 @@ def _of(a: Any, call: Call) -> Any:
     dims, by = _dimensions_and_reduction(a, call)
     if len(dims) == a.ndim and (axis is None or len(dims) > 0):
         return _of_all(a, call)
-    words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
-    words += ", keepdims" if call.keepdims else ""
-    count = math.prod(a.shape[d] for d in dims)
-    known, there = is_plain(a) and a.context.size > 1 and is_where_divided(a), False
-    if not known:
+    plan = _plan(a, call, dims, by)
+    known = is_plain(a) and a.context.size > 1 and is_where_divided(a)
+    if key is not None:
+        _remember(key, plan)
+    elif not known:
         there = _on_gpu(a, call)
-        share(a, name, words, anywhere=there)
-    if there and dtype is not None:
-        return _in_another(a, call)
-    if name == "mean" and not count:
-        warn("Mean of empty slice.", RuntimeWarning)
-    elif name in ("var", "std") and count <= ddof:
-        warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
-    with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
-        made = _reduced_along(a, dims, by, bool(call.keepdims), words if known else None)
-        if kind_of(a.dtype).is_span:
-            agree(a.context, name)  # a sum that does not fit is an error on every rank
-        return made
+        share(a, name, plan.words, anywhere=there)
+        if there and dtype is not None:
+            return _in_another(a, call)
+    return _planned(a, plan, known)
+
+
+def _key(name: str, a: Any, axis: Any, keepdims: bool, ddof: Any) -> Any:
+    """Return what the plan of a call is known by; None where the ranks tell each other more than that call.
+
+    They do so where they do not know who has what of numbers on the host, and where the arguments are unusual ones.
+    """
+    if not is_plain(a) or not is_where_divided(a) or not raw_handle_of(a):
+        return None
+    if axis.__class__ is not int and not (axis.__class__ is tuple and all([d.__class__ is int for d in axis])):
+        return None
+    if ddof.__class__ is not int and ddof.__class__ is not float:
+        return None
+    ctx = context_of(a)
+    if size_of(ctx) == 1:
+        return None
+    return name, axis, keepdims, ddof, ddof.__class__, a.dtype, a.shape, division_of(a), size_of(ctx), ctx.rank
+
+
+def _remember(key: Any, plan: _Plan) -> None:
+    if len(_plans) >= _MOST_PLANS:
+        _plans.clear()
+    _plans[key] = plan
 
 
 def _dimensions_and_reduction(a: Any, call: Call) -> tuple[tuple[int, ...], Reduction]:
@@ -308,49 +376,86 @@ def _cut_off(sums: Any, count: int) -> Any:
 # ---- Along dimensions ----
 
 
-def _reduced_along(
-    a: DistributedContainer, dims: tuple[int, ...], by: Reduction, keepdims: bool, words: str | None = None
-) -> Any:
-    """Reduce each rank's part, and bring the parts together. Collective.
-
-    With words, the ranks have not agreed on the call, and each rank knows who has what of numbers on the host.
-    """
-    count = int(np.prod([a.shape[d] for d in dims], dtype=np.int64))
+def _plan(a: DistributedContainer, call: Call, dims: tuple[int, ...], by: Reduction) -> _Plan:
+    """Return the plan of a reduction along dimensions."""
+    axis, dtype, ddof, keepdims = call.axis, call.dtype, call.ddof, bool(call.keepdims)
+    words = f"axis {axis!r}" + (f", dtype {dtype}" if dtype else "") + (f", ddof {ddof}" if ddof else "")
+    words += ", keepdims" if keepdims else ""
+    count = math.prod(a.shape[d] for d in dims)
+    warning = ""
+    if call.name == "mean" and not count:
+        warning = "Mean of empty slice."
+    elif call.name in ("var", "std") and count <= ddof:
+        warning = "Degrees of freedom <= 0 for slice"
     left = [d for d in range(a.ndim) if keepdims or d not in dims]
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
+    plan = _Plan(dims, by, words, shape, count)
+    plan.warning = warning
+    plan.is_silent = call.name in _COMPARING and kind_of(a.dtype).is_whole
+    plan.left = left
     grid = a.grid
     # A span's elements lie where its container has them, which is no division of the span's own shape.
     whole = a.context.size == 1 or (all(grid[d] == 1 for d in dims) and is_where_divided(a))
-    if whole or a.partition_policy is Partition.REPLICATED:
-        made = _result(a, shape, by, _divided(a, dims, left) if whole else REPLICATED, words)
+    plan.is_whole = whole or a.partition_policy is Partition.REPLICATED
+    if plan.is_whole:
+        plan.divided = _divided(a, dims, left) if whole else REPLICATED
+        plan.like = likeness(kind_of_result(shape), by.dtype, shape, plan.divided)
+        return plan
+    plan.dim = next(k for k, d in enumerate(left) if d not in dims)
+    plan.divided = rows_over_ranks(a, shape, plan.dim)
+    plan.like = likeness(kind_of_result(shape), by.dtype, shape, plan.divided)
+    size = math.prod(shape) * by.dtype.itemsize * a.context.size
+    plan.is_few = bool(count) and size <= _FEW and all(ranks == 1 or d in dims for d, ranks in enumerate(grid))
+    return plan
+
+
+def _planned(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
+    """Reduce each rank's part, and bring the parts together. Collective.
+
+    Known is whether the ranks have not agreed on the call yet, and each knows who has what of numbers on the host.
+    """
+    if plan.warning:
+        warn(plan.warning, RuntimeWarning)
+    if plan.is_silent:
+        return _reduced_along(a, plan, known)
+    with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
+        made = _reduced_along(a, plan, known)
+        if kind_of(a.dtype).is_span:
+            agree(a.context, plan.by.name)  # a sum that does not fit is an error on every rank
+        return made
+
+
+def _reduced_along(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
+    dims, by, count = plan.dims, plan.by, plan.count
+    if plan.is_whole:
+        made = _result(a, plan, known)
         _PARTS[place_of(a)](a, dims, by).write(made, count)
         end_write(made, by.name)
         return made
-    dim = next(k for k, d in enumerate(left) if d not in dims)
-    divided = rows_over_ranks(a, shape, dim)
-    if words is not None:
-        size = math.prod(shape) * by.dtype.itemsize * a.context.size
-        if count and size <= _FEW and all(ranks == 1 or d in dims for d, ranks in enumerate(grid)):
-            made = _result(a, shape, by, divided, words)
-            merge_few(made, dim, _Part(a, dims, by), count)
+    if known:
+        if plan.is_few:
+            made = _result(a, plan, known)
+            merge_few(made, plan, _Part(a, dims, by))
             return made
-        share(a, by.name, words)
+        share(a, by.name, plan.words)
     part = _PARTS[place_of(a)](a, dims, by)
     part = part.without_overflow()
-    made = container_of(a, shape, by.dtype, divided, part.merged_at)
-    indices = [a.local_indices(d) for d in left]
-    kept = [np.zeros(1, np.int64) if d in dims else each for d, each in zip(left, indices)]
+    made = container_of(a, plan.shape, by.dtype, plan.divided, part.merged_at)
+    indices = [a.local_indices(d) for d in plan.left]
+    kept = [np.zeros(1, np.int64) if d in dims else each for d, each in zip(plan.left, indices)]
     box = tuple(len(each) for each in kept)
-    combine(made, dim, tuple(each.reshape(box) for each in part.parts()), kept, part.by, count)
+    combine(made, plan.dim, tuple(each.reshape(box) for each in part.parts()), kept, part.by, count)
     return part.beside(made)
 
 
-def _result(a: DistributedContainer, shape: tuple[int, ...], by: Reduction, divided: Division, words: Any) -> Any:
-    """Return a container for results. Collective: with words, the ranks agree on the call by the way."""
-    if words is None:
-        return container_of(a, shape, by.dtype, divided)
+def _result(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
+    """Return a container for results. Collective: the ranks agree on the call by the way unless they have done so."""
+    if not known:
+        return container_of(a, plan.shape, plan.by.dtype, plan.divided)
     pieces = (1, handle_to_read(a))
-    return container_of(a, shape, by.dtype, divided, blank=True, words=f"{by.name} {words}", pieces=pieces)
+    if plan.like is not None and a.placement_policy is _HOST and execution_of(a) is _PAR:
+        return plan.like.joined(context_of(a), plan.said, pieces)
+    return container_of(a, plan.shape, plan.by.dtype, plan.divided, blank=True, words=plan.said.decode(), pieces=pieces)
 
 
 def _overflows(by: Reduction, sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
@@ -381,13 +486,14 @@ class _Part:
         self.by = by
         self._a = a
         self._dims = dims
-        self._indices = a.local_indices(dims[0] if dims else 0)
+        self._indices = a.local_indices(dims[0]) if by.is_indexed else _NO_INDICES
         self._parts: Any = None
 
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
         found = self._of_slices(lambda view: self.by.of_whole(view, self._dims, self._indices, count))
-        made.local_view()[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(made.local_shape)
+        view = made.local_view()
+        view[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(view.shape)
 
     def parts(self) -> Arrays:
         """Return what parts of lines are reduced to."""
@@ -399,7 +505,7 @@ class _Part:
     def _of_slices(self, make: Callable[[Array], Any]) -> list[Any]:
         """Return what is made of slices of lines, or of all where ``map`` has its own threads."""
         view, number = self._a.local_view(), threads(self._a.execution_policy)
-        if self.by.is_sliced(view, self._dims) and 0 not in self._dims:
+        if number > 1 and self.by.is_sliced(view, self._dims) and 0 not in self._dims:
             return folded_lines.each(make, view, self._dims, number)
         self.by.threads = number
         return [make(view)]

@@ -61,6 +61,10 @@ class Reduction:
 
     #: Whether what lies between takes several times the memory of results: those of many groups are made few at a time.
     is_wide = False
+    #: Whether it asks for the indices of elements.
+    is_indexed = False
+    #: Whether it adds up floats, so that a part may overflow where the whole does not.
+    adds_floats = False
 
     def __init__(self, name: str, of: DType, dtype: DType) -> None:
         self.name = name
@@ -118,16 +122,20 @@ class _OfUfunc(Reduction):
     def __init__(self, name: str, of: DType, dtype: DType, inner: DType | None = None) -> None:
         super().__init__(name, of, dtype)
         self.ufunc: Any = REDUCTIONS[name].ufunc or np.add
+        self.adds_floats = self.ufunc is np.add and kind_of(dtype).is_inexact
         self.inner = dtype if inner is None else inner
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
-        floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
-        if self.ufunc is np.add and dims == (0,) and floats and are_narrow(view.size, len(view)):
+        if dims == (0,) and self.ufunc is np.add and self._are_narrow(view):
             return (_sums_of_narrow(view.reshape(len(view), -1)).reshape(view.shape[1:]),)
         found = folded_lines.reduced(self.ufunc, view, dims, self.inner, self.threads)
         if found is not None:
             return (found,)
         return (np.asarray(self.ufunc.reduce(view, axis=dims, dtype=self.inner)),)
+
+    def _are_narrow(self, view: Array) -> bool:
+        floats = view.dtype == self.inner == np.float64 and view.flags.c_contiguous
+        return floats and are_narrow(view.size, len(view))
 
     def is_sliced(self, view: Array, dims: tuple[int, ...]) -> bool:
         return dims != (view.ndim - 1,)
@@ -145,7 +153,7 @@ class _OfUfunc(Reduction):
         return a[0].astype(self.dtype, copy=False)
 
     def smaller(self) -> Reduction | None:
-        return _Smaller(self) if self.ufunc is np.add and kind_of(self.dtype).is_inexact else None
+        return _Smaller(self) if self.adds_floats else None
 
 
 class _Mean(_OfUfunc):
@@ -260,6 +268,8 @@ class _Product(_OfUfunc):
 
 class _ArgExtreme(Reduction):
     """The first index of the least or greatest elements, or of the first NaN or NaT."""
+
+    is_indexed = True
 
     def __init__(self, name: str, of: DType) -> None:
         super().__init__(name, of, np.dtype(np.int64))

@@ -37,8 +37,10 @@ def _matrix(part: Array, dims: tuple[int, ...]) -> tuple[Array, int, tuple[int, 
 
     None is for dimensions that are neither the first ones nor the last ones.
     """
+    if part.size < _MANY_IN_ROWS or not part.flags.c_contiguous:
+        return None
     count, left = len(dims), part.ndim - len(dims)
-    if not 0 < count < part.ndim or not part.flags.c_contiguous or part.size < _MANY_IN_ROWS:
+    if not 0 < count < part.ndim:
         return None
     if dims == tuple(range(left, part.ndim)):
         return part.reshape(math.prod(part.shape[:left]), -1), 1, part.shape[:left]

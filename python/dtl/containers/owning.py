@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Sequence, TypeVar
+from typing import Any, ClassVar, NamedTuple, Sequence, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
 from .interior import as_carried, context_of, end_write, is_plain
 from .layout import BLOCK, Division, division, execution_policy
-from .making import adopt, adopt_native, created, result_placement
+from .making import adopt, adopt_native, created, family_of, result_placement
 from .places import copies
 from .places.place import fill_part, from_parts
 
@@ -51,6 +51,32 @@ def spec_of(
     if divided is BLOCK and len(shape) == 1:
         return (family, number, 1, shape[0], *_OF_BLOCK, placement)  # most are
     return (family, number, len(shape), *shape, *divided.numbers(), placement)
+
+
+class Likeness(NamedTuple):
+    """What container of numbers on the host to make, which is made again and again."""
+
+    kind: Any
+    spec: tuple[int, ...]
+    dtype: np.dtype[Any]
+    ndim: int
+    divided: Division
+
+    def joined(self, ctx: Context, said: bytes, pieces: Sequence[int]) -> Any:
+        """Return a container of anything; what is said and pieces are those of ``_create``. Collective."""
+        if cached_windows.kept:
+            cached_windows.end_unused(ctx, said.decode().partition(" ")[0])
+        handle = bridge.join(ctx, said, self.spec, pieces)
+        made = self.kind.__new__(self.kind)
+        adopt_native(made, handle, ctx, self.dtype, self.ndim, self.divided)
+        return made
+
+
+def likeness(kind: Any, dtype: np.dtype[Any], shape: tuple[int, ...], divided: Division) -> Likeness | None:
+    """Return what container to make of a class; None where the core does not compute with the elements."""
+    number = computed_number(dtype)
+    spec = spec_of(family_of(kind), number, shape, divided)
+    return Likeness(kind, spec, dtype, len(shape), divided) if number else None
 
 
 class OwningContainer(DistributedContainer):

@@ -194,6 +194,7 @@ def matmul(a: Any, b: Any) -> Any:
     [[7.0, 10.0], [15.0, 22.0]]
     """
     made = one_rank.with_vector(a, b, DistributedVector)
+    made = summa.rows_with_vector(a, b) if made is None else made
     return _matmul(a, b) if made is None else made
 
 

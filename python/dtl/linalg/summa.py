@@ -9,15 +9,21 @@ import numpy as np
 from .._native import library
 from .._native.callsite import by_user
 from .._native.kinds import kind_of
+from .._native.objects import raw_handle_of, size_of
 from ..algorithms.layouts import container_of, redivided
 from ..algorithms.partial_results import combine
 from ..algorithms.reductions import reduction
+from ..algorithms.wider_types import is_widened
 from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer
-from ..containers.indexing.regions import move_all
-from ..containers.interior import division_of, is_where_divided
+from ..containers.expressions import handle_to_read
+from ..containers.indexing.regions import move_all, whole_region
+from ..containers.interior import context_of, division_of, is_plain, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..policies import Partition, Placement
+from ..containers.owning import OwningContainer, likeness
+from ..containers.sequences import DistributedVector
+from ..policies import Execution, Partition, Placement
+from ..runtime.scheduler import execution_of
 from . import tiles
 from .array_products import multiplied
 
@@ -122,6 +128,33 @@ def _panel(ranks: Any, part: Array, own: tuple[int, int], lo: int, hi: int) -> A
         return rows
     panel: Array = vector_collectives.allgatherv(ranks, np.ascontiguousarray(rows))
     return panel
+
+
+def rows_with_vector(a: Any, b: Any) -> Any:
+    """Return the product of a matrix and a vector of floats, of both of which each rank has rows. Collective.
+
+    Copying the vector to all ranks is the agreement on the call, and making the result is that on what each rank finds.
+    None is of other operands, which the long way takes or refuses.
+    """
+    for c, ndim in ((a, 2), (b, 1)):
+        if not isinstance(c, OwningContainer) or not is_plain(c) or c.ndim != ndim or not raw_handle_of(c):
+            return None
+        if c.placement_policy is not Placement.HOST or division_of(c) is not BLOCK or not is_where_divided(c):
+            return None
+    ctx, dtype = context_of(a), a.dtype
+    if context_of(b) is not ctx or size_of(ctx) == 1 or dtype != b.dtype or not kind_of(dtype).is_inexact:
+        return None
+    if a.shape[1] != b.shape[0] or is_widened(a) or execution_of(a) is not Execution.PAR:
+        return None
+    copied = likeness(DistributedVector, dtype, b.shape, REPLICATED)
+    like = likeness(DistributedVector, dtype, a.shape[:1], BLOCK)
+    if like is None or copied is None:
+        return None
+    everywhere = copied.joined(ctx, b"matmul ", (1, handle_to_read(b), *whole_region(b.shape).source()))
+    product = multiplied(a.local_view(), everywhere.local_view())
+    made = like.joined(ctx, b"matmul ", (1, handle_to_read(a)))
+    made.local_view()[...] = product
+    return made
 
 
 def with_vector(matrix: DistributedContainer, vector: DistributedContainer, dim: int, dtype: np.dtype[Any]) -> Any:

@@ -196,10 +196,12 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         wait_for(args, kwargs)
     held = 0
     ctx = getattr(args[0], "_context", None) if args else None
-    if not isinstance(ctx, bridge.Ranks) or size_of(ctx) > 1:
+    is_known = isinstance(ctx, bridge.Ranks)
+    if not is_known or size_of(ctx) > 1:
         if len(kwargs) > 1:
             kwargs = keywords_in_order(f, kwargs)
-        held = take_turn(op or f.__name__, args, kwargs)
+        name = op or f.__name__
+        held = bridge.take_turn(ctx, name) if is_known else take_turn(name, args, kwargs)
     try:
         if with_device_copies is not None:
             return with_device_copies(f, args, kwargs)
@@ -215,16 +217,14 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 def _wants_future(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:
     """Say whether one of the first two arguments, of these parameters, is a container of policy EXEC_ASYNC."""
-    if kwargs and len(args) < 2:
-        args = (*args, *[kwargs.get(name) for name in names[len(args) :]])
-    if not args:
-        return False
-    first = args[0]
+    count = len(args)
+    first = args[0] if count else kwargs.get(names[0])
     if first.__class__ in (list, tuple) and first:
         first = first[0]
     if getattr(first, "_execution", None) is _ASYNC:
         return True
-    return len(args) > 1 and getattr(args[1], "_execution", None) is _ASYNC
+    second = args[1] if count > 1 else kwargs.get(names[1]) if kwargs and len(names) > 1 else None
+    return getattr(second, "_execution", None) is _ASYNC
 
 
 def defer(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int = 2, name: str = "") -> Any:
