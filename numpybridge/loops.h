@@ -69,10 +69,20 @@ DTL_VECTORS static int dtl_add_floats(
     return (dtl_marked(DTL_OVERFLOW) ? 1 : 0) | (dtl_marked(DTL_INVALID) ? 2 : 0);
 }
 
-/* Sums of n floats of a size, which are added to one of two words; of products of two arrays'; and the mean of n floats, in two words, with the
+/* Sums of n floats of a size, which are added to one of two words; of products of two arrays', which may be one; and the mean of n floats, in two words, with the
  * sum of the squares of their distances from it (whole_sums.c). */
 void dtl_add_elements(int size, const void *x, ptrdiff_t n, double *sum);
 void dtl_add_products(int size, const void *x, const void *y, ptrdiff_t n, double *sum);
 void dtl_moments(int size, const void *x, ptrdiff_t n, double *moments);
+
+/* dtl_add_rows writes the sum of each of some rows of n elements (whole_sums.c). */
+void dtl_add_rows(const double *x, ptrdiff_t rows, ptrdiff_t n, double *out);
+
+/* dtl_dot_rows writes the sum of the products of each of some rows of n elements with the elements of another row. From one of these to the
+ * next, there are so many elements: 0 where all are the same (whole_sums.c). */
+void dtl_dot_rows(const double *x, const double *y, ptrdiff_t apart, ptrdiff_t rows, ptrdiff_t n, double *out);
+
+/* dtl_are_distinct says whether of n float64 none is NaN or -0, which are equal to others, or not, whatever their bits are. */
+int dtl_are_distinct(const void *x, ptrdiff_t n);
 
 #endif

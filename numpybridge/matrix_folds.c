@@ -10,6 +10,8 @@
  * Of columns, each row is folded into a row of results, as NumPy does it. Pieces of rows are folded by themselves, and then in their order: so
  * the results do not depend on the number of threads. Strips of columns would have the bits of NumPy, but take up to twice the time: what a
  * thread reads is then in many places.
+ *
+ * Rows of float64 are added up by a loop in whole_sums.c, which takes less time than NumPy's; and multiplied with other rows, or with a vector.
  */
 #include "matrix_folds.h"
 #include "casts.h"
@@ -42,10 +44,12 @@ typedef struct {
     pieces taken;
     atomic_int raised;
     /* Of rows. */
-    dtl_place_loop place; /* NULL: the loop folds */
-    line_adder add_line;  /* NULL: the loop folds */
-    const char *start;    /* what rows are combined with; NULL: each begins with its first element */
-    int truths;
+    dtl_place_loop place;  /* NULL: the loop folds */
+    line_adder add_line;   /* NULL: the loop folds */
+    const double *factors; /* what rows are multiplied with; NULL: they are not */
+    ptrdiff_t apart;       /* how many elements lie between what two rows are multiplied with */
+    const char *start;     /* what rows are combined with; NULL: each begins with its first element */
+    int truths, adds; /* adds: rows of float64 are added up */
     /* Of columns. */
     rows_adder add_rows; /* NULL: the loop folds */
     int of;
@@ -92,8 +96,8 @@ static int take_rows(folding *f, long long thread, ptrdiff_t *piece, ptrdiff_t *
 
 /* note_marks keeps what the processor has marked since it was asked to forget. */
 static void note_marks(folding *f) {
-    const int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
-    atomic_fetch_or(&f->raised, (raised & FE_OVERFLOW ? 1 : 0) | (raised & FE_UNDERFLOW ? 2 : 0));
+    const int raised = fetestexcept(FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    atomic_fetch_or(&f->raised, (raised & FE_OVERFLOW ? 1 : 0) | (raised & FE_UNDERFLOW ? 2 : 0) | (raised & FE_INVALID ? 4 : 0));
 }
 
 static int threads_of(const folding *f, int most) { return f->rows * f->columns * f->size < FEW_BYTES ? 1 : threads_at_most(most); }
@@ -118,7 +122,7 @@ static void fold_row_converted(const folding *f, char *out, char *elements, ptrd
     }
 }
 
-/* fold_some, find_truths, add_some and find_some write the results of some rows. */
+/* fold_some, find_truths, add_some, add_rows, find_some and dot_rows write the results of some rows. */
 static void fold_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
     const ptrdiff_t skipped = f->start == NULL;
     for (ptrdiff_t i = begin; i < end; i++) {
@@ -163,11 +167,25 @@ static void find_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
         dtl_extreme_at(f->place, (char *)f->from + i * f->columns * f->size, f->columns, (ptrdiff_t *)f->to + i);
 }
 
+static void add_rows(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    dtl_add_rows((const double *)f->from + begin * f->columns, end - begin, f->columns, (double *)f->to + begin);
+}
+
+static void dot_rows(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
+    dtl_dot_rows((const double *)f->from + begin * f->columns, f->factors + begin * f->apart, f->apart, end - begin, f->columns,
+                      (double *)f->to + begin);
+}
+
 static void work_on_rows(long long thread, void *context) {
     folding *f = context;
     feclearexcept(FE_ALL_EXCEPT);
     for (ptrdiff_t piece, first, some; take_rows(f, thread, &piece, &first, &some);) {
-        (f->add_line != NULL ? add_some : f->place != NULL ? find_some : f->last >= 0 ? find_truths : fold_some)(f, first, first + some);
+        (f->factors != NULL    ? dot_rows
+         : f->add_line != NULL ? add_some
+         : f->adds             ? add_rows
+         : f->place != NULL    ? find_some
+         : f->last >= 0        ? find_truths
+                               : fold_some)(f, first, first + some);
         dtl_ease();
     }
     note_marks(f);
@@ -272,6 +290,7 @@ PyObject *bridge_fold_rows(PyObject *module, PyObject *args) {
     f.add_line = f.start != NULL && numpy_is(ufunc, "add") ? adder_of_line(OF_ELEMENTS, f.number, f.made) : NULL;
     if (f.start == NULL ? f.cast != NULL : !numpy_number(start, f.made, element))
         return PyLong_FromLong(-1);
+    f.adds = f.start != NULL && numpy_is(ufunc, "add") && f.number == NDARRAY_DOUBLE && f.made == NDARRAY_DOUBLE && *(double *)element == 0;
     if (f.number != NDARRAY_BOOL || f.start == NULL || *f.start == f.last)
         f.last = -1;
     run_rows(&f, most);
@@ -298,6 +317,31 @@ PyObject *bridge_sum_rows(PyObject *module, PyObject *args) {
     return PyLong_FromLong(atomic_load(&f.raised));
 }
 
+const char dot_rows_doc[] = PyDoc_STR(
+"dot_rows($module, out, values, factors, threads, /)\n--\n\n"
+"Write the sum of the products of each row of a matrix of float64 with the same row of another matrix, or with a vector, on at most so many\n"
+"threads, 0 being all. Returns what fold_columns returns.");
+
+PyObject *bridge_dot_rows(PyObject *module, PyObject *args) {
+    PyObject *out, *values, *factors;
+    folding f;
+    int most;
+    dtl_array other;
+    int64_t shape[NDARRAY_MAX_DIMS];
+    if (!PyArg_ParseTuple(args, "OOOi:dot_rows", &out, &values, &factors, &most))
+        return NULL;
+    if (!take_matrix(values, out, 0, &f) || f.number != NDARRAY_DOUBLE || f.made != NDARRAY_DOUBLE || Py_TYPE(factors) != ndarray_known ||
+        ((const ndarray *)factors)->descr->type_num != NDARRAY_DOUBLE || !ndarray_take(factors, &other, shape, 0))
+        return PyLong_FromLong(-1);
+    const int dims = ((const ndarray *)factors)->nd, is_matrix = dims == 2 && shape[0] == f.rows && shape[1] == f.columns;
+    if (!is_matrix && !(dims == 1 && shape[0] == f.columns))
+        return PyLong_FromLong(-1);
+    f.factors = (const double *)other.data;
+    f.apart = is_matrix ? f.columns : 0;
+    run_rows(&f, most);
+    return PyLong_FromLong(atomic_load(&f.raised));
+}
+
 const char find_in_rows_doc[] = PyDoc_STR(
 "find_in_rows($module, greatest, out, values, threads, /)\n--\n\n"
 "Write where the least, or the greatest, element of each row of a matrix is, on at most so many threads, 0 being all. Returns whether it\n"
@@ -318,8 +362,8 @@ PyObject *bridge_find_in_rows(PyObject *module, PyObject *args) {
 const char fold_columns_doc[] = PyDoc_STR(
 "fold_columns($module, ufunc, out, values, threads, /)\n--\n\n"
 "Write what a ufunc folds the columns of a matrix to, on at most so many threads, 0 being all. The results may be of another type, to\n"
-"which the elements are converted. Returns what the processor has marked, 1 of an overflow and 2 of an underflow; -1 if it is not done,\n"
-"since there is no loop for such arrays.");
+"which the elements are converted. Returns what the processor has marked, 1 of an overflow, 2 of an underflow and 4 of what is no number;\n"
+"-1 if it is not done, since there is no loop for such arrays.");
 
 PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
     PyObject *ufunc, *out, *values;

@@ -6,9 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const char fold_rows_doc[], sum_rows_doc[], find_in_rows_doc[], fold_columns_doc[], sum_columns_doc[];
+extern const char fold_rows_doc[], sum_rows_doc[], dot_rows_doc[], find_in_rows_doc[], fold_columns_doc[], sum_columns_doc[];
 PyObject *bridge_fold_rows(PyObject *module, PyObject *args);
 PyObject *bridge_sum_rows(PyObject *module, PyObject *args);
+PyObject *bridge_dot_rows(PyObject *module, PyObject *args);
 PyObject *bridge_find_in_rows(PyObject *module, PyObject *args);
 PyObject *bridge_fold_columns(PyObject *module, PyObject *args);
 PyObject *bridge_sum_columns(PyObject *module, PyObject *args);

@@ -124,6 +124,7 @@ static PyMethodDef methods[] = {
     {"sum_columns", bridge_sum_columns, METH_VARARGS, sum_columns_doc},
     {"fold_rows", bridge_fold_rows, METH_VARARGS, fold_rows_doc},
     {"sum_rows", bridge_sum_rows, METH_VARARGS, sum_rows_doc},
+    {"dot_rows", bridge_dot_rows, METH_VARARGS, dot_rows_doc},
     {"find_in_rows", bridge_find_in_rows, METH_VARARGS, find_in_rows_doc},
     {"pack", bridge_pack, METH_VARARGS, pack_doc},
     {"repeat", bridge_repeat, METH_VARARGS, repeat_doc},

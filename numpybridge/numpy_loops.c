@@ -43,28 +43,37 @@ static int has_feature(PyObject *features, const char *name, const char *other) 
     return one == Py_True || two == Py_True;
 }
 
-/* sorts says whether a function sorts numbers of a size, some of which are many and some equal. */
-static int sorts(int (*sort)(void *, Py_ssize_t, void *), int size) {
-    enum { COUNT = 300 };
-    uint64_t words[COUNT], state = 1;
-    uint32_t *halves = (uint32_t *)words;
+/* comes_before says whether an element of a type, of 4 or 8 bytes, is less than another. */
+static int comes_before(const array_type *type, const void *one, const void *other) {
+    if (type->format[0] == 'd')
+        return *(const double *)one < *(const double *)other;
+    if (type->size == 8)
+        return *(const uint64_t *)one < *(const uint64_t *)other;
+    return *(const uint32_t *)one < *(const uint32_t *)other;
+}
+
+/* sorts says whether a function sorts numbers of a type, some of which are many and some equal. */
+static int sorts(int (*sort)(void *, Py_ssize_t, void *), const array_type *type) {
+    enum { COUNT = 300, WIDEST = 8 };
+    _Alignas(WIDEST) char sample[COUNT * WIDEST];
+    uint64_t state = 1;
     for (int i = 0; i < COUNT; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        uint64_t word = i % 7 == 0 ? UINT64_MAX : state;
-        if (size == 8)
-            words[i] = word;
-        else
-            halves[i] = (uint32_t)(word >> 32);
+        const uint64_t word = i % 7 == 0 ? UINT64_MAX >> 12 : state;
+        const double real = (double)(int64_t)word;
+        const uint32_t half = (uint32_t)(word >> 32);
+        memcpy(sample + i * type->size, type->format[0] == 'd' ? (const void *)&real : type->size == 8 ? (const void *)&word : &half,
+               (size_t)type->size);
     }
-    if (sort(words, COUNT, NULL) < 0)
+    if (sort(sample, COUNT, NULL) < 0)
         return 0;
     for (int i = 1; i < COUNT; i++)
-        if (size == 8 ? words[i] < words[i - 1] : halves[i] < halves[i - 1])
+        if (comes_before(type, sample + i * type->size, sample + (i - 1) * type->size))
             return 0;
     return 1;
 }
 
-/* learn_sorts learns sorts of unsigned numbers, where the processor has the registers that make them faster. */
+/* learn_sorts learns sorts of unsigned numbers and of float64, where the processor has the registers that make them faster. */
 static void learn_sorts(void) {
     PyObject *features = PyObject_GetAttrString(numpy_module(), "__cpu_features__");
     int wide = features != NULL && PyDict_Check(features) &&
@@ -73,12 +82,12 @@ static void learn_sorts(void) {
     PyErr_Clear();
     for (int type = 0; wide && type < NDARRAY_TYPES; type++) {
         const array_type *known = &array_types[type];
-        if (known->number == 0 || strchr("ILQ", known->format[0]) == NULL)
+        if (known->number == 0 || strchr("ILQd", known->format[0]) == NULL)
             continue;
         void **functions = functions_of(known);
         int (*sort)(void *, Py_ssize_t, void *) = functions == NULL ? NULL : functions[SORT];
-        if (is_numpys((void *)sort) && sorts(sort, known->size)) {
-            dtl_sorter(known->size, (void *)sort);
+        if (is_numpys((void *)sort) && sorts(sort, known)) {
+            dtl_sorter(known->number, (void *)sort);
             state.numpy_loops++;
         }
     }

@@ -18,18 +18,18 @@ import (
 	"dtl/core/transfer"
 )
 
-// dtl_sorter gives the core a function of NumPy that sorts unsigned numbers of size bytes, and needs neither the GIL nor
-// more memory.
+// dtl_sorter gives the core a function of NumPy that sorts numbers of a type, and needs neither the GIL nor more memory.
 //
 //export dtl_sorter
-func dtl_sorter(size C.int, sort unsafe.Pointer) {
+func dtl_sorter(number C.int, sort unsafe.Pointer) {
 	defer guard(nil)
-	radix.SetSorter(int(size), func(first unsafe.Pointer, n int) {
+	radix.SetSorter(dtype.Type(number), func(first unsafe.Pointer, n int) {
 		C.dtl_sort(C.dtl_sort_loop(sort), first, C.ptrdiff_t(n))
 	})
 }
 
 func init() {
+	radix.SetDistinct(func(first unsafe.Pointer, n int) bool { return C.dtl_are_distinct(first, C.ptrdiff_t(n)) != 0 })
 	for _, t := range []dtype.Type{dtype.Float64, dtype.Float32} {
 		lendSums(t, C.int(t.Size()))
 	}

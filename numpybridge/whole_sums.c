@@ -4,7 +4,7 @@
  * Sums of all floats of an array, of products of two arrays, and of squares of distances from a mean, which the core calls. Several
  * numbers are added at once, in registers as wide as the processor has them. Of one array, those of four ranges side by side: the processor then
  * fetches more from memory ahead of time than from one range. Of two arrays it does so anyway, and more ranges take each other's place in its
- * caches. The additions have one order on every processor, and products are rounded before they are added.
+ * caches. An array that is multiplied with itself is one array. The additions have one order on every processor, and products are rounded before they are added.
  */
 #include "loops.h"
 
@@ -64,6 +64,7 @@ static inline void add_word(double *sum, double x) {
 #define OF_TYPE(NAME, TYPE, WIDE)                                                                                                          \
     SUMS(NAME##_elements, TYPE, WIDE, 4, v)                                                                                                \
     SUMS(NAME##_products, TYPE, WIDE, 1, v * w)                                                                                            \
+    SUMS(NAME##_powers, TYPE, WIDE, 4, v * v)                                                                                            \
     SUMS(NAME##_distances, TYPE, WIDE, 4, v - m)                                                                                           \
     SUMS(NAME##_squares, TYPE, WIDE, 4, (v - m) * (v - m))                                                                                 \
     static void NAME##_moments(const TYPE *x, ptrdiff_t n, double *moments) {                                                              \
@@ -94,9 +95,9 @@ void dtl_add_elements(int size, const void *x, ptrdiff_t n, double *sum) {
 
 void dtl_add_products(int size, const void *x, const void *y, ptrdiff_t n, double *sum) {
     if (size == sizeof(double))
-        doubles_products(x, y, 0, n, sum);
+        (x == y ? doubles_powers : doubles_products)(x, y, 0, n, sum);
     else
-        floats_products(x, y, 0, n, sum);
+        (x == y ? floats_powers : floats_products)(x, y, 0, n, sum);
 }
 
 void dtl_moments(int size, const void *x, ptrdiff_t n, double *moments) {
@@ -104,4 +105,87 @@ void dtl_moments(int size, const void *x, ptrdiff_t n, double *moments) {
         doubles_moments(x, n, moments);
     else
         floats_moments(x, n, moments);
+}
+
+/* NAME adds up a value of n elements of each of ROWS rows, which begin so far apart. VALUE is an expression of an element of a row and of what it
+ * is multiplied with, v and w. */
+#define OF_ROWS(NAME, ROWS, VALUE)                                                                                                         \
+    WIDE_VECTORS static void NAME(const double *x, ptrdiff_t between, const double *y, ptrdiff_t apart, ptrdiff_t n, double *of) {         \
+        lanes sums[2 * ROWS] = {{0}};                                                                                                      \
+        ptrdiff_t i = 0;                                                                                                                   \
+        for (; i + 2 * LANES <= n; i += 2 * LANES)                                                                                         \
+            for (int k = 0; k < 2 * ROWS; k++) {                                                                                           \
+                const ptrdiff_t at = i + k % 2 * LANES;                                                                                    \
+                const lanes v = AS_THEY_ARE(x + k / 2 * between + at), w = AS_THEY_ARE(y + k / 2 * apart + at);                            \
+                sums[k] += VALUE;                                                                                                          \
+                (void)w;                                                                                                                   \
+            }                                                                                                                              \
+        for (int k = 0; k < ROWS; k++) {                                                                                                   \
+            const lanes all = sums[2 * k] + sums[2 * k + 1];                                                                               \
+            of[k] = (all[0] + all[1]) + (all[2] + all[3]);                                                                                 \
+            for (ptrdiff_t j = i; j < n; j++) {                                                                                            \
+                const double v = x[k * between + j], w = y[k * apart + j];                                                                 \
+                of[k] += VALUE;                                                                                                            \
+                (void)w;                                                                                                                   \
+            }                                                                                                                              \
+        }                                                                                                                                  \
+    }
+
+enum { ROWS = 4 };
+
+typedef void (*rows_loop)(const double *x, ptrdiff_t between, const double *y, ptrdiff_t apart, ptrdiff_t n, double *of);
+
+OF_ROWS(add_one, 1, v)
+OF_ROWS(add_some, ROWS, v)
+OF_ROWS(multiply_one, 1, v * w)
+OF_ROWS(multiply_some, ROWS, v * w)
+
+/* add_up_rows writes what a loop makes of so many rows, CHUNK elements at a time, to numbers that lie a step apart. */
+static void add_up_rows(rows_loop loop, int rows, const double *x, ptrdiff_t between, const double *y, ptrdiff_t apart, ptrdiff_t n, double *out,
+                        ptrdiff_t step) {
+    double sums[ROWS][2] = {{0}}, of[ROWS];
+    for (ptrdiff_t at = 0; at < n; at += CHUNK) {
+        loop(x + at, between, y + at, apart, n - at < CHUNK ? n - at : CHUNK, of);
+        for (int k = 0; k < rows; k++)
+            if (at == 0)
+                sums[k][0] = of[k];
+            else
+                add_word(sums[k], of[k]);
+    }
+    for (int k = 0; k < rows; k++) /* of what is infinite, nothing is left */
+        out[k * step] = sums[k][1] == sums[k][1] ? sums[k][0] + sums[k][1] : sums[k][0];
+}
+
+/* each_row does so with all rows: with those of four ranges side by side, as above. */
+static void each_row(rows_loop some, rows_loop one, const double *x, const double *y, ptrdiff_t apart, ptrdiff_t rows, ptrdiff_t n, double *out) {
+    const ptrdiff_t range = rows / ROWS;
+    for (ptrdiff_t row = 0; row < range; row++)
+        add_up_rows(some, ROWS, x + row * n, range * n, y + row * apart, range * apart, n, out + row, range);
+    for (ptrdiff_t row = ROWS * range; row < rows; row++)
+        add_up_rows(one, 1, x + row * n, n, y + row * apart, apart, n, out + row, 1);
+}
+
+void dtl_add_rows(const double *x, ptrdiff_t rows, ptrdiff_t n, double *out) { each_row(add_some, add_one, x, x, n, rows, n, out); }
+
+void dtl_dot_rows(const double *x, const double *y, ptrdiff_t apart, ptrdiff_t rows, ptrdiff_t n, double *out) {
+    each_row(multiply_some, multiply_one, x, y, apart, rows, n, out);
+}
+
+/* odd_words returns a word whose highest bit says whether any of n words is that of a float64 that is NaN or -0. */
+WIDE_VECTORS static uint64_t odd_words(const uint64_t *x, ptrdiff_t n) {
+    const uint64_t sign = 1ULL << 63, infinity = 0x7ffULL << 52;
+    uint64_t some = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t size = x[i] & ~sign;
+        some |= (size + (sign - 1 - infinity)) | ((size - 1) & x[i]);
+    }
+    return some;
+}
+
+int dtl_are_distinct(const void *x, ptrdiff_t n) {
+    enum { AT_ONCE = 1 << 12 };
+    for (ptrdiff_t at = 0; at < n; at += AT_ONCE)
+        if (odd_words((const uint64_t *)x + at, n - at < AT_ONCE ? n - at : AT_ONCE) >> 63 != 0)
+            return 0;
+    return 1;
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // Select returns the elements that would have the given indices if the container, flat, were sorted, and one more: NaN if
-// any element is, else the first. Nothing is sorted or moved but the few elements that have nearly these keys: the
-// elements are counted by the leading bits of their keys. All ranks pass the same places. Collective.
+// any element is, else the first. Nothing is sorted or moved but the few elements that have nearly these keys, which a sample tells;
+// where it misleads, elements are counted by the leading bits of their keys. All ranks pass the same places. Collective.
 func Select(c container.Container, places []int64, how Sorting) (comm.Result, error) {
 	s := selection{places: places}
 	call := comm.Call{Op: "select", Same: append([]int64{truth(how.Descending)}, places...), Text: func() string {
@@ -137,9 +137,13 @@ type candidates struct {
 // together is of how many ranges elements are counted in one pass: each has a table on each thread.
 const together = 16
 
-// find finds places, in order: in each pass elements are counted in parts of the ranges that are left, and then those of ranges with few
+// find finds places, in order: by a sample of many elements (see near.go), and what it misleads about otherwise. In each pass elements are counted in parts of the ranges that are left, and then those of ranges with few
 // elements are copied. Collective.
 func (s *selection) find(all []wanted) error {
+	all, err := s.findNear(all)
+	if err != nil || len(all) == 0 {
+		return err
+	}
 	open, few := []*candidates{{Range: s.order.All(), places: all, count: s.total}}, []*candidates(nil)
 	for len(open) > 0 {
 		some := open[:min(together, len(open))]
@@ -248,13 +252,19 @@ func (s *selection) runs(f func(run memory.Span)) {
 	})
 }
 
+// keysAtOnce is how many keys are first written to memory that stays in the cache.
+const keysAtOnce = 1 << 12
+
 // collect writes the keys of this rank's elements in each range, in any order.
 func (s *selection) collect(all []*candidates) {
 	s.runs(func(run memory.Span) {
-		some := make([]uint64, run.Count)
-		for _, c := range all {
-			keys := some[:radix.Collect(some, run, s.order, c.Range)]
-			copy(c.keys[int(c.found.Add(int64(len(keys))))-len(keys):], keys)
+		var some [keysAtOnce]uint64
+		for at := 0; at < run.Count; at += len(some) {
+			block := run.Slice(at, min(at+len(some), run.Count))
+			for _, c := range all {
+				keys := some[:radix.Collect(some[:], block, s.order, c.Range)]
+				copy(c.keys[int(c.found.Add(int64(len(keys))))-len(keys):], keys)
+			}
 		}
 	})
 }

@@ -43,10 +43,11 @@ func NewOrder(t dtype.Type, descending bool) Order {
 	return o
 }
 
+// unsigned has the type of unsigned numbers of so many bytes.
+var unsigned = [...]dtype.Type{1: dtype.Uint8, 2: dtype.Uint16, 4: dtype.Uint32, 8: dtype.Uint64}
+
 // KeyOrder returns the order of the keys of a type's elements, which are as long as they are.
-func KeyOrder(t dtype.Type) Order {
-	return NewOrder([...]dtype.Type{1: dtype.Uint8, 2: dtype.Uint16, 4: dtype.Uint32, 8: dtype.Uint64}[t.Size()], false)
-}
+func KeyOrder(t dtype.Type) Order { return NewOrder(unsigned[t.Size()], false) }
 
 // kind says how the bits of a type compare.
 type kind uint8

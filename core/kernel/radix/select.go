@@ -2,6 +2,7 @@ package radix
 
 import (
 	"math"
+	"math/bits"
 
 	"dtl/core/memory"
 )
@@ -88,6 +89,38 @@ func countInTurn[T words](counts []int64, a []T, o Order, r Range) (nans int) {
 		counts[i] += int64(even[i]) + int64(odd[i])
 	}
 	return nans + count(counts, a[len(a)&^1:], o, r)
+}
+
+// Between writes the keys of elements that are not outside [lo, hi] to dst, which has room for those of all, and returns how many there
+// are, how many elements have lesser ones, and how many are NaNs.
+func Between(dst []uint64, s memory.Span, o Order, lo, hi uint64) (inside, less, nans int) {
+	switch s.Type.Size() {
+	case 1:
+		return between(dst, items[uint8](s), o, lo, hi)
+	case 2:
+		return between(dst, items[uint16](s), o, lo, hi)
+	case 4:
+		return between(dst, items[uint32](s), o, lo, hi)
+	}
+	return between(dst, items[uint64](s), o, lo, hi)
+}
+
+func between[T words](dst []uint64, a []T, o Order, lo, hi uint64) (inside, less, nans int) {
+	width, last := hi-lo, o.last
+	var all uint64
+	for _, v := range a {
+		k := o.key(uint64(v))
+		_, below := bits.Sub64(k, lo, 0) // no branch: about half of the elements are less, in any order
+		all += below
+		if k-lo <= width {
+			dst[inside] = k
+			inside++
+		}
+		if k > last {
+			nans++
+		}
+	}
+	return inside, int(all), nans
 }
 
 // Collect writes the keys of elements in a range to dst, which has room for them, and returns how many there are.

@@ -44,7 +44,11 @@ func keysOf[T words](a, tmp []T, o *Order, workers Workers, elements *Order) Sig
 	if len(a) == 0 {
 		return nil
 	}
-	if sort := sorters[unsafe.Sizeof(a[0])]; sort != nil && len(a) > few {
+	if sort := sorters[unsigned[unsafe.Sizeof(a[0])]]; sort != nil && len(a) > few {
+		if floats := floatsOf(a, o, workers); floats != nil {
+			sortFloats(a, floats, o, workers, elements)
+			return nil
+		}
 		return sortedBy(sort, a, o, workers, elements)
 	}
 	if o.plain() {

@@ -7,18 +7,28 @@ import (
 	"dtl/core/dtype"
 )
 
-// sorter sorts unsigned numbers in place.
+// sorter sorts numbers in place.
 type sorter func(first unsafe.Pointer, n int)
 
 // sampled is of how many words the middle one is where the others are divided.
 const sampled = 4095
 
-// sorters has the functions that SetSorter has set, by the size of the numbers that they sort.
-var sorters [9]sorter
+// sorters has the functions that SetSorter has set.
+var sorters [dtype.N]sorter
 
-// SetSorter says how else to sort unsigned numbers of size bytes, 4 or 8, in place: by a library that is faster here than the
-// loops of this package. Nil takes that back. Nothing may be sorted meanwhile. Results are the same: equal words are.
-func SetSorter(size int, sort func(first unsafe.Pointer, n int)) { sorters[size] = sort }
+// SetSorter says how else to sort numbers of a type, Uint32, Uint64 or Float64, in place: by a library that is faster here than the
+// loops of this package. Nil takes that back. Nothing may be sorted meanwhile. Results are the same: equal words are, and floats are
+// sorted so only if SetDistinct has said how to know that equal ones are equal words.
+func SetSorter(t dtype.Type, sort func(first unsafe.Pointer, n int)) { sorters[t] = sort }
+
+// distinct is what SetDistinct has set.
+var distinct func(first unsafe.Pointer, n int) bool
+
+// SetDistinct says how to know that of some float64 none is NaN or -0. Nil takes that back.
+func SetDistinct(f func(first unsafe.Pointer, n int) bool) { distinct = f }
+
+// number is what sorters sort.
+type number interface{ words | float64 }
 
 // sortedBy puts sorted keys, or with their order elements, in the place of elements by a sorter. Several workers first divide them
 // into less and more, so that each has its own.
@@ -35,26 +45,59 @@ func sortedBy[T words](sort sorter, a []T, o *Order, workers Workers, elements *
 	parts := workers.parts(len(a))
 	lost, all := make(Signs, parts), make([]found, parts)
 	workers.over(len(a), parts, func(part, lo, hi int) { all[part], lost[part] = asKeys(a[lo:hi], o) })
-	_, sorted := merged(all)
-	pieces := [][]T{a}
-	if !sorted {
-		for len(pieces) < min(workers.Size, len(a)/chunk) {
-			pieces = divide(pieces, sort, workers)
-		}
+	if _, sorted := merged(all); !sorted {
+		sortPieces(sort, a, workers)
 	}
-	workers.Each(len(pieces), func(i int) {
-		if !sorted && len(pieces[i]) > 0 {
-			sort(unsafe.Pointer(&pieces[i][0]), len(pieces[i]))
-		}
-	})
 	if elements != nil {
 		workers.over(len(a), parts, func(_, lo, hi int) { asElements(a[lo:hi], elements) })
 	}
 	return lost
 }
 
+// sortPieces sorts numbers by a sorter, in pieces that it divides them into.
+func sortPieces[T number](sort sorter, a []T, workers Workers) {
+	pieces := [][]T{a}
+	for len(pieces) < min(workers.Size, len(a)/chunk) {
+		pieces = divide(pieces, sort, workers)
+	}
+	workers.Each(len(pieces), func(i int) {
+		if len(pieces[i]) > 0 {
+			sort(unsafe.Pointer(&pieces[i][0]), len(pieces[i]))
+		}
+	})
+}
+
+// floatsOf returns elements as the float64 that they are, if these sort as their keys do: upwards, where none is NaN or -0. Processors
+// with registers of 32 bytes compare floats faster than unsigned numbers.
+func floatsOf[T words](a []T, o *Order, workers Workers) []float64 {
+	if sorters[dtype.Float64] == nil || distinct == nil || o.zero == 0 || o.top != 63 || o.turn != 0 {
+		return nil
+	}
+	parts := workers.parts(len(a))
+	known := make([]bool, parts)
+	workers.over(len(a), parts, func(part, lo, hi int) { known[part] = distinct(unsafe.Pointer(&a[lo]), hi-lo) })
+	if slices.Contains(known, false) {
+		return nil
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(&a[0])), len(a))
+}
+
+// sortFloats puts sorted floats, or their sorted keys, in the place of floats.
+func sortFloats[T words](a []T, floats []float64, o *Order, workers Workers, elements *Order) {
+	parts := workers.parts(len(a))
+	sorted := make([]bool, parts)
+	workers.over(len(a), parts, func(part, lo, hi int) { sorted[part] = slices.IsSorted(floats[lo:min(hi+1, len(a))]) })
+	if slices.Contains(sorted, false) {
+		sortPieces(sorters[dtype.Float64], floats, workers)
+	}
+	if elements == nil {
+		var none signs
+		workers.over(len(a), parts, func(_, lo, hi int) { floatKeys(a[lo:hi], *o, &none) })
+	}
+}
+
 // divide divides each piece into two of about one size, of which the first has the lesser words.
-func divide[T words](pieces [][]T, sort sorter, workers Workers) [][]T {
+func divide[T number](pieces [][]T, sort sorter, workers Workers) [][]T {
 	halves := make([][]T, 2*len(pieces))
 	within := workers
 	if len(pieces) > 1 {
@@ -69,7 +112,7 @@ func divide[T words](pieces [][]T, sort sorter, workers Workers) [][]T {
 
 // divideOne moves the lesser words before the others, and returns how many they are. Each worker does so with a part; then
 // what is on the wrong side changes places.
-func divideOne[T words](a []T, sort sorter, workers Workers) int {
+func divideOne[T number](a []T, sort sorter, workers Workers) int {
 	if len(a) < 2 {
 		return 0
 	}
@@ -94,7 +137,7 @@ func divideOne[T words](a []T, sort sorter, workers Workers) int {
 }
 
 // exchange changes the words of high with those of low, which are as many, in tasks of a chunk at most.
-func exchange[T words](high, low [][]T, workers Workers) {
+func exchange[T number](high, low [][]T, workers Workers) {
 	var both [][2][]T
 	for len(high) > 0 && len(low) > 0 {
 		n := min(len(high[0]), len(low[0]), chunk)
@@ -115,7 +158,7 @@ func exchange[T words](high, low [][]T, workers Workers) {
 }
 
 // middle returns about the median: on average, half a percent of the words lie between both.
-func middle[T words](a []T, sort sorter) T {
+func middle[T number](a []T, sort sorter) T {
 	some := make([]T, min(len(a), sampled))
 	for i := range some {
 		some[i] = a[len(a)/len(some)*i+len(a)%len(some)*i/len(some)]
@@ -126,7 +169,7 @@ func middle[T words](a []T, sort sorter) T {
 
 // below moves the words that are less than one before the others, and returns how many they are. It has no branch that
 // depends on them.
-func below[T words](a []T, pivot T) int {
+func below[T number](a []T, pivot T) int {
 	n := 0
 	for i, v := range a {
 		less := 0

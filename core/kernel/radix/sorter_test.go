@@ -2,6 +2,7 @@ package radix
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,11 +14,32 @@ import (
 
 // withSorters calls f while words are sorted by a library: here, Go's.
 func withSorters(f func()) {
-	SetSorter(4, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint32)(first), n)) })
-	SetSorter(8, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint64)(first), n)) })
-	defer SetSorter(4, nil)
-	defer SetSorter(8, nil)
+	SetSorter(dtype.Uint32, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint32)(first), n)) })
+	SetSorter(dtype.Uint64, func(first unsafe.Pointer, n int) { slices.Sort(unsafe.Slice((*uint64)(first), n)) })
+	SetSorter(dtype.Float64, func(first unsafe.Pointer, n int) { sortLossy(unsafe.Slice((*float64)(first), n)) })
+	defer SetSorter(dtype.Uint32, nil)
+	defer SetSorter(dtype.Uint64, nil)
+	SetDistinct(func(first unsafe.Pointer, n int) bool {
+		return !slices.ContainsFunc(unsafe.Slice((*float64)(first), n), func(v float64) bool {
+			return v != v || (v == 0 && math.Signbit(v))
+		})
+	})
+	defer SetSorter(dtype.Float64, nil)
+	defer SetDistinct(nil)
 	f()
+}
+
+// sortLossy sorts floats as libraries may: of NaNs and zeros, the bits are lost.
+func sortLossy(a []float64) {
+	slices.Sort(a)
+	for i, v := range a {
+		if v == 0 || v != v {
+			a[i] = math.Abs(v) + 0
+		}
+		if v != v {
+			a[i] = math.NaN()
+		}
+	}
 }
 
 func sortersCase[T any](t *testing.T, typ dtype.Type) {

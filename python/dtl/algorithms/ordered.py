@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from .._native.arguments import flag, stored_array
+from .._native.element_loops import packed
 from .._native.kinds import compared_in, fingerprint, fitting, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
@@ -350,8 +352,10 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
             sort(work)
         ctx, part = c.context, work.local_view()
         first = run_starts(ctx, part)
-        before = int(collectives.allgather(ctx, int(first.sum()))[: ctx.rank].sum())
-        values = from_parts(DistributedVector, ctx, part[first])
+        distinct = np.count_nonzero(first)
+        before = int(collectives.allgather(ctx, int(distinct))[: ctx.rank].sum())
+        chosen = part if distinct == len(part) else packed(part, first, threads(c.execution_policy))
+        values = from_parts(DistributedVector, ctx, chosen)
         note_meaning(values, noted_meaning(c))
         counts = from_parts(DistributedVector, ctx, _lengths(ctx, first)) if return_counts else None
         if c.partition_policy is Partition.REPLICATED:

@@ -7,6 +7,7 @@ Each returns None where there is no short way.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,38 @@ def with_vector(a: Any, b: Any, vector: Any) -> Any:
         return None
     if not 0 < matrix.shape[0 if a is matrix else 1] <= bridge.MOST_WHOLE:
         return None
-    product = by_user(np.matmul, (a.local_view(), b.local_view()), {}, depth=3)
+    x, y = a.local_view(), b.local_view()
+    product = folded_lines.products(x, y, threads(a.execution_policy), True) if a is matrix else None
+    if product is None:
+        product = by_user(np.matmul, (x, y), {}, depth=3)
     made = _made(a, product, vector)
     if made is not None:
         run_as(made, matrix.execution_policy)
+    return made
+
+
+def are_lines(left: str, right: str, wanted: str) -> bool:
+    """Say whether letters of two operands and of a result are those of inner products along the last dimensions."""
+    return left == right and left.startswith(wanted) and 0 < len(wanted) < len(left) == len(set(left))
+
+
+def inner_products(subscripts: Any, operands: Any, vector: Any) -> Any:
+    """Return the inner products of the lines of two containers, if a formula says so; vectors are of a class."""
+    if len(operands) != 2 or not isinstance(subscripts, str):
+        return None
+    terms, _, wanted = subscripts.partition("->")
+    left, _, right = terms.partition(",")
+    a, b = operands
+    if not are_lines(left, right, wanted) or not (left.isascii() and left.isalpha()):
+        return None
+    if not (_is_plain(a) and _is_plain(b)) or a.context is not b.context or a.shape != b.shape or a.ndim != len(left):
+        return None
+    if not a.dtype == b.dtype == _FLOAT64 or Placement.DISK in (a.placement_policy, b.placement_policy):
+        return None
+    if not 0 < math.prod(a.shape[: len(wanted)]) <= bridge.MOST_WHOLE:
+        return None
+    found = folded_lines.inner_products(a.local_view(), b.local_view(), len(wanted), threads(a.execution_policy))
+    made = None if found is None else _made(a, found, vector if found.ndim == 1 else tensor_class_of(a))
+    if made is not None:
+        run_as(made, a.execution_policy)
     return made

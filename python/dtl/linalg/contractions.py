@@ -15,15 +15,18 @@ from .._native.arguments import integer
 from .._native.callsite import by_user
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
+from .._native.threads import threads
 from .._native.values import array_from
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions, redivided
 from ..algorithms.rows import has_rows, transposed
 from ..algorithms.wider_types import is_widened, multiplied_in_wider
 from ..comm import reductions
+from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
@@ -82,6 +85,9 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     ...     print(dtl.einsum("ij,ik->jk", x, x).local_view().tolist())
     [[20.0, 26.0], [26.0, 35.0]]
     """
+    found = one_rank.inner_products(subscripts, operands, DistributedVector)
+    if found is not None:
+        return found
     known = next((value for value in operands if isinstance(value, DistributedContainer)), None)
     if known is None:
         raise InvalidTypeError("einsum: none of the operands is a distributed container")
@@ -388,7 +394,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
     ctx = known.context
     parts = [_without_ones(value, term, parts) for value, term in parts]
     if not any(isinstance(value, DistributedContainer) for value, _ in parts):
-        return _local([value for value, _ in parts], [term for _, term in parts], wanted, dtype)
+        return _local([value for value, _ in parts], [term for _, term in parts], wanted, dtype, known)
     product = _as_matrices(parts, wanted, dtype)
     if product is not None:
         return product
@@ -419,7 +425,7 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
     else:
         mine = like.local_indices(parts[[c is like for c in laid].index(True)][1].index(letter))
     own = [_own_factor(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
-    partial = _local(own, [term for _, term in parts], wanted, dtype)
+    partial = _local(own, [term for _, term in parts], wanted, dtype, known)
     for c in lent:
         c.close()
     if letter in wanted and like is not None:
@@ -449,8 +455,8 @@ def _without_ones(value: Any, term: str, parts: list[tuple[Any, str]]) -> tuple[
     return value[tuple(0 if d in ones else slice(None) for d in range(len(term)))], left
 
 
-def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: Any) -> Array:
-    """Return what NumPy makes of arrays."""
+def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: Any, known: Any) -> Array:
+    """Return the sum of products of arrays, on the threads of a container."""
     formula = f"{','.join(terms)}->{wanted}"
     arrays = [value.astype(dtype, copy=False) for value in values]
     inner = set(terms[0]) & set(terms[-1]) - set(wanted)
@@ -459,6 +465,10 @@ def _local(values: Sequence[Array], terms: Sequence[str], wanted: str, dtype: An
         x, y = (array if term[d] in inner else array.T for array, term, d in zip(arrays, terms, (1, 0)))
         product = np.asarray(multiplied(x, y))  # of X.T and X, NumPy computes one half
         return product if wanted[0] in terms[0] else product.T
+    if len(values) == 2 and one_rank.are_lines(terms[0], terms[1], wanted):
+        found = folded_lines.inner_products(arrays[0], arrays[1], len(wanted), threads(known.execution_policy))
+        if found is not None:
+            return found
     optimized = len(values) > 1 and not kind_of(dtype).is_boolean
     return np.asarray(by_user(np.einsum, (formula, *arrays), {"optimize": optimized}))
 

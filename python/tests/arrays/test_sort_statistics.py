@@ -72,6 +72,35 @@ def test_quantiles_of_what_is_hard(ctx: dtl.Context, hard: str) -> None:
     np.testing.assert_allclose(dtl.quantile(vector(ctx, elements), q), np.quantile(elements, q), rtol=1e-12)
 
 
+#: More elements than are found without a sample.
+SAMPLED: dict[str, Any] = {
+    "normal": lambda rng, n: rng.standard_normal(n),
+    "ascending": lambda rng, n: np.sort(rng.standard_normal(n)),
+    "integers": lambda rng, n: rng.integers(-5, 5, n),
+    "few beside many": lambda rng, n: np.where(np.arange(n) % 1_000, 7.0, rng.random(n)),
+    "halves": lambda rng, n: (np.arange(n) < n // 2).astype(np.float64),
+    "unlike ranks": lambda rng, n: np.arange(n) // 70_000 * 1e6 + rng.random(n),
+    "float32": lambda rng, n: rng.random(n, np.float32),
+    "unsigned": lambda rng, n: rng.integers(0, 2**64 - 1, n, np.uint64, endpoint=True),
+    "bytes": lambda rng, n: rng.integers(-128, 127, n).astype(np.int8),
+    "signed zeros": lambda rng, n: np.where(rng.random(n) < 0.5, -0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("divided", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_quantiles_of_many(ctx: dtl.Context, kind: str, divided: str) -> None:
+    elements = SAMPLED[kind](np.random.default_rng(11), 300_007)
+    vec, ordered = vector(ctx, elements, divided), np.sort(elements)
+    for q in ([0.5], [0, 0.001, 0.25, 0.5, 0.9, 0.999, 1], list(np.linspace(0, 1, 31))):
+        want = ordered[np.floor(np.array(q) * (len(ordered) - 1)).astype(int)]
+        np.testing.assert_array_equal(dtl.quantile(vec, q, method="lower"), want)
+    assert dtl.median(vec) == np.median(elements)
+    if elements.dtype.kind == "f":
+        elements[[3, -7]] = np.nan, -np.nan
+        assert np.isnan(dtl.median(vector(ctx, elements, divided)))
+
+
 def test_quantiles_of_tensors(ctx: dtl.Context) -> None:
     elements = np.random.default_rng(5).integers(0, 100, (9, 8))
     assert dtl.median(dtl.DistributedTensor.from_numpy(ctx, elements)) == np.median(elements)
@@ -159,6 +188,15 @@ def test_unique_of_nans_equal_elements_and_tensors(ctx: dtl.Context) -> None:
     assert_holds(found.counts, np.array([100]))
     grid = np.arange(24).reshape(4, 6) % 5
     assert_holds(dtl.unique(dtl.DistributedTensor.from_numpy(ctx, grid)), np.arange(5))
+
+
+@pytest.mark.parametrize("distinct", [1, 40_000, 150_000])
+def test_unique_of_many(ctx: dtl.Context, distinct: int) -> None:
+    elements = np.random.default_rng(5).permutation(np.arange(150_000) % distinct) / 7
+    values, counts = np.unique(elements, return_counts=True)
+    found = dtl.unique(vector(ctx, elements), return_counts=True)
+    np.testing.assert_array_equal(whole(found.values), values)
+    np.testing.assert_array_equal(whole(found.counts), counts)
 
 
 def test_merge(ctx: dtl.Context) -> None:

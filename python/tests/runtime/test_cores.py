@@ -294,6 +294,48 @@ def test_random_numbers(ctx: dtl.Context, threads: Callable[[int], None]) -> Non
             assert len(np.unique(found[0])) > 900, name
 
 
+@pytest.mark.parametrize("shape", [(1_001, 300), (131, 2_051), (2, 200_003), (20_011, 5), (33, 40, 130)])
+def test_products_of_rows(ctx: dtl.Context, shape: tuple[int, ...], threads: Callable[[int], None]) -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_normal(shape), rng.standard_normal(shape)
+    a, b = dtl.asarray(ctx, x), dtl.asarray(ctx, y)
+    line = dtl.asarray(ctx, y.reshape(-1)[: shape[-1]].copy())
+    letters = "ijk"[: len(shape)]
+    found = []
+    for n in (1, 2, 3):
+        threads(n)
+        made = [np.einsum(f"{letters},{letters}->{letters[:-1]}", a, each) for each in (a, b)]
+        made += [np.einsum(f"{letters},{letters}->i", a, b)]
+        if len(shape) == 2:
+            made.append(a @ line)
+        found.append([each.local_view().tobytes() for each in made])
+    assert found[0] == found[1] == found[2]
+    wants = [(x * x).sum(-1), (x * y).sum(-1), (x * y).reshape(len(x), -1).sum(-1), x @ y.reshape(-1)[: shape[-1]]]
+    for each, want in zip(made, wants):
+        np.testing.assert_allclose(dtl.broadcast(ctx, each.gather_to(0), 0), want, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e200])
+def test_products_of_rows_that_are_no_numbers(ctx: dtl.Context, value: float, threads: Callable[[int], None]) -> None:
+    x = np.random.default_rng(3).random((301, 1_100))
+    x[17, 3] = value
+    y = np.ones(1_100)
+    y[3] = 1e200 if np.isfinite(value) else 0.0
+    a, line = dtl.asarray(ctx, x), dtl.asarray(ctx, y)
+    threads(2)
+    for function in (lambda m, v: m @ v, lambda m, v: np.einsum("ij,ij->i", m, m)):
+        told = []
+        for m, v in ((x, y), (a, line)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = function(m, v)
+            told.append({str(each.message) for each in caught})
+        with np.errstate(all="ignore"):
+            want = function(x, y)
+        np.testing.assert_allclose(found.local_view(), part(found, want), rtol=1e-11)
+        assert ctx.size > 1 or told[0] == told[1]
+
+
 @pytest.mark.parametrize("of", ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "F", "D"])
 def test_conversions(ctx: dtl.Context, of: str, threads: Callable[[int], None]) -> None:
     whole = (np.random.default_rng(6).random(EACH * ctx.size) * 200 - 90).astype(of)
