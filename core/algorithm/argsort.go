@@ -217,6 +217,7 @@ func (s *argsorting) lines(p, q container.Part) {
 	var to []line
 	local := phase.Begin("argsort", "local", held(p))
 	defer local.End()
+	var pace memory.Pace
 	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, line{first, stride}) })
 	s.eachLine(p, func(slot, number int, by radix.Workers, at line) {
 		tmp := span(unsafe.Add(s.tmp.Addr(), slot*room), dtype.Int64)
@@ -230,7 +231,7 @@ func (s *argsorting) lines(p, q container.Part) {
 			move.CopyStrided(to[number].first, int(to[number].stride), indices.Addr, 8, n, 8)
 		}
 		local.Add(int64(copied.Bytes()))
-		memory.Ease()
+		pace.Passed(at.reach(n) + to[number].reach(n))
 	})
 }
 

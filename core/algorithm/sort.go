@@ -200,9 +200,10 @@ func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
 	bytes := n * t.Size()
 	room := s.roomOfLine(p) * bytes
+	var pace memory.Pace
 	s.eachLine(p, func(slot, _ int, by radix.Workers, at line) {
 		defer done.Add(int64(bytes))
-		defer memory.Ease()
+		defer pace.Passed(at.reach(n))
 		tmp := memory.Span{Addr: unsafe.Add(s.tmp.Addr(), slot*room), Count: n, Type: t}
 		if s.external != nil {
 			s.external.sort(memory.Span{Addr: at.first, Count: n, Type: t}, tmp)
@@ -223,6 +224,13 @@ func (s *sorting) sortLines(p container.Part, done *phase.Phase) {
 type line struct {
 	first  unsafe.Pointer
 	stride int64
+}
+
+// reach returns how many bytes the system may have made resident where a line of n elements is used: of those that are far apart, it maps
+// about mapped around each.
+func (l line) reach(n int) int {
+	const mapped = 128 << 10
+	return n * int(min(max(l.stride, -l.stride), mapped))
 }
 
 // roomOfLine returns how many elements of temporary memory a line of a part takes, for each that it has: one that is not side by side

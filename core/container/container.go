@@ -140,23 +140,25 @@ func (s *state) Runs(f func(run memory.Span) bool) {
 	for ; d > 0 && s.strides[d-1] == s.shape[d]*s.strides[d]; d-- {
 		length *= s.shape[d-1]
 	}
+	var pace memory.Pace
 	each(s.addr, s.shape[:d], s.strides[:d], func(at unsafe.Pointer) bool {
 		run := memory.Span{Addr: at, Count: int(length), Type: s.typ}
 		if s.home.files {
-			return inBlocks(run, f)
+			return inBlocks(run, &pace, f)
 		}
 		return length == 0 || f(run)
 	})
 }
 
 // inBlocks calls f with the elements of files in blocks, until it returns false.
-func inBlocks(run memory.Span, f func(run memory.Span) bool) bool {
-	for block := memory.Piece / run.Type.Size(); run.Count > 0; memory.Ease() {
+func inBlocks(run memory.Span, pace *memory.Pace, f func(run memory.Span) bool) bool {
+	for block := memory.Piece / run.Type.Size(); run.Count > 0; {
 		n := min(run.Count, block)
 		if !f(run.Slice(0, n)) {
 			return false
 		}
 		run = run.Slice(n, run.Count)
+		pace.Passed(n * run.Type.Size())
 	}
 	return true
 }

@@ -129,6 +129,18 @@ func Ease() {
 // Piece is how many bytes a loop takes before it lets pages be given back.
 const Piece = 4 << 20
 
+// Pace lets pages be given back each time that a loop has gone over a piece, however few bytes it goes over at a time. Its threads may
+// share one.
+type Pace struct{ passed atomic.Int64 }
+
+// Passed says that the loop has gone over so many bytes more.
+func (p *Pace) Passed(bytes int) {
+	if p.passed.Add(int64(bytes)) >= Piece {
+		p.passed.Store(0)
+		Ease()
+	}
+}
+
 // InPieces calls f with ranges of n units of so many bytes, which are pieces where there is a limit, and lets pages be given back after each.
 func InPieces(n, bytes int, f func(from, to int)) {
 	if Limit() == 0 || n*bytes <= Piece {

@@ -42,3 +42,32 @@ func TestTheShareHoldsOnceElementsAreInFiles(t *testing.T) {
 		t.Errorf("%d, want what was set", got)
 	}
 }
+
+// counted is a pager that counts how often pages might be given back.
+type counted struct {
+	memory.Pager
+	eased int
+}
+
+func (*counted) Limited()      {}
+func (*counted) Crowded() bool { return false }
+func (c *counted) Ease()       { c.eased++ }
+
+func TestPagesMayBeGivenBackOnceAPiece(t *testing.T) {
+	var pages counted
+	memory.SetPager(&pages)
+	memory.SetLimit(1 << 30)
+	defer memory.SetLimit(0)
+	var pace memory.Pace
+	for range 3 * memory.Piece / 512 {
+		pace.Passed(512)
+	}
+	if pages.eased != 3 {
+		t.Errorf("%d times in three pieces of short lines", pages.eased)
+	}
+	pace.Passed(2 * memory.Piece)
+	pace.Passed(1)
+	if pages.eased != 4 {
+		t.Errorf("%d times with a long line", pages.eased)
+	}
+}
