@@ -17,7 +17,7 @@ from .column_row_methods import ColumnRowMethods
 from .gathering import gathered
 from .hints import missing_attribute
 from .operators import Operators
-from .rows import Rows, arrow, makers
+from .rows import arrow, makers
 from .text import Texts
 from .times import Times
 from .value_methods import ValueMethods
@@ -123,8 +123,7 @@ class Column(Operators, ColumnRowMethods, ValueMethods):
     @collective
     def dropna(self) -> Column:
         """Return the values that are not null. Collective."""
-        rows = self._rows
-        return Column.of(Rows.made(rows.context, rows.local.filter(rows.local.column(0).is_valid())))
+        return Column.of(selection.without_null(self._rows, "dropna", None, "any"))
 
     # ---- Values ----
 

@@ -19,11 +19,11 @@ from .on_disk import collected, piece_rows, pieces, release
 from .rows import Rows, arrow, block_counts, column_names, counted
 
 
-def _with_categories(before: Any, local: Any) -> Any:
+def _with_categories(before: Rows, local: Any) -> Any:
     """Return rows with the categories that columns had before, of which a table of no rows has none by itself."""
-    for i, kind in enumerate(local.schema.types):
-        if arrow().types.is_dictionary(kind) and not local.column(i).num_chunks:
-            local = local.set_column(i, local.schema.field(i), before.column(i).slice(0, 0))
+    for i, field in enumerate(local.schema):
+        if arrow().types.is_dictionary(field.type) and not local.column(i).num_chunks:
+            local = local.set_column(i, field, before.chosen([field.name]).held.column(0).slice(0, 0))
     return local
 
 
@@ -36,7 +36,7 @@ def filtered(rows: Rows, op: str, mask: Any) -> Rows:
         words, chosen = _mask(rows, mask)
         size = piece_rows(rows)
         found = (piece.filter(chosen.slice(start, size)) for start, piece in pieces(rows, size))
-        held = _with_categories(rows.held, collected(rows.context, op, found))
+        held = _with_categories(rows, collected(rows.context, op, found))
     agree(rows.context, op, words)
     return rows.of_held(held, counted(rows.context, len(held)))
 
@@ -90,10 +90,11 @@ def sliced(rows: Rows, op: str, which: slice) -> Rows:
     bounds = np.cumsum([0, *rows.counts]).tolist()
     parts = [_within(chosen, lo, hi) for lo, hi in zip(bounds, bounds[1:])]
     mine, first = parts[rows.context.rank], rows.first
-    if step == 1 or len(mine) < 2:
-        held = rows.held.slice(mine.start - first if len(mine) else 0, len(mine))
-    else:
-        held = rows.held.take(arrow().array(np.arange(mine.start - first, mine.stop - first, step)))
+    with local_step(rows.context, op):
+        if step == 1 or len(mine) < 2:
+            held = rows.held.slice(mine.start - first if len(mine) else 0, len(mine))
+        else:
+            held = _ascending(rows, op, np.arange(mine.start - first, mine.stop - first, step))
     return rows.of_held(held, tuple(len(part) for part in parts))
 
 
@@ -120,7 +121,7 @@ def rows_at(rows: Rows, op: str, places: Any) -> Rows:
         order = np.argsort(owner[of_ranks[ctx.rank]], kind="stable")
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
-        return Rows(ctx, _with_categories(rows.local, taken(arrived, back)), counts)
+        return Rows(ctx, _with_categories(rows, taken(arrived, back)), counts)
 
 
 def batches(rows: Rows, op: str, size: Any) -> Iterator[Rows]:
@@ -181,9 +182,20 @@ def sampled(rows: Rows, op: str, n: Any, frac: Any, replace: Any, seed: Any) -> 
     drawn = np.random.Generator(np.random.PCG64(start))
     chosen = np.sort(drawn.choice(total, count, replace=again, shuffle=False)) if count else np.empty(0, np.int64)
     cuts = np.searchsorted(chosen, np.cumsum([0, *rows.counts])).tolist()
-    rank = ctx.rank
-    local = rows.local.take(arrow().array(chosen[cuts[rank] : cuts[rank + 1]] - rows.first))
-    return Rows(ctx, _with_categories(rows.local, local), tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
+    mine = chosen[cuts[ctx.rank] : cuts[ctx.rank + 1]] - rows.first
+    with local_step(ctx, op):
+        return rows.of_held(_ascending(rows, op, mine), tuple(hi - lo for lo, hi in zip(cuts, cuts[1:])))
+
+
+def _ascending(rows: Rows, op: str, places: Any) -> Any:
+    """Return rows of this rank at places that ascend, piece by piece. Not collective."""
+
+    def of_piece(start: int, piece: Any) -> Any:
+        first, end = np.searchsorted(places, (start, start + len(piece)))
+        return piece.take(arrow().array(places[first:end] - start))
+
+    found = (of_piece(start, piece) for start, piece in pieces(rows, piece_rows(rows)))
+    return _with_categories(rows, collected(rows.context, op, found))
 
 
 def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
@@ -196,10 +208,14 @@ def without_null(rows: Rows, op: str, subset: Any, how: Any) -> Rows:
         if how not in ("any", "all"):
             raise InvalidArgumentError(f"how {how!r} is neither any nor all")
         join = pa.compute.and_ if how == "any" else pa.compute.or_
-        held = rows.held
-        kept = held.column(names[0]).is_valid()
-        for name in names[1:]:
-            kept = join(kept, held.column(name).is_valid())
-        held = _with_categories(held, held.filter(kept))
+
+        def without(piece: Any) -> Any:
+            kept = piece.column(names[0]).is_valid()
+            for name in names[1:]:
+                kept = join(kept, piece.column(name).is_valid())
+            return piece.filter(kept)
+
+        found = (without(piece) for _, piece in pieces(rows, piece_rows(rows)))
+        held = _with_categories(rows, collected(rows.context, op, found))
     agree(rows.context, op, f"{names}, how {how!r}")
     return rows.of_held(held, counted(rows.context, len(held)))

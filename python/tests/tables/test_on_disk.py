@@ -12,7 +12,7 @@ from test_table import divided, everywhere
 from test_table_files import WHOLE, same
 
 import dtl
-from dtl.tables import dividing, groups_in_pieces, on_disk, part_files, reading_csv
+from dtl.tables import dividing, groups_in_pieces, on_disk, part_files, reading_csv, selection
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parquet")
@@ -322,6 +322,37 @@ def test_rows_of_a_mask_that_are_more_than_memory(disk: dtl.Context, scratch: st
     assert os.listdir(scratch) == []
     limited.undo()
     assert same(found, everywhere(table[table["v"] > 0]))
+
+
+CHOSEN = {
+    "no nulls": lambda table: table.dropna(),
+    "some null": lambda table: table.dropna(how="all"),
+    "no null in one": lambda table: table.dropna(subset=["v"]),
+    "by chance": lambda table: table.sample(n=70, seed=3),
+    "again": lambda table: table.sample(n=900, replace=True, seed=3),
+    "every third": lambda table: table[1::3],
+    "of a column": lambda table: table[["v"]].dropna(),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_chosen_rows_of_more_than_memory(
+    disk: dtl.Context, scratch: str, limited: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    table = dtl.from_arrow(disk, random_rows(disk.rank))
+    counts, collected = [], selection.collected
+
+    def watched(ctx: dtl.Context, op: str, tables: Any) -> Any:
+        made = list(tables)
+        counts.append(len(made))
+        return collected(ctx, op, iter(made))
+
+    monkeypatch.setattr(selection, "collected", watched)
+    found = everywhere(CHOSEN[name](table))
+    assert len(counts) == 1
+    assert counts[0] > 1
+    limited.undo()
+    assert same(found, everywhere(CHOSEN[name](table)))
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
