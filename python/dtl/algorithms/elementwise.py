@@ -17,11 +17,13 @@ from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from .._native.threads import threads
 from .._native.values import distinct_sorted
+from ..comm.collectives import allgather
 from ..containers import fused_loops
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
-from ..containers.interior import division_of, in_blocks, is_where_divided, tensor_class_of
-from ..containers.making import created, new_like
+from ..containers.interior import division_of, in_blocks, is_limited, is_where_divided, tensor_class_of
+from ..containers.layout import Division
+from ..containers.making import created, new_like, result_placement
 from ..containers.places import device
 from ..containers.places.copies import computed
 from ..containers.places.kernels import chosen, converted
@@ -374,6 +376,10 @@ def nonzero(a: Any) -> tuple[DistributedVector, ...]:
     CollectiveMismatchError
         If the ranks pass different containers.
 
+    Notes
+    -----
+    Elements on disk under a limit of memory, of which each rank has a range, are read twice, block by block.
+
     Examples
     --------
     >>> import dtl
@@ -399,13 +405,37 @@ def flatnonzero(a: Any) -> DistributedVector:
     refuse_closed(a)
     ctx = a.context
     agree(ctx, "nonzero")
+    in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+    in_order = in_order and divided_dimensions(a) <= {0}
+    if in_order and is_limited(a) and a.partition_policy is not Partition.REPLICATED:
+        return _true_on_disk(a)
     mine: Any = computed("nonzero", _true_here, (a,), _true_on_device, written=())
     if a.partition_policy is Partition.REPLICATED:
         mine = mine[len(mine) * ctx.rank // ctx.size : len(mine) * (ctx.rank + 1) // ctx.size]
     made = from_parts(DistributedVector, ctx, mine, a.placement_policy)
-    in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-    if not (in_order and divided_dimensions(a) <= {0}):
+    if not in_order:
         sort(made)
+    return made
+
+
+def _true_on_disk(a: Any) -> DistributedVector:
+    """Return the indices of the elements that are not zero, of which each rank has a range, block by block. Collective.
+
+    The elements are read twice: to count them, and to write their indices.
+    """
+    view, truths = a.local_view(), kind_of(a.dtype).truths
+    row = view.size // max(len(view), 1)
+    count = sum([int(np.count_nonzero(truths(view[rows]))) for rows in in_blocks(view)])
+    sizes = tuple(allgather(a.context, count).tolist())
+    shape, divided = (sum(sizes),), Division(Partition.EXPLICIT, sizes=sizes)
+    where = result_placement(a, shape, np.dtype(np.int64))
+    made = created(DistributedVector, a.context, shape, np.int64, divided, where, blank=True)
+    part, at = made.local_view(), 0
+    for rows in in_blocks(view):
+        found = np.flatnonzero(truths(view[rows]))
+        found += ((rows.start or 0) + a.local_offset) * row
+        part[at : at + len(found)] = found
+        at += len(found)
     return made
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import builtins
 import math
 import struct
-from typing import Any, Callable, NamedTuple
+from functools import partial
+from typing import Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,17 @@ from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
 from ..containers.expressions import handle_to_read
-from ..containers.interior import check_numbers, context_of, division_of, end_write, is_plain, is_where_divided
+from ..containers.interior import BLOCK as BLOCK_BYTES
+from ..containers.interior import (
+    check_numbers,
+    context_of,
+    division_of,
+    end_write,
+    in_blocks,
+    is_limited,
+    is_plain,
+    is_where_divided,
+)
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer, likeness
@@ -57,6 +68,9 @@ _FEW = 1 << 18
 
 #: Reductions that compare elements, and do not compute with them.
 _COMPARING = ("any", "all", "min", "max", "argmin", "argmax")
+
+#: So many bytes of rows are folded at a time under a limit of memory.
+_FOLDED = 16 << 20
 
 _INT64 = np.dtype(np.int64)
 _NO_INDICES = np.empty(0, np.int64)
@@ -491,20 +505,48 @@ class _Part:
 
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
-        found = self._of_slices(lambda view: self.by.of_whole(view, self._dims, self._indices, count))
-        view = made.local_view()
-        view[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(view.shape)
+        view, out = self._a.local_view(), made.local_view()
+        if 0 in self._dims and is_limited(self._a):
+            out[...] = self.by.finish(self.parts(), count).reshape(out.shape)
+            return
+        for rows in self._blocks(view, out.nbytes):
+            found = self._of_slices(lambda some: self.by.of_whole(some, self._dims, self._indices, count), view[rows])
+            into = out[rows]
+            into[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(into.shape)
 
     def parts(self) -> Arrays:
         """Return what parts of lines are reduced to."""
         if self._parts is None:
-            found = self._of_slices(lambda view: self.by.map(view, self._dims, self._indices))
-            self._parts = found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found)))
+            self._parts = self._mapped()
         return self._parts
 
-    def _of_slices(self, make: Callable[[Array], Any]) -> list[Any]:
+    def _mapped(self) -> Arrays:
+        """Return what parts of lines are reduced to: where memory is limited, a block of rows after the other."""
+        view, merged, found = self._a.local_view(), None, []
+        for rows in self._blocks(view):
+            indices = self._indices[rows] if 0 in self._dims else self._indices
+            found += self._of_slices(partial(self.by.map, dims=self._dims, indices=indices), view[rows])
+            if 0 in self._dims:
+                merged = found.pop() if merged is None else self.by.merge(merged, found.pop())
+        if merged is not None:
+            return merged
+        return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found)))
+
+    def _blocks(self, view: Array, made: int = 0) -> Iterable[slice]:
+        """Return ranges of rows of some megabytes, with what is made of them, where memory is limited; else all.
+
+        Made is how many bytes are made of all. Rows that are folded to one are more at a time: each block is merged.
+        """
+        if not is_limited(self._a):
+            return (slice(None),)
+        if 0 in self._dims:
+            return in_blocks(view, _FOLDED)
+        widest = max(view.nbytes, view.size * self.by.dtype.itemsize, made)
+        return in_blocks(view, BLOCK_BYTES * view.nbytes // max(widest, 1))
+
+    def _of_slices(self, make: Callable[[Array], Any], view: Array) -> list[Any]:
         """Return what is made of slices of lines, or of all where ``map`` has its own threads."""
-        view, number = self._a.local_view(), threads(self._a.execution_policy)
+        number = threads(self._a.execution_policy)
         if number > 1 and self.by.is_sliced(view, self._dims) and 0 not in self._dims:
             return folded_lines.each(make, view, self._dims, number)
         self.by.threads = number

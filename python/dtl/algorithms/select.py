@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
 
 import numpy as np
 
+from .._native import library
 from .._native.arguments import flag, integer
 from .._native.callsite import warn
 from .._native.kinds import computed_in, fitting, kind_of
@@ -17,7 +18,7 @@ from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import check_numbers, division_of, is_where_divided
+from ..containers.interior import check_numbers, division_of, in_memory, is_limited, is_where_divided
 from ..containers.layout import REPLICATED, Division
 from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -130,6 +131,10 @@ def quantile(
     together, and more where very many have nearly the same bits; of elements on disk, a sixteenth of the limit of
     memory is copied at most.
 
+    With axis, elements on disk under a limit are copied to memory by bands of lines, of a sixteenth of the limit each,
+    of which NumPy makes some copies. Each element is read once; the pages around those of a line that lie far apart are
+    read again for each band.
+
     Examples
     --------
     >>> import dtl, numpy as np
@@ -215,6 +220,10 @@ def median(c: DistributedContainer, axis: Any = None, *, keepdims: bool = False)
     ------
     InvalidTypeError, CollectiveMismatchError
         As for ``quantile``.
+
+    Notes
+    -----
+    The passes over the elements, and the memory, are those of ``quantile``.
 
     Examples
     --------
@@ -331,7 +340,10 @@ def quantiles_along(
     function: Callable[..., Any],
     dtype: np.dtype[Any],
 ) -> Any:
-    """Return quantiles along some dimensions: no rank may have a part of them only. Collective."""
+    """Return quantiles along some dimensions: no rank may have a part of them only. Collective.
+
+    Of what is on disk under a limit of memory, bands of lines are copied to memory, one after the other.
+    """
     if _FEWER_METHODS and method not in _OLD_METHODS:
         raise InvalidArgumentError(f"method {method!r} with axis needs NumPy 1.22 or later; this is {np.__version__}")
     left = [d for d in range(c.ndim) if d not in dims]
@@ -350,18 +362,47 @@ def quantiles_along(
     with np.errstate(all="ignore"):
         # Of no elements, functions give a dtype of their own; and of numbers of a few bytes, that of q.
         sample = np.asarray(function(np.zeros((1,) * c.ndim, c.dtype), q, **options))
-        found = function(part, q, **options) if part.size else part.ravel()
-        if part.size and kind_of(c.dtype).is_date and function is np.quantile:
-            # NumPy before 1.25 counts NaT as an element like the others.
-            found = np.where(np.isnat(part).any(axis=dims, keepdims=keepdims), np.array("NaT", sample.dtype), found)
     if c.partition_policy is not Partition.REPLICATED:
         kept = [1 if d in dims else n for d, n in enumerate(work.grid) if keepdims or d not in dims]
         divided_by = Division(Partition.BLOCK, grid=(*[1] * q.ndim, *kept)) if blocks else division_of(work)
     shape = (*q.shape, *(1 if d in dims else n for d, n in enumerate(c.shape) if keepdims or d not in dims))
     of = kind_of(c.dtype)
     made = container_of(c, shape, dtype if of.is_float or of.is_integer else sample.dtype, divided_by)
-    made.local_view()[...] = np.reshape(found, made.local_shape)
+    if part.size:
+        out = made.local_view()
+        for band in _bands(work, left):
+            some = part if band is None else in_memory(part[band])
+            with np.errstate(all="ignore"):
+                found = function(some, q, **options)
+            if of.is_date and function is np.quantile:
+                # NumPy before 1.25 counts NaT as an element like the others.
+                broken = np.isnat(some).any(axis=dims, keepdims=keepdims)
+                found = np.where(broken, np.array("NaT", sample.dtype), found)
+            into = out
+            if band is not None:
+                into = out[(..., *[some for d, some in enumerate(band) if keepdims or d not in dims])]
+            into[...] = np.reshape(found, into.shape)
     return made
+
+
+#: Of the limit of memory, what a band of lines takes, of which NumPy makes some copies.
+_SHARE = 16
+
+
+def _bands(c: Any, left: list[int]) -> Iterator[tuple[slice, ...] | None]:
+    """Yield where bands of this rank's lines are, which are ranges of the largest of the dimensions that are left.
+
+    None is all lines at once: where memory is not limited, or has room for them.
+    """
+    shape, most, mine = c.local_shape, library.memory_limit() // _SHARE, c.local_size * c.dtype.itemsize
+    if not is_limited(c) or mine <= most:
+        yield None
+        return
+    across = max(left, key=lambda d: int(shape[d]))
+    width = max(most * shape[across] // mine, 1)
+    for start in range(0, shape[across], width):
+        lines = slice(start, min(start + width, shape[across]))
+        yield tuple([lines if d == across else slice(None) for d in range(c.ndim)])
 
 
 def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:

@@ -119,7 +119,7 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
     if not library.memory_limit() and element_loops.take(made, whole, wanted, threads(c.execution_policy)):
         return made
     # Where memory is limited, each element may have the system map some pages.
-    for some in in_blocks(wanted, _BLOCK if whole.nbytes <= _BLOCK else _FAR * wanted.itemsize):
+    for some in in_blocks(wanted, BLOCK if whole.nbytes <= BLOCK else _FAR * wanted.itemsize):
         whole.take(wanted[some], out=made[some], mode="wrap")  # the fastest mode
     return made
 
@@ -149,13 +149,13 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 #: How many bytes of an array a loop takes before it lets pages of files be given back, and how many elements far apart.
-_BLOCK, _FAR = 4 << 20, 128
+BLOCK, _FAR = 4 << 20, 128
 
 #: About how many bytes the system maps where a page of a file is touched.
 _MAPPED = 128 << 10
 
 
-def in_blocks(part: Any, most: int = _BLOCK) -> Iterator[slice]:
+def in_blocks(part: Any, most: int = BLOCK) -> Iterator[slice]:
     """Yield ranges of rows of so many bytes at most where memory is limited, and else all of them at once."""
     if not library.memory_limit() or part.nbytes <= most:
         yield slice(None)
@@ -164,6 +164,18 @@ def in_blocks(part: Any, most: int = _BLOCK) -> Iterator[slice]:
     for start in range(0, len(part), step):
         yield slice(start, start + step)
         library.memory_ease()
+
+
+def is_limited(c: Any) -> bool:
+    """Say whether a container is on disk, and the memory of the process limited. Not collective."""
+    return bool(c.placement_policy is Placement.DISK and library.memory_limit())
+
+
+def in_memory(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a copy in memory, made so that the pages of all rows, which may be far apart, are not there at once."""
+    made = np.empty(x.shape, x.dtype)
+    copy_rows(made, x)
+    return made
 
 
 def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 0) -> None:
@@ -177,7 +189,7 @@ def copy_rows(to: np.ndarray[Any, Any], of: np.ndarray[Any, Any], number: int = 
         return
     # Of rows that are far apart, the system maps what is around each, too.
     reach = max([min(abs(x.strides[0]), x[:1].nbytes + _MAPPED) for x in (to, of)])
-    step = max(_BLOCK // max(reach, 1), 1)
+    step = max(BLOCK // max(reach, 1), 1)
     for start in range(0, len(to), step):
         rows = slice(start, start + step)
         if not element_loops.assign(to[rows], of[rows], number):

@@ -20,7 +20,7 @@ from .._native.threads import threads
 from ..policies import Partition, Placement
 from . import folded_lines
 from .base import DistributedContainer
-from .interior import carrier_of, is_where_divided, run_as, tensor_class_of
+from .interior import carrier_of, is_limited, is_where_divided, run_as, tensor_class_of
 from .layout import BLOCK
 from .making import adopt_whole
 
@@ -81,8 +81,11 @@ def _is_plain(c: Any) -> bool:
 
 
 def _large(c: Any, name: str, axis: int) -> Any:
-    """Return the array of a container that is not small, if NumPy makes of it what the long way does."""
-    if not _is_plain(c) or c.ndim < 2:
+    """Return the array of a container that is not small, if NumPy makes of it what the long way does.
+
+    The long way goes in blocks where memory is limited.
+    """
+    if not _is_plain(c) or c.ndim < 2 or is_limited(c):
         return None
     if (c.dtype != _FLOAT64 and name in _ADDING) or not kind_of(c.dtype).is_real:
         return None

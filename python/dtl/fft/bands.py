@@ -7,8 +7,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from .._native import library
-from ..containers.interior import copy_rows
-from ..policies import Placement
+from ..containers.interior import copy_rows, in_memory
 from . import lines
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -17,17 +16,12 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 _SHARE, _LEAST = 32, 1 << 20
 
 
-def limited(c: Any) -> bool:
-    """Say whether the elements of a container are transformed by bands. Not collective."""
-    return c.placement_policy is Placement.DISK and bool(library.memory_limit())
-
-
 def along(transform: Any, x: Array, axis: int, out: Array) -> None:
     """Write what a function of an array makes of lines along a dimension, which may be those of the array itself."""
     across = max([d for d in range(x.ndim) if d != axis], key=lambda d: int(x.shape[d]))
     for lo, hi in _bands(x.shape[across], x.size // max(x.shape[across], 1)):
         band = (slice(None),) * across + (slice(lo, hi),)
-        copy_rows(out[band], transform(_gathered(x[band])))
+        copy_rows(out[band], transform(in_memory(x[band])))
 
 
 def vector(x: Array, rows: int, turned: Array, out: Array, inverse: bool, factor: float) -> None:
@@ -41,11 +35,11 @@ def vector(x: Array, rows: int, turned: Array, out: Array, inverse: bool, factor
     norm: Any
     norm, turn = ("forward", 2j) if inverse else ("backward", -2j)  # those that divide by nothing
     for lo, hi in _bands(columns, rows):
-        band = transform(_gathered(matrix[:, lo:hi]), axis=0, norm=norm)
+        band = transform(in_memory(matrix[:, lo:hi]), axis=0, norm=norm)
         lines.turn(band, np.arange(rows), np.arange(lo, hi), turn * np.pi / len(x))
         copy_rows(between[lo:hi], band.T)
     for lo, hi in _bands(rows, columns):
-        band = transform(_gathered(between[:, lo:hi]), axis=0, norm=norm)
+        band = transform(in_memory(between[:, lo:hi]), axis=0, norm=norm)
         band *= factor
         copy_rows(ordered[:, lo:hi], band)
 
@@ -55,10 +49,3 @@ def _bands(lines: int, length: int) -> Iterator[tuple[int, int]]:
     width = max(max(library.memory_limit() // _SHARE, _LEAST) // (16 * max(length, 1)), 1)
     for lo in range(0, lines, width):
         yield lo, min(lo + width, lines)
-
-
-def _gathered(x: Array) -> Array:
-    """Return a copy in memory, which does not have the pages of all of a band's lines there at once."""
-    band = np.empty(x.shape, x.dtype)
-    copy_rows(band, x)
-    return band

@@ -14,7 +14,7 @@ from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move
-from ..containers.interior import conjugate, copy_rows, in_blocks
+from ..containers.interior import conjugate, copy_rows, in_blocks, is_limited
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import result_placement
 from ..policies import Partition, Placement
@@ -41,7 +41,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
     is_plain = name in ("fft", "ifft") and n == a.shape[0]
     if a.context.size == 1 and (is_plain or not _is_in_bands(a, n, dtype)):
         made = container_of(a, (extent,), dtype, divided, blank=True)
-        on_disk = bands.limited(made)
+        on_disk = is_limited(made)
         is_long = is_plain and (on_disk or _LONG <= n <= _LONGEST)
         rows = _divisor(n) if is_long else 0
         if rows >= (_FEWEST if on_disk else _MANY):
@@ -89,7 +89,7 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
 
 def _is_in_bands(a: Any, n: int, dtype: np.dtype[Any]) -> bool:
     """Say whether n elements on disk are transformed as a matrix that is not in memory."""
-    is_on_disk = bands.limited(a) and result_placement(a, (n,), dtype) is Placement.DISK
+    is_on_disk = is_limited(a) and result_placement(a, (n,), dtype) is Placement.DISK
     return is_on_disk and n > _SHORT and _divisor(n) >= _FEWEST
 
 
@@ -172,7 +172,7 @@ def _by_matrix(values: DistributedContainer, rows: int, columns: int, dtype: np.
 def _transform(matrix: DistributedContainer, axis: int) -> None:
     """Transform lines of which each rank has some, where they are. Not collective."""
     view = matrix.local_view()
-    if bands.limited(matrix):
+    if is_limited(matrix):
         bands.along(functools.partial(np.fft.fft, axis=axis), view, axis, view)
     else:
         number = threads(matrix.execution_policy)

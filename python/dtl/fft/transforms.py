@@ -12,7 +12,7 @@ from ..algorithms.along import as_many_dimensions
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, dimensions, redivided
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import division_of, is_where_divided
+from ..containers.interior import division_of, is_limited, is_where_divided
 from ..containers.layout import BLOCK, Division, integers
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -366,7 +366,7 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
     divided = division_of(c)
     if divided.partition is Partition.EXPLICIT and any(step.axis == 0 for step in steps):
         divided = BLOCK
-    if len(steps) > 1 and bands.limited(c):
+    if len(steps) > 1 and is_limited(c):
         for number, step in enumerate(steps):
             before, c = c, _local(c, [step], norm)
             if number:
@@ -377,7 +377,7 @@ def _local(c: DistributedContainer, steps: Sequence[_Step], norm: Any) -> Distri
         x = lines.transformed(step.name, x, step.n, step.axis, norm, number)
     last = steps[-1]
     made = container_of(c, tuple(shape), dtype, divided, blank=True)
-    if bands.limited(made) and x.size:
+    if is_limited(made) and x.size:
         bands.along(
             lambda band: lines.transformed(last.name, band, last.n, last.axis, norm), x, last.axis, made.local_view()
         )

@@ -6,11 +6,14 @@ import math
 import os
 import resource
 import tempfile
+import warnings
 
 import numpy as np
 import pytest
 
 import dtl
+from dtl.algorithms import reducing
+from dtl.containers import interior
 from dtl.io import file_copies
 from dtl.linalg import tiles
 
@@ -425,3 +428,64 @@ def test_a_checkpoint_of_a_mapped_file_has_what_was_written_to_it(ctx, stored, t
     dtl.checkpoint(folder, {"x": x})
     again = dtl.restore(ctx, folder, placement="host")["x"]
     assert again.sum() == elements.sum() + elements.size
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """A limit of memory of which bands of lines, and blocks of rows, take little."""
+    monkeypatch.setattr(interior.library, "memory_limit", lambda: 16 << 13)
+    for module, name in ((interior, "BLOCK"), (reducing, "BLOCK_BYTES"), (reducing, "_FOLDED")):
+        monkeypatch.setattr(module, name, 1 << 13)
+    monkeypatch.setattr(interior.in_blocks, "__defaults__", (1 << 13,))
+
+
+def own(c, whole):
+    """Return this rank's elements of an array that is as a container."""
+    return whole[np.ix_(*[c.local_indices(d) for d in range(c.ndim)])]
+
+
+LINES = {
+    "median": lambda xp, a, axis: xp.median(a, axis=axis),
+    "nanmedian": lambda xp, a, axis: xp.nanmedian(a, axis=axis),
+    "quantiles": lambda xp, a, axis: xp.quantile(a, [0.1, 0.5], axis=axis),
+    "kept": lambda xp, a, axis: xp.percentile(a, 30, axis=axis, keepdims=True),
+    "argmax": lambda xp, a, axis: xp.argmax(a, axis=axis[0] if isinstance(axis, tuple) else axis),
+    "sum": lambda xp, a, axis: xp.sum(a, axis=axis),
+    "max": lambda xp, a, axis: xp.max(a, axis=axis, keepdims=True),
+    "mean": lambda xp, a, axis: xp.mean(a, axis=axis),
+    "std": lambda xp, a, axis: xp.std(a, axis=axis),
+    "nanstd": lambda xp, a, axis: xp.nanstd(a, axis=axis),
+    "prod": lambda xp, a, axis: xp.prod(a, axis=axis),
+    "any": lambda xp, a, axis: xp.any(a > 1, axis=axis),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize("axis", [0, 1, 2, (0, 1), (0, 2), (1, 2)])
+def test_lines_in_bands_and_blocks(scratch, limited, name, partition, axis):
+    whole = np.random.default_rng(5).normal(size=(67, 24, 33)) if "arg" not in name else None
+    if whole is None:  # with equal ones
+        whole = np.random.default_rng(5).integers(0, 9, (67, 24, 33)).astype("f4")
+    if name.startswith("nan"):
+        whole[3, 4, 5] = whole[60, 1] = np.nan
+    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x.local_view()[...] = own(x, whole)
+    assert interior.is_limited(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of lines of NaN alone
+        made, wanted = LINES[name](np, x, axis), LINES[name](np, whole, axis)
+    assert (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_indices_of_what_is_true_in_blocks(scratch, limited, shape, partition):
+    whole = np.random.default_rng(6).integers(0, 4, shape)
+    x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk", partition=partition)
+    x.local_view()[...] = own(x, whole)
+    for made, wanted in zip((np.flatnonzero(x), *np.nonzero(x)), (np.flatnonzero(whole), *np.nonzero(whole))):
+        np.testing.assert_array_equal(made.local_view(), own(made, wanted))
+    np.testing.assert_array_equal((made := np.argwhere(x)).local_view(), own(made, np.argwhere(whole)))
