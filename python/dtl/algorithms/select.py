@@ -380,7 +380,8 @@ def quantiles_along(
                 found = np.where(broken, np.array("NaT", sample.dtype), found)
             into = out
             if band is not None:
-                into = out[(..., *[some for d, some in enumerate(band) if keepdims or d not in dims])]
+                kept_lines: Any = [along for d, along in enumerate(band) if keepdims or d not in dims]
+                into = out[(..., *kept_lines)]
             into[...] = np.reshape(found, into.shape)
     return made
 

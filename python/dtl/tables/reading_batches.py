@@ -18,7 +18,7 @@ from ..runtime.context import Context
 from .arrow_types import check_known, converted, normal, normalized
 from .making import settled
 from .reading import chosen_columns
-from .rows import Rows, arrow, block_counts, unknown_column
+from .rows import MappedRows, Rows, arrow, block_counts, unknown_column
 from .selection import range_of, sliced
 
 
@@ -27,9 +27,7 @@ class _MappedFile(ArrowFile):
 
     def __init__(self, path: str, container: Any) -> None:
         super().__init__(path)
-        with container:  # whose memory stays as long as there is a view
-            view = container.local_view()
-        self._buffer = self.pa.py_buffer(view)
+        self._buffer = self.pa.py_buffer(container.local_view())
 
     def batches(self, number: int, names: list[str]) -> Iterator[Any]:
         """Yield columns of one batch."""
@@ -87,6 +85,8 @@ def read_arrow(
         )
     agree(ctx, op)
     made = settled(ctx, op, whole, counts)
+    if mapped:
+        made = MappedRows(ctx, made.local, made.counts, whole_file)
     return made if chosen_rows.step == 1 else sliced(made, op, slice(None, None, chosen_rows.step))
 
 

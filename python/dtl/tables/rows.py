@@ -120,6 +120,38 @@ class Rows:
         return sum(self.counts[: self.context.rank])
 
 
+class MappedRows(Rows):
+    """Rows whose memory is a file, and those that are made of them without a copy.
+
+    Parameters
+    ----------
+    context, local, counts
+        As of Rows.
+    file
+        The container that the file is. Each use of the rows looks whether the file still has all of its bytes.
+    """
+
+    __slots__ = ("_file",)
+
+    def __init__(self, context: Context, local: Any, counts: tuple[int, ...], file: Any) -> None:
+        super().__init__(context, local, counts)
+        self._file = file
+
+    @property
+    def local(self) -> Any:
+        """The rows of this rank, a pyarrow.Table."""
+        self._file.local_view()
+        return super().local
+
+    def of_held(self, held: Any, counts: tuple[int, ...]) -> Rows:
+        """Return other rows of the same columns, given as ``held`` has them. Not collective."""
+        return MappedRows(self.context, held, counts, self._file)
+
+    def like(self, local: Any) -> Rows:
+        """Return other columns of the same rows, or of as many on each rank. Not collective."""
+        return MappedRows(self.context, local, self.counts, self._file)
+
+
 class RowsByColumn(Rows):
     """Rows of which each column is held by itself.
 
