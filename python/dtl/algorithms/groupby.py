@@ -75,6 +75,10 @@ def group_by(keys: DistributedContainer | Sequence[DistributedContainer]) -> Gro
     CollectiveMismatchError
         If ranks pass different containers.
 
+    Notes
+    -----
+    Of keys on disk, :meth:`dtl.GroupBy.agg` says how often it goes over them, and what it has in memory.
+
     Examples
     --------
     >>> import dtl, numpy as np

@@ -83,6 +83,11 @@ def searchsorted(c: Any, values: Any, side: str = "left", *, reverse: bool = Fal
     CollectiveMismatchError
         If ranks pass different containers or sides.
 
+    Notes
+    -----
+    Values that are a vector on disk are read once, and their indices written once. Under a limit of memory, 1 MiB of
+    them is looked up at a time, in their order, so that each page of c is read once for each such piece at most.
+
     Examples
     --------
     >>> import dtl, numpy as np

@@ -291,6 +291,82 @@ def test_backend_of_the_guide_passes_the_conformance_suite(tmp_path: Path) -> No
     assert "--- PASS: TestMemorySpace" in passed.stdout
 
 
+#: What needs more than one pass over elements on disk.
+EXTERNAL = [
+    "argsort",
+    "fft.fft",
+    "fft.fftn",
+    "fft.ifft",
+    "fft.irfft",
+    "fft.rfft",
+    "GroupBy.agg",
+    "group_by",
+    "intersect1d",
+    "isin",
+    "join",
+    "lexsort",
+    "linalg.qr",
+    "linalg.svd",
+    "linalg.svdvals",
+    "DistributedMap.insert_many",
+    "DistributedMap.update_many",
+    "DistributedTensor.redistribute",
+    "DistributedVector.redistribute",
+    "matmul",
+    "matrix_transpose",
+    "median",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "nonzero",
+    "percentile",
+    "permute_dims",
+    "quantile",
+    "read_csv",
+    "read_parquet",
+    "searchsorted",
+    "setdiff1d",
+    "setxor1d",
+    "sort",
+    "sort_by_key",
+    "swapaxes",
+    "moveaxis",
+    "Table.drop_duplicates",
+    "Table.merge",
+    "Table.sort_values",
+    "TableGroupBy.agg",
+    "union1d",
+    "unique",
+    "value_counts",
+]
+
+#: Words that say how often elements are gone over.
+PASSES = re.compile(r"\bpass(es|ed)?\b|\b(read|written|reads|writes)\b[^.]*\b(once|twice|times|again)\b|goes over")
+
+
+def named(path: str) -> str:
+    """Return the docstring of what a path of names in dtl is; "" of what is no such path."""
+    thing: Any = dtl
+    for name in path.split("."):
+        thing = getattr(thing, name, None)
+    return getattr(thing, "__doc__", None) or ""
+
+
+def states_passes(path: str, links: int = 2) -> bool:
+    """Say whether a docstring states passes and memory, or one that it refers to, or one that this refers to."""
+    text = named(path)
+    if PASSES.search(text) and re.search("memory|limit", text):
+        return True
+    found = ["".join(link) for link in re.findall(r":(?:func|meth):`~?(?:dtl\.)?([\w.]+)`|``([\w.]+)``", text)]
+    beside = path.rpartition(".")[0] + "."
+    return links > 0 and any(states_passes(each, links - 1) for one in found for each in (one, beside + one))
+
+
+@pytest.mark.parametrize("name", EXTERNAL)
+def test_external_algorithms_state_passes_and_memory(name: str) -> None:
+    assert states_passes(name)
+
+
 def execute(page: Path) -> int:
     """Run the python and pycon blocks of a page that need nothing else, and return how many failed."""
     namespace: dict[str, Any] = {"__name__": "__main__"}

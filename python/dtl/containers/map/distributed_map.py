@@ -313,6 +313,10 @@ class DistributedMap(Owner):
         op
             An operator other than MINLOC and MAXLOC, or its name; the same on every rank. ``dtl.ops.Op`` lists them.
 
+        Notes
+        -----
+        The lists are passed over under a memory limit as for ``insert_many``.
+
         Raises
         ------
         InvalidArgumentError
