@@ -280,8 +280,11 @@ class _ArgExtreme(Reduction):
         if len(indices) == 0:
             return np.full(rest, neutral(self.name, self.of), self.of), np.full(rest, _INT64.max)
         at = self._places(view, dims[0])
-        values = np.take_along_axis(view, np.expand_dims(at, dims[0]), dims[0]).reshape(rest)
-        return values, np.asarray(indices[at]).reshape(rest)
+        if dims[0] or not view.flags.c_contiguous:
+            values = np.take_along_axis(view, np.expand_dims(at, dims[0]), dims[0])
+        else:
+            values = view.reshape(len(view), -1)[at.reshape(-1), np.arange(at.size)]
+        return values.reshape(rest), np.asarray(indices[at]).reshape(rest)
 
     def of_whole(self, view: Array, dims: tuple[int, ...], indices: Array, count: int) -> Array:
         if not len(indices):

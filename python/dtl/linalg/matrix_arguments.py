@@ -15,7 +15,8 @@ from .._native.values import array_from
 from ..algorithms.layouts import container_of
 from ..comm import collectives, objects
 from ..containers.base import DistributedContainer, check_container
-from ..containers.indexing.regions import move_all
+from ..containers.expressions import handle_to_read
+from ..containers.indexing.regions import whole_region
 from ..containers.interior import check_numbers, is_plain
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
@@ -100,6 +101,26 @@ def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[
     return tuple(found)
 
 
+def kept_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return what rank 0 computes on rank 0, and nothing elsewhere. Collective.
+
+    A LinAlgError of rank 0 is raised on every rank.
+    """
+    found: tuple[Any, ...] = ()
+    text = ""
+    with local_step(ctx, op):
+        if ctx.rank == 0:
+            try:
+                found = compute()
+            except np.linalg.LinAlgError as error:
+                text = str(error)
+    if ctx.size > 1 and collectives.broadcast(ctx, np.int64(bool(text)), 0):
+        text = objects.broadcast_object(ctx, text, 0)
+    if text:
+        raise LinAlgError(text)
+    return found
+
+
 def everywhere(source: DistributedContainer, array: Array) -> Any:
     """Return a container of an array that every rank has. Collective."""
     made = container_of(source, array.shape, array.dtype, REPLICATED, blank=True)
@@ -133,20 +154,20 @@ def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
         if a.context.rank == 0:
             check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")
     started = slow_paths.clock() if slow_paths.listeners else 0
-    whole = _on_rank_0(a) if is_plain(a) and a.global_size else a.gather_to(0)
+    whole = _on_rank_0(a, op) if is_plain(a) and a.global_size else a.gather_to(0)
     if started and a.context.size > 1 and a.nbytes >= _LARGE:
         slow_paths.tell(slow_paths.GATHERED, op, a.nbytes, started)
     return whole
 
 
-def _on_rank_0(a: DistributedContainer) -> Any:
+def _on_rank_0(a: DistributedContainer, op: str) -> Any:
     """Return the whole on rank 0, None elsewhere, in memory that DTL keeps. Collective.
 
     In an array that NumPy makes, each page is committed anew, and then those of LAPACK's copy, too.
     """
     divided = Division(Partition.EXPLICIT, sizes=(a.shape[0], *[0] * (a.context.size - 1)))
-    with container_of(a, a.shape, a.dtype, divided, Placement.HOST, blank=True) as made:
-        move_all(made, a)
+    pieces = (1, handle_to_read(a), *whole_region(a.shape).source())
+    with container_of(a, a.shape, a.dtype, divided, Placement.HOST, True, f"{op} ", pieces) as made:
         return made.local_view() if a.context.rank == 0 else None
 
 

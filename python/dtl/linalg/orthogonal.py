@@ -130,9 +130,8 @@ def _qr_of_one(a: Any, mode: str) -> Any:
     """Return Q and R, or R alone, which rank 0 finds."""
     whole = matrix_arguments.gathered(a, "qr", 3)
     dtype = inexact(a.dtype)
-    kept: list[Array] = []
-    on_root(a.context, "qr", lambda: kept.extend(stacks.qr(whole.astype(dtype, copy=False))) or ())  # type: ignore[func-returns-value]
-    q, r = kept or (None, None)
+    found = matrix_arguments.kept_on_root(a.context, "qr", lambda: stacks.qr(whole.astype(dtype, copy=False)))
+    q, r = found or (None, None)
     few = min(a.shape)
     made = dealt(a, (few, a.shape[1]), dtype, r, REPLICATED)
     return made if mode == "r" else QRResult(dealt(a, (a.shape[0], few), dtype, q, _rows_like(a)), made)

@@ -30,7 +30,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import stacks
 from .errors import LinAlgError
-from .matrix_arguments import check_matrix, dealt, gathered, inexact, on_root, real
+from .matrix_arguments import check_matrix, dealt, gathered, inexact, kept_on_root, on_root, real
 
 if TYPE_CHECKING:
     pass
@@ -285,8 +285,7 @@ def _is_small(a: Any) -> bool:
 def _by_root(a: Any, op: str, shape: tuple[int, ...], dtype: Any, compute: Any) -> Any:
     """Return a container of what rank 0 makes of the whole. Collective."""
     whole = gathered(a, op, 3)
-    kept: list[Array] = []
-    on_root(a.context, op, lambda: kept.append(compute(whole.astype(dtype, copy=False))) or ())  # type: ignore[func-returns-value]
+    kept = kept_on_root(a.context, op, lambda: (compute(whole.astype(dtype, copy=False)),))
     return dealt(a, shape, dtype, kept[0] if kept else None)
 
 
