@@ -82,6 +82,12 @@ void dtl_add_rows(const double *x, ptrdiff_t rows, ptrdiff_t n, double *out);
  * next, there are so many elements: 0 where all are the same (whole_sums.c). */
 void dtl_dot_rows(const double *x, const double *y, ptrdiff_t apart, ptrdiff_t rows, ptrdiff_t n, double *out);
 
+/* dtl_find_in_rows writes where the least, or the greatest, of each of some rows of n elements is; the others are such functions of one line, as
+ * NumPy has them (extreme_places.c). */
+void dtl_find_in_rows(int greatest, const double *x, ptrdiff_t rows, ptrdiff_t n, ptrdiff_t *out);
+int dtl_least_place(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
+int dtl_greatest_place(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
+
 /* dtl_are_distinct says whether of n float64 none is NaN or -0, which are equal to others, or not, whatever their bits are. */
 int dtl_are_distinct(const void *x, ptrdiff_t n);
 

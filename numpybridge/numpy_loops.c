@@ -337,7 +337,11 @@ static void learn_places(void) {
         void **functions = known->number == 0 || strchr("?bBhHiIlLqQfd", known->format[0]) == NULL ? NULL : functions_of(known);
         for (int greatest = 0; functions != NULL && greatest < 2; greatest++) {
             void *function = functions[greatest ? ARGMAX : ARGMIN];
-            if (!is_numpys(function) || !locates((dtl_place_loop)function, known->size, greatest))
+            if (!is_numpys(function))
+                continue;
+            if (known->format[0] == 'd')
+                function = (void *)(greatest ? dtl_greatest_place : dtl_least_place);
+            if (!locates((dtl_place_loop)function, known->size, greatest))
                 continue;
             places[type][greatest] = (dtl_place_loop)function;
             dtl_extreme_places(known->number, greatest, function);

@@ -315,6 +315,28 @@ def test_products_of_rows(ctx: dtl.Context, shape: tuple[int, ...], threads: Cal
         np.testing.assert_allclose(dtl.broadcast(ctx, each.gather_to(0), 0), want, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("shape", [(40_003,), (300_001,), (1_001, 300), (67, 2_051), (5, 50_003), (20_011, 5)])
+def test_places_of_extremes(ctx: dtl.Context, shape: tuple[int, ...], threads: Callable[[int], None]) -> None:
+    rng = np.random.default_rng(7)
+    unlike, alike = rng.standard_normal(shape), rng.integers(-2, 3, shape) * 0.5
+    holes = np.where(rng.random(shape) < 3 / shape[-1], np.nan, unlike)
+    ends = np.where(rng.random(shape) < 0.01, rng.choice([-np.inf, np.inf], shape), alike)
+    late = np.zeros(shape)
+    late[..., -1] = -0.0
+    late[..., -2:] -= 1
+    for x in (unlike, alike, holes, ends, late, np.full(shape, np.nan)):
+        c = dtl.asarray(ctx, x)
+        for n in (1, 2):
+            threads(n)
+            for name in ("argmax", "argmin"):
+                for axis in (None, -1):
+                    found, want = getattr(c, name)(axis), getattr(np, name)(x, axis)
+                    if np.ndim(want):
+                        assert_holds(found, want)
+                    else:
+                        assert found == want
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan, 1e200])
 def test_products_of_rows_that_are_no_numbers(ctx: dtl.Context, value: float, threads: Callable[[int], None]) -> None:
     x = np.random.default_rng(3).random((301, 1_100))
