@@ -68,10 +68,14 @@ def joined_of(given: list[Any], shape: tuple[int, ...], divided: Division, rows:
     """Make a vector or a tensor of elements of containers, as the rows of a move say for each. Collective.
 
     All are of one context and dtype. Without rows, elements are anything. Words are the name of the call, a space, and
-    its arguments: the ranks agree once.
+    its arguments: the ranks agree once. Where one of the containers is on disk, so is a result that is worth a file.
     """
+    source = given[0]
+    if source.placement_policy is Placement.HOST:
+        source = next((c for c in given if c.placement_policy is Placement.DISK), source)
     pieces = (len(given), *[handle_to_read(of) for of in given], *rows)
-    return container_of(given[0], shape, given[0].dtype, divided, blank=True, words=words, pieces=pieces)
+    where = result_placement(source, shape, given[0].dtype)
+    return container_of(given[0], shape, given[0].dtype, divided, where, blank=True, words=words, pieces=pieces)
 
 
 def redivided(c: DistributedContainer, divided: Division) -> DistributedContainer:

@@ -20,7 +20,7 @@ from .._native.named_tuples import replaced
 from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
 from . import expressions
@@ -314,11 +314,19 @@ def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division, bla
 
 
 def _staying(containers: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """Return which container of the result's shape stays where it is: that for which the fewest bytes move."""
+    """Return which container of the result's shape stays where it is: that for which the fewest bytes move.
+
+    Of several, it is one on disk, where the result is then, too.
+    """
     whole = [c for c in containers if c.shape == shape]
     if not whole:
         return None
-    return min(whole, key=lambda target: (_is_replicated(target), sum(_bytes_moved(c, target) for c in containers)))
+
+    def cost(target: Any) -> tuple[bool, int, bool]:
+        moved = sum(_bytes_moved(c, target) for c in containers)
+        return _is_replicated(target), moved, target.placement_policy is not Placement.DISK
+
+    return min(whole, key=cost)
 
 
 def _is_replicated(c: Any) -> bool:

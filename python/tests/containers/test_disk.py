@@ -70,6 +70,27 @@ def test_results_of_many_elements_are_on_disk(scratch):
     assert (x.astype(np.uint8) + x.astype(np.uint8)).placement_policy is x.astype(np.uint8).placement_policy
 
 
+BOTH = {
+    "concatenate": lambda a, b: np.concatenate([a, b]),
+    "stack": lambda a, b: np.stack([a, b], axis=1),
+    "append": lambda a, b: np.append(a[:3], b),
+    "vstack": lambda a, b: np.vstack([a.reshape(-1, 8)[:2], b.reshape(-1, 8)]),
+    "where": lambda a, b: np.where(a > 5, b, np.float32(1)),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_results_of_memory_and_disk_are_on_disk(scratch, name):
+    whole = np.arange(4 * SIZE, dtype="f4") % 11
+    in_memory = dtl.DistributedVector.from_numpy(scratch, whole)
+    on_disk = dtl.DistributedVector(scratch, len(whole), "f4", placement="disk")
+    on_disk[:] = in_memory
+    for a, b in ((in_memory, on_disk), (on_disk, in_memory)):
+        made, wanted = BOTH[name](a, b), BOTH[name](whole, whole)
+        np.testing.assert_array_equal(made.local_view(), own(made, wanted))
+        assert (name in ("append", "vstack") and b is in_memory) or made.placement_policy is dtl.PLACEMENT_DISK
+
+
 def test_copies_go_both_ways(scratch):
     x = dtl.DistributedVector(scratch, SIZE, placement="disk")
     y = dtl.DistributedVector(scratch, SIZE)
