@@ -93,9 +93,9 @@ class Division(NamedTuple):
         return self._replace(starts=self.starts.take(arrow().array(firsts, arrow().int64())), ranges=1)
 
 
-def division_of(rows: Rows, op: str, keys: list[str]) -> Division:
-    """Return how to divide rows. Collective."""
-    ctx, size = rows.context, piece_rows(rows)
+def division_of(rows: Rows, op: str, keys: list[str], arrays: int = 0) -> Division:
+    """Return how to divide rows, given how many arrays are made of them, as of ``piece_rows``. Collective."""
+    ctx, size = rows.context, piece_rows(rows, arrays)
     with local_step(ctx, op):
         some = _some(rows.chosen(keys), min(size, rows.length))
         groups = sum(_groups(piece) for piece in some)
@@ -131,13 +131,22 @@ def division_in_order(rows: Rows, op: str, keys: list[str], ascending: list[bool
     return Division(starts, ranges, size, rounds, 1.0, NO_BOUNDS)
 
 
+def rows_of_rank(lengths: Array, sizes: Array) -> int:
+    """Return how many rows each rank has in memory at a time, given how many it has, and how many of them it may have.
+
+    Ranks with few rows, all of which they may have, do not count.
+    """
+    size = int(np.where(sizes < lengths, sizes, max(1, lengths.max())).min())
+    return max(1, size // (1 if len(lengths) == 1 else 2))  # what is sent is in memory twice
+
+
 def _extents(lengths: Array, sizes: Array) -> tuple[int, int, int]:
     """Return how many rows a rank has in memory at a time, how many ranges each gets, and how many pieces, at most.
 
     Given is how many rows each rank has, and how many of them it may have in memory.
     """
     ranks = len(lengths)
-    size = rows_of_each(int(sizes.min()) // (1 if ranks == 1 else 2))  # what is sent is in memory twice
+    size = rows_of_each(rows_of_rank(lengths, sizes))
     ranges = -(-int(lengths.sum()) // (size * ranks))
     return size, min(max(1, ranges), max(1, _MOST_RANGES // ranks)), -(-int(lengths.max()) // size)
 

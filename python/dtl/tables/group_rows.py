@@ -8,14 +8,20 @@ import numpy as np
 
 from ..comm.collectives import allgather
 from ..runtime.agreement import agree, local_step
+from .by_row_numbers import in_their_places
+from .dividing import DividedRows, division_of, is_larger
 from .exchange import gathered_everywhere
 from .folds import Groups
-from .gather import kept, taken
-from .local_groups import LocalGroups, expect_values
+from .gather import taken
+from .local_groups import ROW_NUMBERS, LocalGroups, expect_values
 from .loops import ordered
-from .moves import TableCall, expect, in_words
+from .moves import TableCall, expect, in_words, is_explained
+from .on_disk import collected, piece_rows, pieces
 from .owners import BACK, Owners
-from .rows import Rows, arrow, arrows_errors
+from .rows import Rows, arrow, arrows_errors, counted
+
+#: So many arrays of 8 bytes a row there are in memory of rows whose groups come together.
+_ARRAYS = 24
 
 #: What makes columns, by their names, of the groups of rows and a table of some of their columns.
 Maker = Callable[[Groups, Any], "dict[str, Any]"]
@@ -30,6 +36,10 @@ def at_owners(
     each of its values has, for ``explain``.
     """
     ctx = rows.context
+    needed = rows.chosen(list(dict.fromkeys([*keys, *columns])))
+    if are_more_than_memory(needed):
+        agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}, more than may be in memory")
+        return by_ranges(needed, op, keys, dropna, columns, made)
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
     agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}")
@@ -45,6 +55,34 @@ def at_owners(
     back = route.back(found)
     with local_step(ctx, op):
         return spread(local, back)
+
+
+def are_more_than_memory(rows: Rows) -> bool:
+    """Say whether rows are divided before something is made of their groups. Collective, if there is a limit."""
+    return not is_explained() and is_larger(rows, _ARRAYS)
+
+
+def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], made: Maker) -> Any:
+    """Return the same, where the rows are more than may be in memory: of a range of keys after the other. Collective.
+
+    One pass over the rows writes them by ranges of keys; a second one reads these, and writes what is made of them by
+    ranges of the rows' numbers, which a third one brings in order. The rows of one key are in memory.
+    """
+    ctx = rows.context
+    division = division_of(rows, op, keys, _ARRAYS)
+    divided = DividedRows(rows, op, keys, False, division, True)
+
+    def of_range(number: int) -> Any:
+        whole = divided.rows(number)
+        local = LocalGroups(whole, keys, dropna)
+        values = arrow().table({name: local.column(name) for name in columns}) if columns else None
+        found = spread(local, arrow().table(made(Groups(local.places(), local.count), values)))
+        return found.append_column(ROW_NUMBERS, whole.column(ROW_NUMBERS))
+
+    with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
+        numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
+        found = collected(ctx, op, map(of_range, numbers))
+    return in_their_places(Rows.made(ctx, found), op, rows.counts)
 
 
 def each_column(made: Callable[[Groups, Any], Any]) -> Maker:
@@ -109,5 +147,7 @@ def in_turn(rows: Rows, keys: list[str], dropna: bool) -> Iterator[tuple[tuple[A
 def kept_where(rows: Rows, op: str, mask: Any) -> Rows:
     """Return the rows where a mask of this rank's rows is true, on their ranks. Collective."""
     with local_step(rows.context, op):
-        local = kept(rows.local, mask.fill_null(False).to_numpy())
-    return Rows.made(rows.context, local)
+        size = piece_rows(rows)
+        found = (piece.filter(mask.slice(start, size).fill_null(False)) for start, piece in pieces(rows, size))
+        held = collected(rows.context, op, found)
+    return rows.of_held(held, counted(rows.context, len(held)))

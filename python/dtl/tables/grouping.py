@@ -22,7 +22,7 @@ from .folds import Groups
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
 from .group_values import GroupValues, called, of_function
-from .groups_in_pieces import aggregated_by_ranges, aggregated_in_pieces
+from .groups_in_pieces import aggregated_by_ranges, aggregated_in_pieces, of_whole_groups
 from .local_groups import LocalGroups, check_keys, expect_values
 from .moves import TableCall, in_words
 from .on_disk import piece_rows, share_of_memory
@@ -341,6 +341,20 @@ def spread_aggregates(rows: Rows, columns: list[str], how: Any, args: Any, kwarg
 def _transformed(rows: Rows, keys: list[str], dropna: bool, wanted: dict[str, Aggregate]) -> Rows:
     """Return an aggregate of each row's group, of each of some columns. Collective."""
     op = _agreed(rows, "transform", keys, dropna, ", ".join(each.words for each in wanted.values()))
+    if all(each.function is None and not each.of_row_numbers for each in wanted.values()):
+        needed, parts = rows.chosen(_columns_of(keys, wanted)), Parts.of(wanted, rows.schema)
+        if group_rows.are_more_than_memory(needed):
+            columns = list(dict.fromkeys(name for each in wanted.values() for name in each.columns))
+            return rows.like(
+                group_rows.by_ranges(
+                    needed,
+                    op,
+                    keys,
+                    dropna,
+                    columns,
+                    lambda groups, table: of_whole_groups(groups, table, parts, wanted),
+                )
+            )
     local, owners, made = _computed(rows, op, keys, dropna, wanted)
     told = owners.told(arrow().table(made))
     with local_step(rows.context, op):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -132,23 +132,44 @@ def _of_ranges(
 
 def _of_range(rows: Rows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int) -> Any:
     """Return the keys and aggregates of groups whose rows are all given."""
-    values = list(dict.fromkeys(each.column for each in wanted.values() if not each.of_parts))
-    if not values and rows.length > size:  # of a key of many rows
+    needs_values = not all(each.of_parts for each in wanted.values())
+    if not needs_values and rows.length > size:  # of a key of many rows
         distinct, folds = aggregated_in_pieces(rows, op, keys, False, parts, size)
     else:
         local = LocalGroups(rows, keys, dropna=False)
         distinct, folds = local.keys, parts.made(local.groups, local.column, local.present)
-    merged = parts.merged(Groups(None, len(distinct.table)), folds, True)
-    columns = {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
-    for column in values:
-        there = arrow().table([local.column(column)], names=[column])
+    columns = _of_folds(folds, len(distinct.table), parts, wanted)
+    if needs_values:
+        columns.update(_of_values(Groups(local.places(), local.count), local.column, wanted))
+    return beside(distinct.plain(), arrow().table({name: columns[name] for name in wanted}))
+
+
+def of_whole_groups(groups: Groups, table: Any, parts: Parts, wanted: dict[str, Aggregate]) -> dict[str, Any]:
+    """Return the aggregates of each row's group, given all rows of these."""
+    columns = _of_folds(parts.made(groups, table.column, None), groups.width, parts, wanted)
+    columns.update(_of_values(groups, table.column, wanted))
+    of_row = arrow().array(groups.of_row)
+    return {name: columns[name].take(of_row) for name in wanted}
+
+
+def _of_folds(folds: Any, width: int, parts: Parts, wanted: dict[str, Aggregate]) -> dict[str, Any]:
+    """Return the aggregates that are made of folds of so many whole groups."""
+    merged = parts.merged(Groups(None, width), folds, True)
+    return {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
+
+
+def _of_values(groups: Groups, column_of: Callable[[str], Any], wanted: dict[str, Aggregate]) -> dict[str, Any]:
+    """Return the aggregates that need all values of whole groups."""
+    columns = {}
+    for column in dict.fromkeys(each.column for each in wanted.values() if not each.of_parts):
+        there = arrow().table([column_of(column)], names=[column])
         if arrow().types.is_primitive(there.schema.types[0]):
             there = there.combine_chunks()  # as loops need them
-        together = GroupValues(Groups(local.places(), local.count), there.column(0))
+        together = GroupValues(groups, there.column(0))
         for name, each in wanted.items():
             if each.column == column and not each.of_parts:
                 columns[name] = of_values(each, together)
-    return beside(distinct.plain(), arrow().table({name: columns[name] for name in wanted}))
+    return columns
 
 
 def aggregated_in_pieces(

@@ -657,3 +657,87 @@ def test_real_transforms_and_wide_matrices_hold_the_limit(tmp_path, count):
     lines = succeeded(ended).split("\n")
     assert [line for line in lines if " above " in line] == []
     assert sum("holds" in line for line in lines) == 4 * count
+
+
+#: Says of calls on columns of a table, more than there is beside the interpreter, which exceed the limit, and by what.
+BY_ROWS = """
+import os, re, numpy as np, dtl, pyarrow as pa, pyarrow.parquet as pq
+
+def resident(name):
+    with open("/proc/self/status") as file:
+        return int(re.search(name + r":\\s+(\\d+)", file.read())[1]) << 10
+
+def tried(name, call, want):
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    found = call()
+    above = resident("VmHWM") - limit
+    right = (found if isinstance(found, (int, np.integer)) else found.rows.total) == want
+    print(name, "holds" if right and above <= 0 else f"{right}: {above} above {limit} bytes", flush=True)
+
+with dtl.Context() as ctx:
+    rows, path = 3_000_000 * ctx.size, os.path.join(os.environ["DTL_SCRATCH"], "rows.parquet")
+    if ctx.is_root:
+        schema = pa.schema({"k": pa.int64(), "i": pa.int64(), "x": pa.float64(), "y": pa.float64()})
+        with pq.ParquetWriter(path, schema) as file:
+            for at in range(0, rows, 1 << 19):
+                number = np.arange(at, min(at + (1 << 19), rows))
+                columns = [number * 7919 % 200_000, number, number / 2, pa.array(number / 3, mask=number % 9 == 0)]
+                file.write_table(pa.table(columns, schema=schema))
+        pa.default_memory_pool().release_unused()
+    ctx.barrier()
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (96 << 20)
+    dtl.set_memory_limit(limit)
+    t = dtl.read_parquet(ctx, path, placement="disk")
+    CALLS = {
+        "cumsum": (lambda: t.cumsum(), rows),
+        "cummax": (lambda: t.cummax(skipna=False), rows),
+        "diff": (lambda: t.diff(), rows),
+        "rolling": (lambda: t.rolling(5).mean(), rows),
+        "spread": (lambda: t[["x", "y"]].rolling(50).std(), rows),
+        "expanding": (lambda: t.expanding().var(), rows),
+        "nlargest": (lambda: t.nlargest(1000, "x"), 1000),
+        "drop_duplicates": (lambda: t.drop_duplicates("k"), 200_000),
+        "nunique": (lambda: t["i"].nunique(), rows),
+        "argsort": (lambda: t["y"].argsort(), rows),
+        "aggregates": (lambda: t.group_by("k").agg({"x": ["sum", "mean", "std"], "y": ["min", "max"]}), 200_000),
+        "transform": (lambda: t.group_by("k")["x"].transform("mean"), rows),
+        "group cumsum": (lambda: t.group_by("k")["x"].cumsum(), rows),
+        "group rank": (lambda: t.group_by("k")["x"].rank(), rows),
+        "group head": (lambda: t.group_by("k").head(2), 400_000),
+    }
+    name = os.environ["CALL"]
+    tried(name, *CALLS[name])
+    ctx.barrier()
+    if ctx.is_root:
+        os.remove(path)
+"""
+
+
+@pytest.mark.matrix("makes hundreds of megabytes of tables")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cumsum",
+        "cummax",
+        "diff",
+        "rolling",
+        "spread",
+        "expanding",
+        "nlargest",
+        "drop_duplicates",
+        "nunique",
+        "argsort",
+        "aggregates",
+        "transform",
+        "group cumsum",
+        "group rank",
+        "group head",
+    ],
+)
+@COUNTS
+def test_what_is_made_of_each_row_holds_the_limit(tmp_path, count, call):
+    pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+    variables = {"DTL_SCRATCH": str(tmp_path), "CALL": call}
+    ended = alone(BY_ROWS, **variables) if count == 1 else ranks(count, BY_ROWS, tmp_path, **variables)
+    assert [line for line in succeeded(ended).split("\n") if line.startswith(call)] == [f"{call} holds"] * count

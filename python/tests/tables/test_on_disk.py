@@ -652,3 +652,56 @@ def test_different_values_of_more_rows_than_memory(disk: dtl.Context, limited: p
     limited.setattr(on_disk.library, "memory_limit", lambda: 0)
     assert found == [column.nunique(), column.nunique(dropna=False), column.is_unique]
     assert found[1:] == [found[0] + 1, False]
+
+
+@pytest.mark.parametrize("keys", [["k"], ["k", "word"]], ids=["one key", "two keys"])
+@pytest.mark.parametrize("dropna", [True, False])
+def test_rows_of_groups_of_more_rows_than_memory(
+    disk: dtl.Context, limited: pytest.MonkeyPatch, keys: list[str], dropna: bool
+) -> None:
+    """A value for each row comes back to its row, on its rank, null where a key is null; some ranks have no row."""
+    limited.setattr(on_disk.library, "memory_limit", lambda: 8 << 20)
+    count = 4000 + 7 * disk.rank if disk.size < 3 or disk.rank != 1 else 0
+    numbers = np.random.default_rng(disk.rank).integers(0, 700, count)
+    table = dtl.from_arrow(
+        disk,
+        pa.table(
+            {
+                "k": pa.array(numbers, mask=numbers % 13 == 0),
+                "word": pa.array([f"text {n % 5}" for n in numbers], pa.string()),
+                "x": pa.array(np.arange(count) / 4, mask=np.arange(count) % 17 == 0),
+                "text": pa.array([f"row {n}" for n in range(count)], pa.string()),
+            }
+        ),
+    )
+    groups = table.group_by(keys, dropna=dropna)
+    calls: Any = {
+        "cumsum": groups["x"].cumsum,
+        "rank": groups["x"].rank,
+        "ffill": groups["x"].ffill,
+        "rolling": groups["x"].rolling(3, min_periods=1).mean,
+        "texts": lambda: groups["text"].shift(1),
+        "cumcount": groups.cumcount,
+        "head": lambda: groups.head(2),
+        "mean": lambda: groups["x"].transform("mean"),
+        "median": lambda: groups["x"].transform("median"),
+        "first": lambda: groups["text"].transform("first"),
+    }
+    for name, call in calls.items():
+        found = call()
+        with limited.context() as whole:
+            whole.setattr(on_disk.library, "memory_limit", lambda: 0)
+            wanted = call()
+            assert found.rows.counts == wanted.rows.counts, name
+            one, other = (dtl.broadcast_object(disk, each.to_arrow()) for each in (found, wanted))
+        assert one.equals(other), name
+
+
+def test_ranks_with_few_rows_do_not_say_how_many_others_have_at_a_time() -> None:
+    for lengths, sizes, wanted in (
+        ([4000, 0, 10], [500, 1, 10], 250),
+        ([4000, 0, 10], [4000, 1, 10], 2000),
+        ([0, 0], [1, 1], 1),
+        ([7], [3], 3),
+    ):
+        assert dividing.rows_of_rank(np.array(lengths), np.array(sizes)) == wanted
