@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -405,8 +406,7 @@ def flatnonzero(a: Any) -> DistributedVector:
     refuse_closed(a)
     ctx = a.context
     agree(ctx, "nonzero")
-    in_order = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
-    in_order = in_order and divided_dimensions(a) <= {0}
+    in_order = _is_in_order(a)
     if in_order and is_limited(a) and a.partition_policy is not Partition.REPLICATED:
         return _true_on_disk(a)
     mine: Any = computed("nonzero", _true_here, (a,), _true_on_device, written=())
@@ -439,8 +439,19 @@ def _true_on_disk(a: Any) -> DistributedVector:
     return made
 
 
+def _is_in_order(a: Any) -> bool:
+    """Say whether this rank's elements follow each other in C order."""
+    ranges = a.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+    return ranges and divided_dimensions(a) <= {0}
+
+
 def _true_here(a: Any) -> Array:
-    return linear_indices(a)[kind_of(a.dtype).truths(a.local_view())]
+    true = kind_of(a.dtype).truths(a.local_view())
+    if not _is_in_order(a):
+        return linear_indices(a)[true]
+    found = np.flatnonzero(true)
+    found += a.local_offset * math.prod(a.shape[1:])
+    return found
 
 
 def _true_on_device(a: Any) -> Any:
