@@ -12,7 +12,11 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import is_number
 from .elementwise import column_of, numpy_of
+from .on_disk import collected, piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
+
+#: So many arrays of 8 bytes a row there are in memory of each column.
+_ARRAYS = 3
 
 _UFUNCS = {
     "sum": np.add,
@@ -35,9 +39,11 @@ def reduced_rows(rows: Rows, op: str, names: list[str], skipna: Any) -> Rows:
                 raise InvalidTypeError(f"{op} of rows is of numbers; the column {name!r} is of {kind}")
         if not names:
             raise InvalidArgumentError(f"{op} of rows of no columns")
-        made = _reduced([rows.local.column(name) for name in names], op, skips)
+        some = rows.chosen(names)
+        waiting = pieces(some, piece_rows(some, _ARRAYS * len(names)))
+        made = collected(ctx, op, (pa.table({op: _reduced(piece.columns, op, skips)}) for _, piece in waiting))
     agree(ctx, op, f"of {names}, skipna {skips}")
-    return rows.like(pa.table({op: made}))
+    return rows.like(made)
 
 
 def _reduced(columns: list[Any], op: str, skips: bool) -> Any:

@@ -626,6 +626,7 @@ def test_scans_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.Monke
         },
         **{name: getattr(table.rolling(70, min_periods=3), name) for name in ("sum", "mean", "min", "max", "std")},
         **{f"all {name}": getattr(table.expanding(3), name) for name in ("sum", "mean", "min", "max", "var", "count")},
+        "each row": lambda: table.sum(axis=1).to_frame(),
         "wide": table.rolling(2500, min_periods=1).mean,
     }
     for name, call in calls.items():
