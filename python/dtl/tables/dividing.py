@@ -95,22 +95,24 @@ class Division(NamedTuple):
 
 def division_of(rows: Rows, op: str, keys: list[str], arrays: int = 0) -> Division:
     """Return how to divide rows, given how many arrays are made of them, as of ``piece_rows``. Collective."""
-    ctx, size = rows.context, piece_rows(rows, arrays)
+    ctx = rows.context
+    of_numbers = all(map(_is_number, rows.chosen(keys).schema.types))
+    size, ranges, rounds = _extents(rows, op, max(arrays, 0 if of_numbers else len(keys) + FURTHER))
     with local_step(ctx, op):
         some = _some(rows.chosen(keys), min(size, rows.length))
-        groups = sum(_groups(piece) for piece in some)
+        each, groups, sampled = -(-_SAMPLE * ranges // len(some)), 0, []
         least, greatest = _bounds(some) if len(keys) == 1 else NO_BOUNDS
-    mine = [rows.length, size, groups, sum(map(len, some)), least, greatest]
-    told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
-    size, ranges, rounds = _extents(told[:, 0], told[:, 1])
-    with local_step(ctx, op):
-        each = -(-_SAMPLE * ranges // len(some))
-        sample = weighed(arrow().concat_tables([_sampled(piece, each) for piece in some]), rows.length)
+        for piece in some:
+            groups += _groups(piece)
+            sampled.append(_sampled(piece, each))
+            release()
+        mine = [groups, sum(map(len, some)), least, greatest]
+        sample = weighed(arrow().concat_tables(sampled), rows.length)
         del some
-        release()
+    told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
     starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size)
-    share = told[:, 2].sum() / max(1, told[:, 3].sum())
-    bounds = int(told[:, 4].min()), int(told[:, 5].max())
+    share = told[:, 0].sum() / max(1, told[:, 1].sum())
+    bounds = int(told[:, 2].min()), int(told[:, 3].max())
     return Division(starts, ranges, size, rounds, float(share), bounds)
 
 
@@ -120,10 +122,7 @@ def division_in_order(rows: Rows, op: str, keys: list[str], ascending: list[bool
     Rows of the whole table are looked at: what is in order already has each range of keys in one place.
     """
     ctx = rows.context
-    with local_step(ctx, op):
-        size = piece_rows(rows, len(keys) + FURTHER)
-    told = allgather(ctx, np.array([rows.length, size], np.int64)).reshape(ctx.size, 2)
-    size, ranges, rounds = _extents(told[:, 0], told[:, 1])
+    size, ranges, rounds = _extents(rows, op, len(keys) + FURTHER)
     with local_step(ctx, op):
         sample = weighed(_spread(rows.chosen(keys), _SAMPLE * ranges), rows.length)
         release()
@@ -140,15 +139,24 @@ def rows_of_rank(lengths: Array, sizes: Array) -> int:
     return max(1, size // (1 if len(lengths) == 1 else 2))  # what is sent is in memory twice
 
 
-def _extents(lengths: Array, sizes: Array) -> tuple[int, int, int]:
-    """Return how many rows a rank has in memory at a time, how many ranges each gets, and how many pieces, at most.
+def _extents(rows: Rows, op: str, arrays: int) -> tuple[int, int, int]:
+    """Return how many rows a rank has in memory at a time, how many ranges each gets, and how many pieces. Collective.
 
-    Given is how many rows each rank has, and how many of them it may have in memory.
+    Arrays are as of ``piece_rows``.
     """
-    ranks = len(lengths)
-    size = rows_of_each(rows_of_rank(lengths, sizes))
-    ranges = -(-int(lengths.sum()) // (size * ranks))
-    return size, min(max(1, ranges), max(1, _MOST_RANGES // ranks)), -(-int(lengths.max()) // size)
+    ctx = rows.context
+    with local_step(ctx, op):
+        mine = [rows.length, piece_rows(rows, arrays)]
+    told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, 2)
+    size = rows_of_each(rows_of_rank(told[:, 0], told[:, 1]))
+    ranges = -(-int(told[:, 0].sum()) // (size * ctx.size))
+    return size, min(max(1, ranges), max(1, _MOST_RANGES // ctx.size)), -(-int(told[:, 0].max()) // size)
+
+
+def _is_number(kind: Any) -> bool:
+    """Say whether values of a type are numbers, dates or times, whose numbers are found without a table of texts."""
+    types = arrow().types
+    return bool(types.is_primitive(kind) and not types.is_decimal(kind))
 
 
 def _spread(rows: Rows, count: int) -> Any:
