@@ -154,9 +154,9 @@ def _extents(rows: Rows, op: str, arrays: int) -> tuple[int, int, int]:
 
 
 def _is_number(kind: Any) -> bool:
-    """Say whether values of a type are numbers, dates or times, whose numbers are found without a table of texts."""
+    """Say whether keys of a type are numbered without a table of texts: numbers, dates, times and categories."""
     types = arrow().types
-    return bool(types.is_primitive(kind) and not types.is_decimal(kind))
+    return bool(types.is_primitive(kind) or types.is_dictionary(kind))
 
 
 def _spread(rows: Rows, count: int) -> Any:

@@ -228,7 +228,7 @@ def _by_arrow(name: str, left: Operand, right: Operand, like: Rows, op: str) -> 
     if any(_has_order(each) for each in (left, right)) and name in COMPARISONS:
         return _in_order(name, left, right, like, op, words)
     if all(is_text(kind) for kind in kinds):
-        return _named(like, _texts(name, left, right, words))
+        return _named(like, _texts(name, left, right, like, op, words))
     if any(is_time(kind) for kind in kinds):
         return _times(name, left, right, like, op, words)
     if any(is_decimal(kind) for kind in kinds) and all(is_decimal(kind) or is_number(kind) for kind in kinds):
@@ -288,10 +288,21 @@ def in_pieces(rows: Rows, op: str, columns: Sequence[Any], f: Callable[..., Any]
     return collected(rows.context, op, tables).column(0)
 
 
-def _texts(name: str, left: Operand, right: Operand, words: str) -> Any:
-    pa = arrow()
+def of_operands(rows: Rows, op: str, given: Sequence[Any], f: Callable[..., Any]) -> Any:
+    """Return a function of columns, none of which is of categories, and of scalars: as ``in_pieces`` does."""
+    are_columns = [isinstance(each, arrow().ChunkedArray) for each in given]
+
+    def of(*columns: Any) -> Any:
+        left = iter(columns)
+        return f(*(next(left) if is_column else each for each, is_column in zip(given, are_columns)))
+
+    return in_pieces(rows, op, [each for each, is_column in zip(given, are_columns) if is_column], of)
+
+
+def _texts(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Any:
     if name == "add":
-        return pa.compute.binary_join_element_wise(decoded(left.values), decoded(right.values), "")
+        both = [decoded(each.values) for each in (left, right)]
+        return of_operands(like, op, [*both, ""], arrow().compute.binary_join_element_wise)
     if name not in COMPARISONS:
         raise InvalidTypeError(f"{words} is not defined")
     return _compared(name, left, right)
@@ -490,8 +501,11 @@ def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
             if not fits(values.type, given.type) and not (is_time(values.type) and is_text(given.type)):
                 raise InvalidTypeError(f"{op}: the column {rows.names[0]!r} of {values.type} has no value {other!r}")
             given = given.cast(values.type)
-        truths = asked.values if op != "mask" else pa.compute.invert(asked.values)
-        made = _named(rows, by_truth(truths.fill_null(False), values, given))
+
+        def of(truths: Any, *both: Any) -> Any:
+            return by_truth((pa.compute.invert(truths) if op == "mask" else truths).fill_null(False), *both)
+
+        made = _named(rows, of_operands(rows, op, [asked.values, values, given], of))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made
 

@@ -14,7 +14,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
-from .elementwise import as_chunked, by_truth, decoded, unsigned_zeros, with_categories_of
+from .elementwise import as_chunked, by_truth, decoded, in_pieces, unsigned_zeros, with_categories_of
 from .gather import combined, one_array
 from .making import is_scalar, scalar, whole_column
 from .nested_types import is_nested
@@ -103,7 +103,8 @@ def replaced(rows: Rows, op: str, old: Any, new: Any, *, strict: bool = True) ->
                 pa.array([before.as_py() for before, _ in used], kind) if not is_time(kind) else _joined(used, kind)
             )
             afters = pa.concat_arrays([_array(after, wanted) for _, after in used])
-            made = _put(as_chunked(decoded(column)), befores, afters, wanted)
+            plain = as_chunked(decoded(column))
+            made = as_chunked(in_pieces(rows, op, [plain], lambda some: _put(some, befores, afters, wanted)))
             if pa.types.is_dictionary(column.type):
                 made = with_categories_of(made, column, name)
     agree(ctx, op, f"{name!r} {[(str(a), str(b)) for a, b in pairs]}")

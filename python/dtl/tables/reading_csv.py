@@ -26,13 +26,16 @@ from .arrow_types import converted, converted_to, is_number
 from .csv_options import Options
 from .exchange import balanced
 from .making import settled
-from .on_disk import Spool, spool_of
+from .on_disk import Spool, share_of_memory, spool_of
 from .rows import Rows, arrow, arrows_errors, block_counts, counted, unknown_column
 from .selection import range_of, sliced
 from .unpacking import MAGIC, PlainFile, dealt
 
 #: The bytes that are parsed at a time, and from which on integers may have lost digits as float64.
 _BLOCK, _EXACT = 32 << 20, float(2**53)
+
+#: The bytes that are parsed are in memory so many times where rows of a call are: as text, and as pyarrow has them.
+_COPIES = 2
 
 
 def read_csv(
@@ -67,7 +70,7 @@ def read_csv(
         blocks = [
             (files[piece.number], start, end)
             for piece in rows_of_rank(ctx, op, path, files)
-            for start, end in _blocks(ctx, op, files[piece.number], piece.start, piece.end)
+            for start, end in _blocks(ctx, op, files[piece.number], piece.start, piece.end, spool)
         ]
     else:
         blocks = [(piece, 0, len(piece.data)) for piece in dealt(ctx, op, path, paths, options)]
@@ -119,12 +122,13 @@ def _looked_at(path: str, options: Options) -> tuple[list[str], bool]:
     return paths, plain
 
 
-def _blocks(ctx: Context, op: str, file: CsvFile, start: int, end: int) -> list[tuple[int, int]]:
-    """Return ranges of whole rows, of about so many bytes as are parsed at a time."""
-    found = []
+def _blocks(ctx: Context, op: str, file: CsvFile, start: int, end: int, spool: Spool | None) -> list[tuple[int, int]]:
+    """Return ranges of whole rows, of about so many bytes as are parsed at a time: with a spool, under the limit."""
+    found, share = [], share_of_memory()
+    size = _BLOCK if spool is None or share is None else min(_BLOCK, max(1, share // _COPIES))
     with file_step(ctx, op, "read", file.path):
         while start < end:
-            stop = file.block(start, end, _BLOCK)
+            stop = file.block(start, end, size)
             found.append((start, stop))
             start = stop
     return found

@@ -434,7 +434,10 @@ class Texts(Generic[C]):
         options: dict[str, Any] = {"null_handling": "emit_null"}
         if na_rep is not None:
             options = {"null_handling": "replace", "null_replacement": _text_argument("na_rep", na_rep)}
-        return self._of(as_chunked(pa.compute.binary_join_element_wise(*columns, between, **options)))
+        made = in_pieces(
+            self._rows, "str.cat", columns, lambda *some: pa.compute.binary_join_element_wise(*some, between, **options)
+        )
+        return self._of(as_chunked(made))
 
     def join(self, sep: str) -> C:
         """Return the texts of each list as one, with a separator between them; of a text, its characters."""
@@ -581,7 +584,7 @@ class Texts(Generic[C]):
                 return pa.compute.if_else(pa.compute.equal(found, ""), None, found)
 
             return self._mapped(character, pa.string())
-        return self._of(_part(self._rows.local.column(0), place))
+        return self._of(_parts(self._rows, place))
 
 
 def _columns_of_lists(rows: Rows, words: str) -> Any:
@@ -591,7 +594,12 @@ def _columns_of_lists(rows: Rows, words: str) -> Any:
     with local_step(rows.context, "split"):
         mine = pa.compute.max(pa.compute.list_value_length(column)).as_py() or 0
     width = max(1, *allgather_object(rows.context, mine), 1)
-    return as_table(rows.like(pa.table({str(i): _part(column, i) for i in range(width)})))
+    return as_table(rows.like(pa.table({str(i): _parts(rows, i) for i in range(width)})))
+
+
+def _parts(rows: Rows, place: int) -> Any:
+    """Return one value of each list of a column; null of shorter ones. Not collective."""
+    return in_pieces(rows, "str.get", [rows.local.column(0)], lambda column: _part(column, place))
 
 
 def _part(column: Any, place: int) -> Any:

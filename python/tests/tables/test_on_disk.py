@@ -160,7 +160,7 @@ def test_groups_of_more_rows_than_memory(
     ctx: dtl.Context, limited: pytest.MonkeyPatch, by: list[str], dropna: bool
 ) -> None:
     if by == ["c"]:  # so that ranges of the few keys have none
-        limited.setattr(on_disk.library, "memory_limit", lambda: 8 << 10)
+        limited.setattr(on_disk.library, "memory_limit", lambda: 32 << 10)
     table = dtl.from_arrow(ctx, random_rows(ctx.rank))
     names = ["sum", "mean", "min", "max", "count", "size", "var", "std", "skew", "kurt", "first", "last", "prod"]
     if len(by) == 2:  # whose values come together
@@ -598,6 +598,12 @@ def test_text_times_and_nulls_of_more_rows_than_memory(disk: dtl.Context, limite
         "value": lambda: table["n"].fillna(7.5),
         "values": lambda: table["n"].fillna(table["m"]),
         "texts": lambda: table["text"].fillna("none"),
+        "added": lambda: "<" + table["text"] + table["text"],
+        "cat": lambda: table["text"].str.cat(table["text"], sep="-", na_rep="?"),
+        "part": lambda: table["text"].str.split(" ").str.get(2),
+        "where": lambda: table["text"].where(table["n"] > 500, "few"),
+        "mask": lambda: table["text"].mask(table["n"] > 500, table["text"].str.upper()),
+        "replace": lambda: table["text"].replace({"a text 8": "eight", "a text 9": None}),
     }
     for name, call in calls.items():
         spooled.clear()
