@@ -183,6 +183,84 @@ def test_groups_of_tables_hold_the_limit(tmp_path, count):
     assert succeeded(ended).split("\n").count("holds") == count
 
 
+#: Says of calls on a table of texts whether they are right, and how much more than the limit they have in memory.
+TEXTS = """
+import os, re, numpy as np, dtl, pyarrow as pa, pyarrow.parquet as pq
+
+KINDS, EACH = 50_000, 20  # different texts, and rows of each on every rank
+
+def resident(name):
+    with open("/proc/self/status") as file:
+        return int(re.search(name + r":\\s+(\\d+)", file.read())[1]) << 10
+
+def right_sums(made):
+    n = made["n"].sum()
+    return made.shape == (KINDS, 2) and n == rows * (rows - 1) // 2
+
+def right_counts(made):
+    return made.shape == (KINDS, 2) and made["count"].min() == made["count"].max() == EACH * ctx.size
+
+def right_order(made):
+    mine, first = made["n"].rows.local.column(0).to_numpy(), made.rows.first
+    kinds = KINDS - 1 - np.arange(first, first + len(mine)) // (EACH * ctx.size)
+    return len(made) == rows and (mine * 7919 % KINDS == kinds).all() and (np.diff(mine)[np.diff(kinds) == 0] > 0).all()
+
+def right_texts(made):
+    mine = made["name"].rows.local.column(0)
+    return len(made) == rows and made["n"].sum() == rows * (rows - 1) // 2 and mine.null_count == 0
+
+with dtl.Context() as ctx:
+    folder = os.environ["DTL_SCRATCH"]
+    rows, path, text = KINDS * EACH * ctx.size, os.path.join(folder, "rows.parquet"), os.path.join(folder, "rows.csv")
+    if ctx.is_root:
+        names = pa.array([f"name {i:05}" for i in range(KINDS)])
+        kinds = [("n", pa.int64()), ("when", pa.timestamp("us")), ("name", pa.string()), ("city", pa.string())]
+        with pq.ParquetWriter(path, pa.schema(kinds)) as file:
+            for at in range(0, rows, 1 << 18):
+                number = np.arange(at, min(at + (1 << 18), rows))
+                kind = number * 7919 % KINDS
+                texts = [names.take(pa.array(kind)), names.take(pa.array(kind // 50))]
+                file.write_table(pa.table([number, number.view("M8[us]"), *texts], schema=pa.schema(kinds)))
+        pa.default_memory_pool().release_unused()
+    ctx.barrier()
+    few = dtl.Table(ctx, {"name": ["a", "b"]})  # for which modules are imported that calls need
+    few.group_by("name").size()
+    len(dtl.read_parquet(ctx, path, placement="disk"))
+    limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (96 << 20)
+    dtl.set_memory_limit(limit)
+    table = dtl.read_parquet(ctx, path, placement="disk")
+    CALLS = {
+        "sort": (lambda: table.sort_values(["name", "when"], ascending=[False, True]), right_order),
+        "counts": (lambda: table["name"].value_counts(), right_counts),
+        "sums": (lambda: table.group_by("name").agg(n=("n", "sum")), right_sums),
+        "save": (lambda: dtl.save(table[["n", "name"]], text), lambda made: os.path.getsize(text) > 16 * rows),
+        "csv": (lambda: dtl.read_csv(ctx, text, placement="disk"), right_texts),
+        "add": (lambda: table[["n"]].assign(name=table["name"] + " of " + table["city"]), right_texts),
+    }
+    for name, (call, is_right) in CALLS.items():
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        made = call()
+        above, right = (resident("VmHWM") - limit) / (1 << 20), is_right(made)
+        del made
+        print(name, "holds" if right and above <= 24 else f"{right}: {above:.0f} MiB above the limit", flush=True)
+    ctx.barrier()
+    if ctx.is_root:
+        os.remove(path)
+        os.remove(text)
+"""
+
+
+@COUNTS
+def test_tables_of_texts_hold_the_limit(tmp_path, count):
+    pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+    scratch = {"DTL_SCRATCH": str(tmp_path)}
+    ended = alone(TEXTS, **scratch) if count == 1 else ranks(count, TEXTS, tmp_path, **scratch)
+    lines = [line for line in succeeded(ended).splitlines() if "holds" in line or "above" in line]
+    assert [line for line in lines if "holds" not in line] == []
+    assert len(lines) == 6 * count
+
+
 #: Says how much calls that need an order hold above the limit, and how often they read and write the data.
 ORDERED = """
 import os, re, numpy as np, dtl
