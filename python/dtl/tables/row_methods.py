@@ -52,8 +52,9 @@ class RowMethods(HasRows):
         by it, others as their texts, which are in the order of their code points.
 
         With a limit of memory (:func:`dtl.set_memory_limit`), rows that are more than a sixteenth of it are sorted on
-        disk: one pass writes sorted pieces, and a second one merges them, a sixteenth of the limit at a time. Between
-        ranks, there are two more for the rows that arrive. The scratch folder needs room for twice the rows.
+        disk: one pass writes them by ranges of keys, on the ranks of these, and a second one sorts one range after the
+        other, and writes it. The columns of by are looked at before. At most a sixteenth of the limit is in memory as
+        rows at a time, and the scratch folder needs room for twice the rows.
 
         Examples
         --------
