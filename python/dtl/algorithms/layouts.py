@@ -70,9 +70,7 @@ def joined_of(given: list[Any], shape: tuple[int, ...], divided: Division, rows:
     All are of one context and dtype. Without rows, elements are anything. Words are the name of the call, a space, and
     its arguments: the ranks agree once. Where one of the containers is on disk, so is a result that is worth a file.
     """
-    source = given[0]
-    if source.placement_policy is Placement.HOST:
-        source = next((c for c in given if c.placement_policy is Placement.DISK), source)
+    source = next((c for c in given if c.placement_policy is Placement.DISK), given[0])
     pieces = (len(given), *[handle_to_read(of) for of in given], *rows)
     where = result_placement(source, shape, given[0].dtype)
     return container_of(given[0], shape, given[0].dtype, divided, where, blank=True, words=words, pieces=pieces)

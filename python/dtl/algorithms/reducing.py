@@ -8,54 +8,46 @@ from __future__ import annotations
 
 import builtins
 import math
-import struct
-from functools import partial
-from typing import Any, Callable, Iterable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._native.arguments import dtype_number
 from .._native.callsite import by_user, warn
 from .._native.kinds import computed_in, fingerprint, kind_of
-from .._native.library import bridge
 from .._native.no_value import NO_VALUE
 from .._native.objects import handle_of, raw_handle_of, refuse_closed, size_of
 from .._native.threads import threads
-from ..comm.reductions import allreduce
-from ..containers import folded_lines, one_rank
+from ..containers import one_rank
 from ..containers.base import DistributedContainer, check_container, own_elements
 from ..containers.broadcasting import elementwise
 from ..containers.expressions import handle_to_read
-from ..containers.interior import BLOCK as BLOCK_BYTES
 from ..containers.interior import (
     check_numbers,
     context_of,
     division_of,
     end_write,
-    in_blocks,
-    is_limited,
     is_plain,
     is_where_divided,
 )
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
-from ..containers.owning import OwningContainer, likeness
-from ..containers.places import device, host
-from ..containers.places.copies import computed, moved_beside
+from ..containers.owning import OwningContainer, is_as_made, likeness
+from ..containers.places.copies import computed
 from ..containers.places.place import fill_part, place_of, set_part
 from ..containers.sequences import DistributedVector
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
-from ..ops import MAX
 from ..policies import Execution, Partition, Placement
 from ..runtime.agreement import agree
-from ..runtime.scheduler import algorithm, execution_of
+from ..runtime.scheduler import algorithm
 from .device_indexing import spread_lines
 from .exchange import share
 from .folds import exact, of_all, truths_of
 from .layouts import container_of, dimensions, kind_of_result, laid_out_as, rows_over_ranks
 from .output import written
 from .partial_results import combine, merge_few
-from .reductions import REDUCTIONS, ROOT, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
+from .reduced_parts import PARTS, Part
+from .reductions import REDUCTIONS, Reduction, accumulator_dtype, has, neutral, reduction, result_dtype
 from .wider_types import as_widened, is_widened, reduced_in_wider
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -66,14 +58,7 @@ _DEVICE, _HOST, _PAR = Placement.DEVICE, Placement.HOST, Execution.PAR
 #: How many bytes of results every rank is told, which needs some of them: so none asks who needs which.
 _FEW = 1 << 18
 
-#: Reductions that compare elements, and do not compute with them.
-_COMPARING = ("any", "all", "min", "max", "argmin", "argmax")
-
-#: So many bytes of rows are folded at a time under a limit of memory.
-_FOLDED = 16 << 20
-
 _INT64 = np.dtype(np.int64)
-_NO_INDICES = np.empty(0, np.int64)
 
 
 class Call(NamedTuple):
@@ -120,8 +105,6 @@ class _Plan:
         self.count = count
         #: What is warned of; "" if there is nothing.
         self.warning = ""
-        #: Whether no loop of NumPy's may warn: whole numbers are compared.
-        self.is_silent = False
         #: Whether each rank has all that its results are made of.
         self.is_whole = False
         #: Whether all ranks have a part of each result, and results are few, so that each is told all parts.
@@ -405,7 +388,6 @@ def _plan(a: DistributedContainer, call: Call, dims: tuple[int, ...], by: Reduct
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
     plan = _Plan(dims, by, words, shape, count)
     plan.warning = warning
-    plan.is_silent = call.name in _COMPARING and kind_of(a.dtype).is_whole
     plan.left = left
     grid = a.grid
     # A span's elements lie where its container has them, which is no division of the span's own shape.
@@ -430,8 +412,6 @@ def _planned(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
     """
     if plan.warning:
         warn(plan.warning, RuntimeWarning)
-    if plan.is_silent:
-        return _reduced_along(a, plan, known)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not
         made = _reduced_along(a, plan, known)
         if kind_of(a.dtype).is_span:
@@ -443,16 +423,16 @@ def _reduced_along(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
     dims, by, count = plan.dims, plan.by, plan.count
     if plan.is_whole:
         made = _result(a, plan, known)
-        _PARTS[place_of(a)](a, dims, by).write(made, count)
+        PARTS[place_of(a)](a, dims, by).write(made, count)
         end_write(made, by.name)
         return made
     if known:
         if plan.is_few:
             made = _result(a, plan, known)
-            merge_few(made, plan, _Part(a, dims, by))
+            merge_few(made, plan, Part(a, dims, by))
             return made
         share(a, by.name, plan.words)
-    part = _PARTS[place_of(a)](a, dims, by)
+    part = PARTS[place_of(a)](a, dims, by)
     part = part.without_overflow()
     made = container_of(a, plan.shape, by.dtype, plan.divided, part.merged_at)
     indices = [a.local_indices(d) for d in plan.left]
@@ -467,15 +447,9 @@ def _result(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
     if not known:
         return container_of(a, plan.shape, plan.by.dtype, plan.divided)
     pieces = (1, handle_to_read(a))
-    if plan.like is not None and a.placement_policy is _HOST and execution_of(a) is _PAR:
+    if plan.like is not None and is_as_made(a):
         return plan.like.joined(context_of(a), plan.said, pieces)
     return container_of(a, plan.shape, plan.by.dtype, plan.divided, blank=True, words=plan.said.decode(), pieces=pieces)
-
-
-def _overflows(by: Reduction, sums: Array, view: Array, dims: tuple[int, ...]) -> bool:
-    """Say whether a sum of finite numbers is none: that of all ranks may be."""
-    lost = ~np.isfinite(sums)
-    return bool(lost.any()) and bool((lost & by.are_finite(view).all(axis=dims).reshape(sums.shape)).any())
 
 
 def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) -> Division:
@@ -486,137 +460,6 @@ def _divided(a: DistributedContainer, dims: tuple[int, ...], left: list[int]) ->
         return division_of(a) if 0 not in dims else BLOCK
     grid = tuple(1 if d in dims else a.grid[d] for d in left)
     return Division(Partition.BLOCK, grid=grid)
-
-
-class _Part:
-    """A rank's part of a container, as a reduction sees it."""
-
-    #: Where the ranks merge what they have; None is where the container is.
-    merged_at: Placement | None = None
-    #: Whether it folds what is not NaN; else a mask says what that is.
-    leaves_nan_out = True
-
-    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
-        self.by = by
-        self._a = a
-        self._dims = dims
-        self._indices = a.local_indices(dims[0]) if by.is_indexed else _NO_INDICES
-        self._parts: Any = None
-
-    def write(self, made: DistributedContainer, count: int) -> None:
-        """Write the results of whole lines to this rank's part of a container."""
-        view, out = self._a.local_view(), made.local_view()
-        if 0 in self._dims and is_limited(self._a):
-            out[...] = self.by.finish(self.parts(), count).reshape(out.shape)
-            return
-        for rows in self._blocks(view, out.nbytes):
-            found = self._of_slices(lambda some: self.by.of_whole(some, self._dims, self._indices, count), view[rows])
-            into = out[rows]
-            into[...] = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(into.shape)
-
-    def parts(self) -> Arrays:
-        """Return what parts of lines are reduced to."""
-        if self._parts is None:
-            self._parts = self._mapped()
-        return self._parts
-
-    def _mapped(self) -> Arrays:
-        """Return what parts of lines are reduced to: where memory is limited, a block of rows after the other."""
-        view, merged, found = self._a.local_view(), None, []
-        for rows in self._blocks(view):
-            indices = self._indices[rows] if 0 in self._dims else self._indices
-            found += self._of_slices(partial(self.by.map, dims=self._dims, indices=indices), view[rows])
-            if 0 in self._dims:
-                merged = found.pop() if merged is None else self.by.merge(merged, found.pop())
-        if merged is not None:
-            return merged
-        return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found)))
-
-    def _blocks(self, view: Array, made: int = 0) -> Iterable[slice]:
-        """Return ranges of rows of some megabytes, with what is made of them, where memory is limited; else all.
-
-        Made is how many bytes are made of all. Rows that are folded to one are more at a time: each block is merged.
-        """
-        if not is_limited(self._a):
-            return (slice(None),)
-        if 0 in self._dims:
-            return in_blocks(view, _FOLDED)
-        widest = max(view.nbytes, view.size * self.by.dtype.itemsize, made)
-        return in_blocks(view, BLOCK_BYTES * view.nbytes // max(widest, 1))
-
-    def _of_slices(self, make: Callable[[Array], Any], view: Array) -> list[Any]:
-        """Return what is made of slices of lines, or of all where ``map`` has its own threads."""
-        number = threads(self._a.execution_policy)
-        if number > 1 and self.by.is_sliced(view, self._dims) and 0 not in self._dims:
-            return folded_lines.each(make, view, self._dims, number)
-        self.by.threads = number
-        return [make(view)]
-
-    def without_overflow(self) -> _Part:
-        """Return what is reduced of smaller numbers where a sum on any rank overflows; else itself. Collective."""
-        smaller = self.by.smaller()
-        if smaller is None:
-            return self
-        overflows = _overflows(self.by, self.parts()[0], self._a.local_view(), self._dims)
-        return _Part(self._a, self._dims, smaller) if allreduce(self._a.context, int(overflows), MAX) else self
-
-    def beside(self, made: DistributedContainer) -> DistributedContainer:
-        """Return what the ranks have merged where the container is."""
-        return made
-
-
-class _DevicePart:
-    """A rank's part of a container on a GPU, which folds its lines."""
-
-    merged_at = Placement.HOST
-    leaves_nan_out = False
-
-    def __init__(self, a: DistributedContainer, dims: tuple[int, ...], by: Reduction) -> None:
-        self.by = by
-        self._a = a
-        self._dims = dims
-        self._lines = tuple(extent for d, extent in enumerate(a.local_shape) if d not in dims)
-        #: The length of lines, and the indices along the first dimension that is reduced.
-        self.each = int(np.prod([a.local_shape[d] for d in dims], dtype=np.int64))
-        self.indices = a.local_indices(dims[0])
-
-    def write(self, made: DistributedContainer, count: int) -> None:
-        """Write the results of whole lines to this rank's part of a container."""
-        if self.each == 0:
-            set_part(made, np.reshape(self.by.finish(self.parts(), count), made.local_shape))
-            return
-        row = REDUCTIONS[self.by.name]
-        self._fold(row.fold, handle_of(made), None, self.by.divisor(count), row.besides)
-
-    def parts(self) -> Arrays:
-        """Return on the host what parts of lines are reduced to."""
-        if self.each == 0:
-            return self.by.map(np.empty(self._a.local_shape, self._a.dtype), self._dims, self.indices)
-        return self.by.lines(self)
-
-    def without_overflow(self) -> _DevicePart:
-        """Return itself."""
-        return self
-
-    def beside(self, made: DistributedContainer) -> DistributedContainer:
-        """Return what the ranks have merged where the container is, and close the one on the host. Collective."""
-        there: DistributedContainer = moved_beside(made, self._a)
-        end_write(there, self.by.name)
-        return there
-
-    def folded(self, fold: int, dtype: Any, divisor: float = 1) -> Array:
-        """Return on the host what a fold of a number makes of lines."""
-        out = np.empty(self._lines, dtype)
-        self._fold(fold, 0, out, divisor, REDUCTIONS[self.by.name].besides & ~ROOT)
-        return out
-
-    def _fold(self, fold: int, handle: int, out: Any, divisor: float, besides: int) -> None:
-        given = np.array([handle, *(d in self._dims for d in range(self._a.ndim))], np.int64)
-        (bits,) = struct.unpack("q", struct.pack("d", float(divisor)))
-        bridge.fold_lines(self._a, given, out, fold, bits, besides)
-
-
-_PARTS: dict[Any, Any] = {host: _Part, device: _DevicePart}
 
 
 def _all_on_gpu(a: Any, call: Call, out: Any) -> bool:
@@ -841,7 +684,7 @@ def _of_chosen(name: str, a: Any, axis: Any, keepdims: Any, options: Any) -> Any
 def _are_plain_floats(a: Any) -> bool:
     """Say whether floats are folded without those that are NaN."""
     kind = kind_of(a.dtype)
-    return kind.is_float and not kind.is_moved and bool(_PARTS[place_of(a)].leaves_nan_out)
+    return kind.is_float and not kind.is_moved and bool(PARTS[place_of(a)].leaves_nan_out)
 
 
 def _overflows_alone(name: str, value: Any) -> bool:

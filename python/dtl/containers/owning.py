@@ -79,6 +79,11 @@ def likeness(kind: Any, dtype: np.dtype[Any], shape: tuple[int, ...], divided: D
     return Likeness(kind, spec, dtype, len(shape), divided) if number else None
 
 
+def is_as_made(c: Any) -> bool:
+    """Say whether a container is where a likeness is made, and computed on as many threads."""
+    return c.placement_policy is _HOST and scheduler.execution_of(c) is _PAR
+
+
 class OwningContainer(DistributedContainer):
     """A container that is no span. A subclass says of which family it is, and how it is called."""
 

@@ -13,17 +13,15 @@ from .._native.objects import raw_handle_of, size_of
 from ..algorithms.layouts import container_of, redivided
 from ..algorithms.partial_results import combine
 from ..algorithms.reductions import reduction
-from ..algorithms.wider_types import is_widened
 from ..comm import collectives, reductions, vector_collectives
 from ..containers.base import DistributedContainer
 from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all, whole_region
 from ..containers.interior import context_of, division_of, is_plain, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
-from ..containers.owning import OwningContainer, likeness
+from ..containers.owning import OwningContainer, is_as_made, likeness
 from ..containers.sequences import DistributedVector
-from ..policies import Execution, Partition, Placement
-from ..runtime.scheduler import execution_of
+from ..policies import Partition, Placement
 from . import tiles
 from .array_products import multiplied
 
@@ -139,12 +137,12 @@ def rows_with_vector(a: Any, b: Any) -> Any:
     for c, ndim in ((a, 2), (b, 1)):
         if not isinstance(c, OwningContainer) or not is_plain(c) or c.ndim != ndim or not raw_handle_of(c):
             return None
-        if c.placement_policy is not Placement.HOST or division_of(c) is not BLOCK or not is_where_divided(c):
+        if division_of(c) is not BLOCK or not is_where_divided(c):
             return None
     ctx, dtype = context_of(a), a.dtype
     if context_of(b) is not ctx or size_of(ctx) == 1 or dtype != b.dtype or not kind_of(dtype).is_inexact:
         return None
-    if a.shape[1] != b.shape[0] or is_widened(a) or execution_of(a) is not Execution.PAR:
+    if a.shape[1] != b.shape[0] or not is_as_made(a) or not is_as_made(b):
         return None
     copied = likeness(DistributedVector, dtype, b.shape, REPLICATED)
     like = likeness(DistributedVector, dtype, a.shape[:1], BLOCK)

@@ -196,12 +196,12 @@ def call_in_turn(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         wait_for(args, kwargs)
     held = 0
     ctx = getattr(args[0], "_context", None) if args else None
-    is_known = isinstance(ctx, bridge.Ranks)
-    if not is_known or size_of(ctx) > 1:
+    known = ctx if isinstance(ctx, bridge.Ranks) else None
+    if known is None or size_of(known) > 1:
         if len(kwargs) > 1:
             kwargs = keywords_in_order(f, kwargs)
         name = op or f.__name__
-        held = bridge.take_turn(ctx, name) if is_known else take_turn(name, args, kwargs)
+        held = take_turn(name, args, kwargs) if known is None else bridge.take_turn(known, name)
     try:
         if with_device_copies is not None:
             return with_device_copies(f, args, kwargs)

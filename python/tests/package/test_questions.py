@@ -59,7 +59,7 @@ ARGUED: dict[str, dict[str, dict[str, int]]] = {
     },
     "the container is the object that is asked, and keeps the answer": {
         "kind": {"containers/base.py": 2, "containers/interior.py": 2, "runtime/scheduler.py": 1},
-        "place": {"containers/base.py": 2, "containers/owning.py": 7},
+        "place": {"containers/base.py": 2, "containers/owning.py": 8},
     },
     "managed memory starts with zeros": {"place": {"containers/making.py": 1}},
     "integers that the host has are counted; a GPU sorts its own": {"place": {"algorithms/ordered.py": 1}},
