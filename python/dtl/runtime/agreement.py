@@ -150,7 +150,8 @@ def local_step(ctx: Any, op: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        tell_ranks(ctx, op, error)
+        if not is_marked(error, KNOWN_TO_RANKS):
+            tell_ranks(ctx, op, error)
         if isinstance(error, builtins.MemoryError) and not isinstance(error, DTLError):
             raise _reported_memory_error(error, op) from None
         raise

@@ -87,6 +87,11 @@ def each(tasks: Sequence[Callable[[], Made]], threads: int = 0) -> list[Made]:
     return [made[number] for number in range(len(tasks))]
 
 
+def makes_ahead() -> bool:
+    """Say whether the calling thread is one of ``made_ahead``: who asks for what it makes raises its errors."""
+    return hasattr(_within, "threads")
+
+
 def made_ahead(do: Callable[[Item], Made], items: Iterable[Item], threads: int = 0) -> Iterator[Made]:
     """Yield what a task makes of each item, in the order of the items, of which several are made side by side.
 

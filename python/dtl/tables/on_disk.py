@@ -20,6 +20,7 @@ from ..policies import Placement, placement_of
 from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.scratch import in_files, resident, scratch_file, trim
+from ..runtime.threaded import makes_ahead
 from .moves import in_words
 from .rows import Rows, RowsByColumn, arrow
 
@@ -84,8 +85,9 @@ class Spool:
     """A file without a name, to which tables are written one after the other. It is gone with the last of them."""
 
     def __init__(self, ctx: Context, op: str) -> None:
-        self._op, self._folder = op, ctx.scratch
-        self._file = open(scratch_file(ctx), "r+b")  # noqa: SIM115 - the finalizer closes it
+        self._context, self._op, self._folder = ctx, op, ctx.scratch
+        with _told(ctx, op):
+            self._file = open(scratch_file(ctx), "r+b")  # noqa: SIM115 - the finalizer closes it
         weakref.finalize(self, _close, self._file)
 
     def held(self, table: Any) -> Any:
@@ -94,9 +96,9 @@ class Spool:
         Raises
         ------
         MemoryError
-            If there is no room on the disk.
+            If there is no room on the disk. The other ranks raise it at the latest in their next collective call.
         """
-        with room(self._op, self._folder, table):
+        with _told(self._context, self._op), room(self._op, self._folder, table):
             return self._written(table)
 
     def _written(self, table: Any) -> Any:
@@ -123,6 +125,17 @@ def room(op: str, folder: str, table: Any) -> Iterator[None]:
     except OSError as error:
         what = f"{op}: {table.nbytes} bytes of rows have no room in the scratch folder {folder!r}"
         raise MemoryError(f"{what}: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _told(ctx: Context, op: str) -> Iterator[None]:
+    """Have the other ranks raise, too, at the latest in their next collective call, what fails on this rank.
+
+    That is for calls that are not collective, in which the ranks agree on nothing. On a thread of ``made_ahead``, which
+    makes no calls of the ranks, nobody is told: the call is collective, and tells when the error is raised again.
+    """
+    with contextlib.nullcontext() if makes_ahead() else local_step(ctx, op):
+        yield
 
 
 def _close(file: Any) -> None:
@@ -219,7 +232,8 @@ class PendingRows(RowsByColumn):
         """Read those of some columns that have not been read, in one pass."""
         missing = [name for name in names if name not in self._columns]
         if missing:
-            self._columns.update(zip(missing, self._read(missing).columns))
+            with _told(self.context, f"columns {in_words(missing)}"):
+                self._columns.update(zip(missing, self._read(missing).columns))
 
 
 def _then(items: Iterator[Any], do: Callable[[], None]) -> Iterator[Any]:

@@ -534,6 +534,101 @@ def test_a_disk_that_is_full_for_one_rank_in_a_call_of_tables(
             FULL[name](table, other)
 
 
+#: Calls that are not collective, of which the other ranks hear in their next collective call, and some that are.
+SPOOLED = {
+    "len": lambda t: t["s"].str.len(),
+    "upper": lambda t: t["s"].str.upper(),
+    "operator": lambda t: t["v"] + t["k"],
+    "compared": lambda t: t["s"] == "x3",
+    "isna": lambda t: t["v"].isna(),
+    "computed": lambda t: t["v"] * 2,
+    "nbytes": lambda t: t.nbytes,
+    "local": lambda t: t.to_arrow(local=True),
+    "groups": lambda t: t.group_by("s").size(),
+    "order": lambda t: t.sort_values("s"),
+    "distinct": lambda t: t.drop_duplicates(),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "placement"),
+    [*((name, "disk") for name in SPOOLED), *((name, "host") for name in ("len", "upper", "operator", "distinct"))],
+)
+def test_a_full_disk_of_one_rank_is_told_to_all_once(
+    disk: dtl.Context, folder: str, limited: pytest.MonkeyPatch, name: str, placement: str
+) -> None:
+    """Columns are read from a file to the disk, or what is computed of those in memory goes there."""
+    path, last = f"{folder}/a.parquet", disk.rank == disk.size - 1
+    rows = pa.table({"k": range(900), "v": np.arange(900.0), "s": [f"x{i}" for i in range(900)]})
+    if disk.is_root:
+        parquet.write_table(rows, path, row_group_size=90)
+    disk.barrier()
+    limited.setattr(on_disk.library, "memory_limit", lambda: 16 * 1024)
+    limited.setattr(on_disk, "get_num_threads", lambda: 2)
+    table = dtl.read_parquet(disk, path, placement=placement)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def called() -> None:
+        SPOOLED[name](table)
+        disk.barrier()
+
+    if last:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (256, hard))
+    try:
+        for _ in range(2):
+            with pytest.raises(dtl.MemoryError, match="bytes of rows have no room in the scratch folder"):
+                called()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert dtl.allreduce(disk, 1) == disk.size
+    called()
+    assert table["k"].sum() == 900 * 899 // 2
+
+
+def test_a_scratch_folder_that_has_gone_for_one_rank_is_told_to_all(
+    disk: dtl.Context, limited: pytest.MonkeyPatch
+) -> None:
+    column = dtl.Table(disk, {"v": np.arange(90_000.0)})["v"]
+    if disk.rank == disk.size - 1:
+        limited.setattr(on_disk, "scratch_file", scratch_that_has_gone)
+
+    def called() -> None:
+        column + 1
+        disk.barrier()
+
+    with pytest.raises(dtl.FileError, match="does not exist"):
+        called()
+    assert dtl.allreduce(disk, 1) == disk.size
+
+
+def scratch_that_has_gone(ctx: dtl.Context) -> int:
+    raise dtl.FileError("scratch: the folder does not exist")
+
+
+def test_a_file_that_one_rank_cannot_read_is_told_to_all(
+    disk: dtl.Context, folder: str, limited: pytest.MonkeyPatch
+) -> None:
+    path = f"{folder}/a.parquet"
+    if disk.is_root:
+        rows = pa.table({"v": np.arange(90_000.0)})
+        parquet.write_table(rows, path, row_group_size=10_000, use_dictionary=False, compression="none")
+        column = parquet.ParquetFile(path).metadata.row_group(8).column(0)
+        with open(path, "r+b") as file:
+            file.seek(column.data_page_offset)
+            file.write(b"\xff" * 20)
+    disk.barrier()
+    table = dtl.read_parquet(disk, path, placement="disk")
+
+    def called() -> None:
+        table["v"] + 1
+        disk.barrier()
+
+    for _ in range(2):
+        with pytest.raises(dtl.FileError, match=r"a\.parquet"):
+            called()
+    assert dtl.allreduce(disk, 1) == disk.size
+
+
 def test_parts_are_read_as_they_were_written(disk: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_files, "_AT_ONCE", 5)  # pieces of memory
     chance, kinds = np.random.default_rng(disk.rank), [pa.int64(), pa.float32(), pa.uint8(), pa.timestamp("us")]
