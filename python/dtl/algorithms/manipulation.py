@@ -20,8 +20,9 @@ from .._native.threads import threads
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
+from ..containers.indexing.by_rows import gather_elements
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
-from ..containers.interior import copy_rows, division_of, elements_at, end_write, is_where_divided
+from ..containers.interior import copy_rows, division_of, elements_at, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import new_like
 from ..containers.owning import OwningContainer
@@ -279,16 +280,6 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
         made = container_of(a, extents, a.dtype, BLOCK, blank=True)
         gather_elements(made, a, linear_indices(made))
     return made
-
-
-def gather_elements(made: Any, a: Any, indices: Array) -> None:
-    """Write the elements of indices in C order, this rank's own list, to this rank's part. Collective."""
-    wanted = np.ascontiguousarray(indices, np.int64)
-    if made.placement_policy is Placement.DEVICE:
-        set_part(made, elements_at(a, wanted.reshape(-1)).reshape(made.local_shape))
-    else:
-        elements_at(a, wanted.reshape(-1), made.local_view().reshape(-1))
-    end_write(made, "take")
 
 
 def rows_between(a: Any, start: int, stop: int) -> Array:

@@ -16,6 +16,7 @@ from .._native.threads import threads
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
+from ..containers.indexing.by_rows import gather_elements, gather_rows
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.interior import as_elements, division_of, end_write, is_where_divided, note_meaning, noted_meaning
 from ..containers.layout import Division, integers
@@ -34,7 +35,6 @@ from .manipulation import (
     dimension,
     divided_dimensions,
     divided_like,
-    gather_elements,
     ravel,
     reshape,
     rows_between,
@@ -207,16 +207,20 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         end_write(made, "take")
         return made
     made = container_of(a, shape, a.dtype, divided_like(a))
-    total: Array = np.zeros((), np.int64)
-    at = 0
-    for d, extent in enumerate(a.shape):
-        if d == dim:
-            index = of(linear_indices(made, range(at, at + len(inner))))
-            total, at = total[(..., *[np.newaxis] * len(inner))] * extent + index, at + len(inner)
-        else:
-            total = total[..., np.newaxis] * extent + made.local_indices(at)
-            at += 1
-    gather_elements(made, a, total)
+
+    def indices(rows: slice) -> Array:
+        total, at = np.zeros((), np.int64), 0
+        for d, extent in enumerate(a.shape):
+            if d == dim:
+                index = linear_indices(made, range(at, at + len(inner)))
+                index = of(index if at or not inner else index[rows])
+                total, at = total[(..., *[np.newaxis] * len(inner))] * extent + index, at + len(inner)
+            else:
+                along = made.local_indices(at)
+                total, at = total[..., np.newaxis] * extent + (along if at else along[rows]), at + 1
+        return total
+
+    gather_rows(made, a, indices)
     return made
 
 

@@ -118,10 +118,25 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
     made: np.ndarray[Any, Any] = np.empty(len(wanted), whole.dtype) if out is None else out
     if not library.memory_limit() and element_loops.take(made, whole, wanted, threads(c.execution_policy)):
         return made
-    # Where memory is limited, each element may have the system map some pages.
-    for some in in_blocks(wanted, BLOCK if whole.nbytes <= BLOCK else _FAR * wanted.itemsize):
-        whole.take(wanted[some], out=made[some], mode="wrap")  # the fastest mode
+    for some in in_blocks(wanted):
+        for few in _stretches(wanted[some], whole):
+            whole.take(wanted[some][few], out=made[some][few], mode="wrap")  # the fastest mode
     return made
+
+
+def _stretches(wanted: np.ndarray[Any, Any], whole: np.ndarray[Any, Any]) -> Iterator[slice]:
+    """Yield ranges of indices, between which pages are given back where memory is limited.
+
+    The system maps some pages around each element that is far from the one before it.
+    """
+    if not library.memory_limit() or whole.nbytes <= BLOCK:
+        yield slice(None)
+        return
+    far, start = np.flatnonzero(np.abs(np.diff(wanted)) > _PAGE // whole.itemsize) + 1, 0
+    for end in (*far[_FAR - 1 :: _FAR].tolist(), len(wanted)):
+        yield slice(start, end)
+        library.memory_ease()
+        start = end
 
 
 def _are_within(wanted: np.ndarray[Any, Any], size: int) -> bool:
@@ -151,8 +166,8 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 #: How many bytes of an array a loop takes before it lets pages of files be given back, and how many elements far apart.
 BLOCK, _FAR = 4 << 20, 128
 
-#: About how many bytes the system maps where a page of a file is touched.
-_MAPPED = 128 << 10
+#: How many bytes a page has, and about how many the system maps where one of a file is touched.
+_PAGE, _MAPPED = 4 << 10, 128 << 10
 
 
 def in_blocks(part: Any, most: int = BLOCK) -> Iterator[slice]:

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl.algorithms import reducing
+from dtl.algorithms import reduced_parts
 from dtl.containers import interior
+from dtl.containers.indexing import by_rows
 from dtl.io import file_copies
 from dtl.linalg import tiles
 
@@ -455,7 +456,7 @@ def test_a_checkpoint_of_a_mapped_file_has_what_was_written_to_it(ctx, stored, t
 def limited(monkeypatch):
     """A limit of memory of which bands of lines, and blocks of rows, take little."""
     monkeypatch.setattr(interior.library, "memory_limit", lambda: 16 << 13)
-    for module, name in ((interior, "BLOCK"), (reducing, "BLOCK_BYTES"), (reducing, "_FOLDED")):
+    for module, name in ((interior, "BLOCK"), (by_rows, "BLOCK"), (reduced_parts, "BLOCK"), (reduced_parts, "_FOLDED")):
         monkeypatch.setattr(module, name, 1 << 13)
     monkeypatch.setattr(interior.in_blocks, "__defaults__", (1 << 13,))
 
@@ -510,3 +511,29 @@ def test_indices_of_what_is_true_in_blocks(scratch, limited, shape, partition):
     for made, wanted in zip((np.flatnonzero(x), *np.nonzero(x)), (np.flatnonzero(whole), *np.nonzero(whole))):
         np.testing.assert_array_equal(made.local_view(), own(made, wanted))
     np.testing.assert_array_equal((made := np.argwhere(x)).local_view(), own(made, np.argwhere(whole)))
+
+
+ROWS = {
+    "rows": lambda a, at: a[at],
+    "some rows": lambda a, at: a[at[:5]],
+    "no rows": lambda a, at: a[at[:0]],
+    "rows and columns": lambda a, at: a[at, 3],
+    "behind": lambda a, at: a[:, at % 24],
+    "both": lambda a, at: a[at[:24], :, at[:24] % 33],
+    "take": lambda a, at: np.take(a, at, axis=0),
+    "take in two dimensions": lambda a, at: np.take(a, at[:60].reshape(4, 15), axis=0),
+    "take one": lambda a, at: np.take(a, 2, axis=0),
+    "take behind": lambda a, at: np.take(a, at % 24, axis=1),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_rows_at_indices_in_blocks(scratch, limited, name, partition):
+    whole = np.random.default_rng(7).normal(size=(67, 24, 33))
+    at = np.random.default_rng(8).integers(-67, 67, 90) if "behind" not in name else np.arange(90)
+    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x.local_view()[...] = own(x, whole)
+    made, wanted = ROWS[name](x, at), ROWS[name](whole, at)
+    assert made.shape == wanted.shape
+    np.testing.assert_array_equal(made.local_view(), own(made, wanted))

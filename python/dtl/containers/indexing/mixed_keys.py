@@ -21,7 +21,6 @@ from ..indices import last_occurrences
 from ..interior import (
     as_carried,
     division_of,
-    elements_at,
     end_write,
     is_where_divided,
     owning_class_of,
@@ -30,7 +29,8 @@ from ..interior import (
 )
 from ..making import created
 from ..places.copies import to_host
-from ..places.place import place_of, set_part
+from ..places.place import place_of
+from .by_rows import gather_rows
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -122,11 +122,10 @@ def select(of: Any, chosen: Mixed) -> Any:
     made = created(kind, of.context, chosen.shape, of.dtype, divided, of.placement_policy)
     if stays:
         place_of(of).take(made, of, chosen.entries)
+        end_write(made, "getitem")
     else:
-        wanted = np.ascontiguousarray(chosen.linear(made.local_indices))
-        elements = elements_at(of, wanted.reshape(-1))
-        set_part(made, elements.reshape(wanted.shape))
-    end_write(made, "getitem")
+        along = [made.local_indices(d) for d in range(made.ndim)]
+        gather_rows(made, of, lambda rows: chosen.linear(lambda d: along[d] if d else along[0][rows]), "getitem")
     run_as(made, of.execution_policy)
     return made
 
