@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Callable, Iterable, Iterator, TypeVar, cast
 
 from .._lazy import late
@@ -15,6 +15,7 @@ from .._native.objects import handle_of, size_of
 from ..exceptions import (
     KNOWN_TO_RANKS,
     BoundsError,
+    CommunicationError,
     DTLError,
     FloatingPointError,
     InvalidArgumentError,
@@ -220,12 +221,18 @@ def tell_ranks(
     text: str | None = None,
     refuse: Callable[..., Any] | None = None,
 ) -> None:
-    """Report to the other ranks of a context why this rank does not make the call that they make."""
+    """Report to the other ranks of a context why this rank does not make the call that they make.
+
+    Whether or not they hear of it, this rank has its own error to raise.
+    """
     mark(error, KNOWN_TO_RANKS)
     if isinstance(ctx, bridge.Ranks) and size_of(ctx) > 1 and handle_of(ctx) and not library.forked():
         if code is None:
             code = code_of(error) if isinstance(error, DTLError) else _code(error)
-        (refuse or library.context_refuse)(handle_of(ctx), code, op, _sendable(str(error) if text is None else text))
+        with suppress(CommunicationError):  # no rank comes any more that could hear of it
+            (refuse or library.context_refuse)(
+                handle_of(ctx), code, op, _sendable(str(error) if text is None else text)
+            )
 
 
 def _sendable(text: str) -> str:

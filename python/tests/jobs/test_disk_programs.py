@@ -35,6 +35,23 @@ print([str(w.message) for w in told])
         assert succeeded(alone(program, DTL_SCRATCH=folder)).count("is on a tmpfs, which is memory") == count
 
 
+def test_a_full_disk_is_told_where_the_others_have_gone(tmp_path):
+    program = """
+import resource, dtl
+ctx = dtl.Context()
+x = dtl.DistributedVector(ctx, 4_000_000, placement="disk")
+if ctx.rank == 1:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.RLIM_INFINITY))
+    try:
+        x.copy()
+    except dtl.MemoryError:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        print("no room", flush=True)
+ctx.close()
+"""
+    assert "no room" in succeeded(ranks(2, program, tmp_path, DTL_SCRATCH=str(tmp_path)))
+
+
 #: Says, as a user who is not root, what calls raise that need a file in a folder that is not writable for some ranks.
 SHUT = """
 import os, sys, dtl
