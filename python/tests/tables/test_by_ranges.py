@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl.tables import by_ranges, grouping
+from dtl.tables import by_ranges, dividing, grouping
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -95,3 +95,13 @@ def test_a_key_is_aggregated(ctx: dtl.Context, moves: list[bool]) -> None:
     assert found["n2"].equals(found["n"])
     assert found["longest"].equals(found["t"])
     assert moves == [ctx.size > 1]
+
+
+def test_ranks_with_few_rows_do_not_say_how_many_others_have_at_a_time() -> None:
+    for lengths, sizes, wanted in (
+        ([4000, 0, 10], [500, 1, 10], 250),
+        ([4000, 0, 10], [4000, 1, 10], 2000),
+        ([0, 0], [1, 1], 1),
+        ([7], [3], 3),
+    ):
+        assert dividing.rows_of_rank(np.array(lengths), np.array(sizes)) == wanted

@@ -797,13 +797,3 @@ def test_rows_of_groups_of_more_rows_than_memory(
             assert found.rows.counts == wanted.rows.counts, name
             one, other = (dtl.broadcast_object(disk, each.to_arrow()) for each in (found, wanted))
         assert one.equals(other), name
-
-
-def test_ranks_with_few_rows_do_not_say_how_many_others_have_at_a_time() -> None:
-    for lengths, sizes, wanted in (
-        ([4000, 0, 10], [500, 1, 10], 250),
-        ([4000, 0, 10], [4000, 1, 10], 2000),
-        ([0, 0], [1, 1], 1),
-        ([7], [3], 3),
-    ):
-        assert dividing.rows_of_rank(np.array(lengths), np.array(sizes)) == wanted
