@@ -124,6 +124,7 @@ with dtl.Context() as ctx:
     for at in range(0, len(mine), 1 << 17):  # as a program does that knows of the limit
         part = mine[at : at + (1 << 17)]
         part[:] = np.arange(at, at + len(part)) * 7919 % 97
+    c.sum()  # gives back what the program itself has touched last
     CALLS = {
         "mean": lambda: a.mean() == 1.5,
         "std": lambda: a.std() == 0,
