@@ -137,8 +137,8 @@ type candidates struct {
 // together is of how many ranges elements are counted in one pass: each has a table on each thread.
 const together = 16
 
-// find finds places, in order: by a sample of many elements (see near.go), and what it misleads about otherwise. In each pass elements are counted in parts of the ranges that are left, and then those of ranges with few
-// elements are copied. Collective.
+// find finds places, in order: by a sample of many elements (see near.go), and what it misleads about otherwise. In each pass elements are
+// counted in parts of the ranges that are left, and then those of ranges with few elements are copied. Collective.
 func (s *selection) find(all []wanted) error {
 	all, err := s.findNear(all)
 	if err != nil || len(all) == 0 {

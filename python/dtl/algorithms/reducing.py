@@ -37,7 +37,7 @@ from ..containers.places.copies import computed
 from ..containers.places.place import fill_part, place_of, set_part
 from ..containers.sequences import DistributedVector
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
-from ..policies import Execution, Partition, Placement
+from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm
 from .device_indexing import spread_lines
@@ -53,7 +53,7 @@ from .wider_types import as_widened, is_widened, reduced_in_wider
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Arrays = Any  # tuple[Array, ...]
 
-_DEVICE, _HOST, _PAR = Placement.DEVICE, Placement.HOST, Execution.PAR
+_DEVICE = Placement.DEVICE
 
 #: How many bytes of results every rank is told, which needs some of them: so none asks who needs which.
 _FEW = 1 << 18

@@ -88,14 +88,7 @@ def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[
     if ctx.size == 1:
         with as_lapack_error():
             return compute()
-    found: Any = None
-    with local_step(ctx, op):
-        if ctx.rank == 0:
-            try:
-                found = compute()
-            except np.linalg.LinAlgError as error:
-                found = str(error)
-    found = objects.broadcast_object(ctx, found, 0)
+    found = objects.broadcast_object(ctx, _found_on_root(ctx, op, compute), 0)
     if isinstance(found, str):
         raise LinAlgError(found)
     return tuple(found)
@@ -106,19 +99,21 @@ def kept_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> t
 
     A LinAlgError of rank 0 is raised on every rank.
     """
-    found: tuple[Any, ...] = ()
-    text = ""
+    found = _found_on_root(ctx, op, compute)
+    if ctx.size > 1 and collectives.broadcast(ctx, np.int64(isinstance(found, str)), 0):
+        found = objects.broadcast_object(ctx, found, 0)
+    if isinstance(found, str):
+        raise LinAlgError(found)
+    return tuple(found)
+
+
+def _found_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> Any:
+    """Return what rank 0 computes, or the text of its LinAlgError, on rank 0, and nothing elsewhere."""
     with local_step(ctx, op):
-        if ctx.rank == 0:
-            try:
-                found = compute()
-            except np.linalg.LinAlgError as error:
-                text = str(error)
-    if ctx.size > 1 and collectives.broadcast(ctx, np.int64(bool(text)), 0):
-        text = objects.broadcast_object(ctx, text, 0)
-    if text:
-        raise LinAlgError(text)
-    return found
+        try:
+            return compute() if ctx.rank == 0 else ()
+        except np.linalg.LinAlgError as error:
+            return str(error)
 
 
 def everywhere(source: DistributedContainer, array: Array) -> Any:
