@@ -20,6 +20,14 @@ pytestmark = [
     pytest.mark.skipif(not dtl.has_mpi(), reason="there is no MPI library; runs in the environments of make setup"),
 ]
 
+# What a rank may wait holds from here, not for one that still imports or fills its arrays. A new context reads it.
+LIMITED = """
+def limited(ctx, seconds):
+    ctx.barrier()
+    os.environ["DTL_TIMEOUT"] = seconds
+    dtl.Context().close()
+"""
+
 PROGRAM = """
 import ctypes, signal, sys
 import numpy as np
@@ -45,6 +53,7 @@ with dtl.Context() as ctx:
     rank = ctx.rank
     n = 8 << 20
     {prepare}
+    limited(ctx, "{limit}")
     note("ready")
     try:
         while True:
@@ -75,30 +84,38 @@ def run(
     indent = "\n    "
     script.write_text(
         AWAITING
+        + LIMITED
         + PROGRAM.format(
             folder=folder,
+            limit="1.5" if how == "limit" else "0",
             prepare=prepare.replace("\n", indent),
             body=body,
             after=after.replace("\n", indent),
             end=end.replace("\n", indent),
         )
     )
-    limits = {"DTL_TIMEOUT": "1.5", "DTL_HANG_REPORT": "0.3"} if how == "limit" else {"DTL_HANG_REPORT": "1"}
+    report = "0.3" if how == "limit" else "1"
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
-    with open(folder / "err", "w") as errors, subprocess.Popen(
-        command, env=clean(**limits), stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+    errors = folder / "err"
+    with open(errors, "w") as file, subprocess.Popen(
+        command,
+        env=clean(DTL_HANG_REPORT=report),
+        stdout=subprocess.PIPE,
+        stderr=file,
+        text=True,
+        start_new_session=True,
     ) as job:
         processes: list[int] = []
         try:
-            processes = [int(awaited(folder / f"ready{rank}").read_text()) for rank in range(2)]
+            processes = [int(awaited(folder / f"ready{rank}", job, errors).read_text()) for rank in range(2)]
             time.sleep(0.2)  # so that it is somewhere in its loop
             os.kill(processes[stopped], signal.SIGSTOP)
             if how == "interrupt":
-                assert until(lambda: f"rank {1 - stopped} of 2 waits for" in (folder / "err").read_text())
+                assert until(lambda: f"rank {1 - stopped} of 2 waits for" in errors.read_text())
                 os.kill(processes[1 - stopped], signal.SIGINT)
-            awaited(folder / f"raised{1 - stopped}")
+            awaited(folder / f"raised{1 - stopped}", job, errors)
             os.kill(processes[stopped], signal.SIGCONT)
-            awaited(folder / f"raised{stopped}")
+            awaited(folder / f"raised{stopped}", job, errors)
             (folder / "go").touch()
             out, _ = job.communicate(timeout=20)
         finally:
@@ -106,13 +123,15 @@ def run(
                 for process in processes:
                     os.kill(process, signal.SIGKILL)
                 os.killpg(job.pid, signal.SIGKILL)
-    err = (folder / "err").read_text()
+    err = errors.read_text()
     assert job.returncode == 0, out + err
     return out, err
 
 
-def awaited(file: Path) -> Path:
-    assert until(file.exists), file
+def awaited(file: Path, job: subprocess.Popen[str], errors: Path) -> Path:
+    """Wait for a file that a job's rank writes, and return it. A job that has ended before fails the test."""
+    until(lambda: file.exists() or job.poll() is not None)
+    assert file.exists(), f"{file}, exit code {job.poll()}\n{errors.read_text()}"
     return file
 
 
@@ -193,13 +212,15 @@ def test_collective_calls_of_the_library(tmp_path: Path, call: str) -> None:
     script = tmp_path / "program.py"
     ready = tmp_path / "ready"
     script.write_text(
-        f"""
+        LIMITED
+        + f"""
 import os
 import numpy as np
 import dtl
 with dtl.Context() as ctx:
     data, out = np.ones(4 << 20), np.ones(4 << 20)
     {call}
+    limited(ctx, "1.5")
     if ctx.rank == 1:
         with open({str(ready)!r} + "1", "w") as file:
             file.write(str(os.getpid()))
@@ -209,19 +230,23 @@ with dtl.Context() as ctx:
 """
     )
     command = [sys.executable, "-m", "dtl", "run", "-n", "2", str(script)]
-    with subprocess.Popen(
-        command, env=clean(DTL_TIMEOUT="1.5"), stderr=subprocess.PIPE, text=True, start_new_session=True
+    errors = tmp_path / "err"
+    with open(errors, "w") as file, subprocess.Popen(
+        command, env=clean(), stderr=file, text=True, start_new_session=True
     ) as job:
-        process = int(awaited(ready).read_text())
+        process = 0
         try:
+            process = int(awaited(ready, job, errors).read_text())
             time.sleep(0.2)  # so that it is somewhere in its loop
             os.kill(process, signal.SIGSTOP)
-            _, err = job.communicate(timeout=20)
+            job.wait(timeout=20)
         finally:
             if job.poll() is None:
-                os.kill(process, signal.SIGKILL)
+                if process:
+                    os.kill(process, signal.SIGKILL)
                 os.killpg(job.pid, signal.SIGKILL)
     assert job.returncode != 0
+    err = errors.read_text()
     name = call.split("(", maxsplit=1)[0].split(".")[1]
     inside = rf"rank 0 of 2 ends the job: no end of {name} at program\.py:\d+ after 1\.5s; all ranks have come to it"
     assert re.search(rf"{inside}|CommunicationError: {name}: no end after 1\.5s|close", err), err
