@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 
-from .._native import element_loops
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import Axis, Region
-from ..containers.interior import division_of, is_laid_out_as, is_where_divided
+from ..containers.interior import copy_rows, division_of, in_blocks, is_laid_out_as, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.owning import OwningContainer
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -131,13 +130,24 @@ def _joined(given: list[Any], dim: int) -> Any:
 
 def _join(parts: list[Any], dim: int, out: Any, number: int) -> None:
     """Write arrays one after the other along a dimension of an array, on at most so many threads."""
+    if dim:
+        for rows in in_blocks(out):
+            _join_rows([part[rows] for part in parts], dim, out[rows], number)
+    else:
+        _join_rows(parts, dim, out, number)
+
+
+def _join_rows(parts: list[Any], dim: int, out: Any, number: int) -> None:
     at, before = 0, (slice(None),) * dim
     for part in parts:
         end = at + part.shape[dim]
-        room = out[(*before, slice(at, end))]
-        if not element_loops.assign(room, part, number):
-            room[...] = part
+        copy_rows(out[(*before, slice(at, end))], part, number)
         at = end
+
+
+def _stack(given: list[Any], dim: int, out: Any, number: int) -> None:
+    """Write this rank's parts side by side along a new dimension of an array, on at most so many threads."""
+    _join([np.expand_dims(c.local_view(), dim) for c in given], dim, out, number)
 
 
 def _division_of_all(first: Any, given: list[Any], dim: int) -> Division | None:
@@ -202,7 +212,7 @@ def stack(arrays: Any, axis: int = 0) -> Any:
     shape = (*first.shape[:dim], len(given), *first.shape[dim:])
     if all(c.partition_policy is Partition.REPLICATED for c in given):
         made = joined_of(given, shape, REPLICATED, [], words)
-        np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
+        _stack(given, dim, made.local_view(), threads(first.execution_policy))
         return made
     if is_where_divided(first) and all(is_laid_out_as(first, c) for c in given):
         divided = None
@@ -212,7 +222,7 @@ def stack(arrays: Any, axis: int = 0) -> Any:
             divided = division_of(first)
         if divided is not None:
             made = joined_of(given, shape, divided, [], words)
-            np.stack([c.local_view() for c in given], axis=dim, out=made.local_view())
+            _stack(given, dim, made.local_view(), threads(first.execution_policy))
             return made
     rows = []
     for i in range(len(given)):

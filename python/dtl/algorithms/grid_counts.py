@@ -11,6 +11,7 @@ from .._native.kinds import fingerprint
 from .._native.objects import refuse_closed
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
+from ..containers.interior import BLOCK, in_blocks
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
 from ..runtime.scheduler import algorithm
@@ -22,6 +23,9 @@ from .layouts import laid_out_as
 from .wider_types import check_computed
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: How many times as much as a coordinate NumPy has of points, about.
+_WIDER = 4
 
 
 @algorithm
@@ -85,7 +89,7 @@ def histogramdd(
     parts = [laid_out_as(c, first).local_view() for c in columns]
     words = ", ".join(fingerprint(each) for each in edges)
     share(first, "histogramdd", f"edges with fingerprints {words}", also=columns[1:])
-    counts = np.histogramdd(parts, edges, weights=heavy)[0]
+    counts = sum([_counts(parts, edges, heavy, rows) for rows in in_blocks(parts[0], BLOCK // _WIDER)])
     if first.partition_policy is Partition.REPLICATED and first.context.rank:
         counts = np.zeros_like(counts)
     counts = np.asarray(reductions.allreduce(first.context, np.ascontiguousarray(counts)))
@@ -96,6 +100,11 @@ def histogramdd(
             counts = counts / np.diff(each).reshape(shape)
         counts = counts / whole
     return counts, tuple(edges)
+
+
+def _counts(parts: list[Array], edges: list[Array], heavy: Any, rows: slice) -> Array:
+    """Return the counts of some of this rank's points."""
+    return np.histogramdd([part[rows] for part in parts], edges, weights=None if heavy is None else heavy[rows])[0]
 
 
 def _edges(columns: list[Any], bins: Any, limits: Any) -> list[Array]:

@@ -20,7 +20,7 @@ from .._native.threads import threads
 from ..comm import collectives, vector_collectives
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import spread_to
-from ..containers.indexing.by_rows import gather_elements
+from ..containers.indexing.by_rows import gather_rows
 from ..containers.indexing.regions import Axis, Region, move, move_pieces
 from ..containers.interior import copy_rows, division_of, elements_at, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
@@ -278,7 +278,7 @@ def reshaped(a: Any, extents: tuple[int, ...]) -> Any:
         _shift(made, a)
     else:
         made = container_of(a, extents, a.dtype, BLOCK, blank=True)
-        gather_elements(made, a, linear_indices(made))
+        gather_rows(made, a, lambda rows: linear_indices(made, rows=rows))
     return made
 
 
@@ -288,6 +288,11 @@ def rows_between(a: Any, start: int, stop: int) -> Array:
     Collective: each rank names a range. Of a container divided into ranges of dimension 0, only what others hold moves.
     Nobody may write to the result, which may be a view.
     """
+    return range_of_rows(a, start, stop)(start, stop)
+
+
+def range_of_rows(a: Any, start: int, stop: int) -> Callable[[int, int], Array]:
+    """Return a function of indices of such a range, which returns the rows between them and is not collective."""
     extent, inner = a.shape[0], math.prod(a.shape[1:])
     first = max(start, 0)
     last = max(min(stop, extent), first)
@@ -297,16 +302,22 @@ def rows_between(a: Any, start: int, stop: int) -> Array:
         near = min(max(first, low), last)
         far = max(min(last, low + a.local_shape[0]), near)
     own: Array = a.local_view()[near - low : far - low] if near < far else np.empty((0, *a.shape[1:]), a.dtype)
-    if len(own) == stop - start and a.context.size == 1:
-        return own
-    wanted = np.concatenate([np.arange(first, near), np.arange(far, last)])
-    places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
-    got = elements_at(a, np.ascontiguousarray(places, np.int64))
-    if len(own) == stop - start:
-        return own
-    rows: Array = np.zeros((max(stop - start, 0), *a.shape[1:]), a.dtype)
-    rows[near - start : far - start] = own
-    rows[wanted - start] = got.reshape(len(wanted), *a.shape[1:])
+    got = own[:0]
+    if a.context.size > 1 or far - near < last - first:
+        wanted = np.concatenate([np.arange(first, near), np.arange(far, last)])
+        places = (wanted[:, np.newaxis] * inner + np.arange(inner)).reshape(-1)
+        got = elements_at(a, np.ascontiguousarray(places, np.int64)).reshape(len(wanted), *a.shape[1:])
+
+    def rows(lo: int, hi: int) -> Array:
+        if near <= lo and hi <= far:
+            return own[lo - near : hi - near]
+        found: Array = np.zeros((max(hi - lo, 0), *a.shape[1:]), a.dtype)
+        for at, some in (first, got[: near - first]), (near, own), (far, got[near - first :]):
+            begin, end = max(lo, at), min(hi, at + len(some))
+            if begin < end:
+                found[begin - lo : end - lo] = some[begin - at : end - at]
+        return found
+
     return rows
 
 
@@ -470,7 +481,7 @@ def _rolled_flat(a: Any, by: int) -> Any:
     """Shift the elements in C order, of several dimensions. Collective."""
     line = rolled(reshaped(a, (a.global_size,)), (by,), (0,))
     made = new_like(a, a.dtype)
-    gather_elements(made, line, linear_indices(made))
+    gather_rows(made, line, lambda rows: linear_indices(made, rows=rows))
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import is_where_divided
+from ..containers.interior import in_blocks, is_where_divided
 from ..containers.layout import BLOCK
 from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -24,11 +24,14 @@ from .creation import zeros
 from .elementwise import diff, where
 from .exchange import share
 from .layouts import container_of, dimensions, laid_out_as, redivided
-from .manipulation import dimension, divided_dimensions, divided_like, flip, rows_between
+from .manipulation import dimension, divided_dimensions, divided_like, flip, range_of_rows, rows_between
 from .numpy_functions import undivided
 from .scan import cumsum
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: A function of two indices, which returns what is between them.
+_Between = Callable[[int, int], Any]
 
 _np_gradient: Any = np.gradient  # whose overloads are for arrays of known dimensions
 
@@ -81,28 +84,42 @@ def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     whole = undivided(f, dim)
     steps = _on_each_rank(spacing) if isinstance(spacing, DistributedContainer) else spacing
     made = new_like(whole, result)
-    part = whole.local_view()
-    if part.size:
-        made.local_view()[...] = _np_gradient(part, steps, axis=dim, edge_order=edge_order)
+    part, out = whole.local_view(), made.local_view()
+    if part.size and not dim:
+        _write_gradient(out, lambda lo, hi: part[lo:hi], 0, len(part), _between(steps), edge_order)
+    elif part.size:
+        for some in in_blocks(out):
+            out[some] = _np_gradient(part[some], steps, axis=dim, edge_order=edge_order)
     return laid_out_as(made, f)
 
 
 def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[Any]) -> Any:
     source = _ranges(f)
     made = new_like(source, result)
-    mine = source.local_indices(0)
-    low, high = (int(mine[0]), int(mine[-1]) + 1) if len(mine) else (0, 0)
-    start, stop = (max(low - _MARGIN, 0), min(high + _MARGIN, f.shape[0])) if len(mine) else (0, 0)
-    rows = rows_between(source, start, stop)
-    steps = spacing
-    if isinstance(spacing, DistributedContainer):
-        steps = rows_between(spacing, start, stop)
-    elif np.ndim(spacing):
-        steps = np.asarray(spacing)[start:stop]
-    if rows.size:
-        whole = _np_gradient(rows, steps, axis=0, edge_order=edge_order)
-        made.local_view()[...] = whole[low - start : high - start]
+    low, length = source.local_offset, source.local_shape[0]
+    around = (max(low - _MARGIN, 0), min(low + length + _MARGIN, f.shape[0])) if length else (0, 0)
+    rows = range_of_rows(source, *around)
+    steps = range_of_rows(spacing, *around) if isinstance(spacing, DistributedContainer) else _between(spacing)
+    if made.local_size:
+        _write_gradient(made.local_view(), rows, low, f.shape[0], steps, edge_order)
     return laid_out_as(made, f)
+
+
+def _between(steps: Any) -> _Between:
+    """Return a function of two indices, which returns what an array has between them, or the number that is given."""
+    return (lambda lo, hi: np.asarray(steps)[lo:hi]) if np.ndim(steps) else lambda lo, hi: steps
+
+
+def _write_gradient(out: Array, rows: _Between, first: int, extent: int, steps: _Between, edge_order: int) -> None:
+    """Write the gradient along dimension 0, of rows from the first one on, of so many together.
+
+    Rows and steps return what is between two indices: elements, and the distances.
+    """
+    for some in in_blocks(out):
+        begin, end, _ = some.indices(len(out))
+        lo, hi = max(first + begin - _MARGIN, 0), min(first + end + _MARGIN, extent)
+        found = _np_gradient(rows(lo, hi), steps(lo, hi), axis=0, edge_order=edge_order)
+        out[some] = found[first + begin - lo : first + end - lo]
 
 
 def _ranges(a: Any) -> Any:
@@ -177,15 +194,26 @@ def _filtered(name: str, long: Any, short: Any, mode: str, f: Callable[..., Arra
     length = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
     dtype = f(np.zeros(1, long.dtype), np.zeros(1, taps.dtype), "valid").dtype
     made = container_of(first, (length,), dtype, BLOCK)
-    low, count = made.local_offset, made.local_size
-    start, stop = (low - before, low - before + count + m - 1) if count else (0, 0)
-    inside = slice(max(start, 0), min(stop, n))  # no zeros around it: infinite taps would make NaN of them
-    part = rows_between(long, inside.start, inside.stop) if isinstance(long, DistributedContainer) else long[inside]
-    if count and (start, stop) == (inside.start, inside.stop):
-        made.local_view()[...] = f(part, taps, "valid")
-    elif count:
-        ahead = m - 1 - (inside.start - start)
-        made.local_view()[...] = f(part, taps, "full")[ahead : ahead + count]
+    low, out = made.local_offset, made.local_view()
+
+    def needed(begin: int, end: int) -> tuple[int, int]:
+        return (begin - before, end - before + m - 1) if begin < end else (0, 0)
+
+    def inside(start: int, stop: int) -> tuple[int, int]:
+        return max(start, 0), min(stop, n)  # no zeros around it: infinite taps would make NaN of them
+
+    elements = _between(long)
+    if isinstance(long, DistributedContainer):
+        elements = range_of_rows(_ranges(long), *inside(*needed(low, low + len(out))))
+    for some in in_blocks(out) if len(out) else ():
+        begin, end, _ = some.indices(len(out))
+        start, stop = needed(low + begin, low + end)
+        lo, hi = inside(start, stop)
+        if (start, stop) == (lo, hi):
+            out[some] = f(elements(lo, hi), taps, "valid")
+        else:
+            ahead = m - 1 - (lo - start)
+            out[some] = f(elements(lo, hi), taps, "full")[ahead : ahead + end - begin]
     divided = divided_like(first)
     return made if divided == BLOCK else redivided(made, divided)
 

@@ -128,11 +128,8 @@ def _lengths(array: Any, given: Any) -> Any:
 
 def _padded(a: Any, dim: int, widths: tuple[int, int], mode: str, option: Any) -> Any:
     """Return a container with so many more elements at both ends of a dimension. Collective."""
-    n, (before, after) = a.shape[dim], widths
-    if option is not None and mode in ("reflect", "symmetric") and option == "odd" and n > 1:
+    if option is not None and mode in ("reflect", "symmetric") and option == "odd" and a.shape[dim] > 1:
         return _odd(a, dim, widths, mode == "symmetric")
-    if mode in _BEYOND:
-        return rearranged(a, "pad", n + before + after, lambda places: _BEYOND[mode](places - before, n), dim)
     parts = [a]
     for side, width in enumerate(widths):
         if width:
@@ -147,6 +144,8 @@ def _end(a: Any, dim: int, side: int, width: int, mode: str, option: Any) -> Any
         value = 0 if mode == "empty" else cast("np.pad", option[side], a.dtype, "unsafe")
         return full(a.context, extents, value, a.dtype, like=a)
     n = a.shape[dim]
+    if mode in _BEYOND:
+        return rearranged(a, "pad", width, lambda places: _BEYOND[mode](places + (n if side else -width), n), dim)
     if mode in _STATISTICS:
         length = n if option[side] is None else min(option[side], n)
         if not length and mode in ("maximum", "minimum"):

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
-from .._native import element_loops
+from .._native import element_loops, library
 from .._native.arguments import stored_array
 from .._native.kinds import fingerprint, kind_of
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.threads import threads
 from .._native.values import array_from
-from ..containers.base import DistributedContainer, check_container, linear_indices
+from ..containers.base import DistributedContainer, check_container, indices_of_rows, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.indexing.by_rows import gather_elements, gather_rows
 from ..containers.indices import check_inside, check_integers, from_start
-from ..containers.interior import as_elements, division_of, end_write, is_where_divided, note_meaning, noted_meaning
+from ..containers.interior import (
+    as_elements,
+    division_of,
+    end_write,
+    in_blocks,
+    is_where_divided,
+    note_meaning,
+    noted_meaning,
+)
 from ..containers.layout import Division, integers
 from ..containers.making import new_like
 from ..containers.places.copies import check_placements, computed, to_host
@@ -28,6 +36,7 @@ from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, computed_on_devices
 from . import device_indexing
 from .array_operands import together
+from .concatenate import concat
 from .exchange import share
 from .layouts import container_of
 from .manipulation import (
@@ -35,10 +44,13 @@ from .manipulation import (
     dimension,
     divided_dimensions,
     divided_like,
+    range_of_rows,
     ravel,
     reshape,
-    rows_between,
 )
+
+#: Up to so many times, a container is joined to itself, and else elements are taken by their indices.
+_FEW_TIMES = 16
 
 #: The bytes that are repeated at once: they stay in the cache until they are copied.
 _AT_ONCE = 1 << 19
@@ -191,7 +203,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
     """Return what indices choose, which a function gives for places among them, in C order. Collective."""
     if dim is None:
         made = container_of(a, inner, a.dtype, divided_like(a))
-        gather_elements(made, a, of(linear_indices(made)))
+        gather_rows(made, a, lambda rows: of(linear_indices(made, rows=rows)))
         return made
     shape = (*a.shape[:dim], *inner, *a.shape[dim + 1 :])
     blocks, owns = a.partition_policy is Partition.BLOCK, is_where_divided(a)
@@ -212,12 +224,11 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         total, at = np.zeros((), np.int64), 0
         for d, extent in enumerate(a.shape):
             if d == dim:
-                index = linear_indices(made, range(at, at + len(inner)))
-                index = of(index if at or not inner else index[rows])
+                index = of(linear_indices(made, range(at, at + len(inner)), rows))
                 total, at = total[(..., *[np.newaxis] * len(inner))] * extent + index, at + len(inner)
             else:
-                along = made.local_indices(at)
-                total, at = total[..., np.newaxis] * extent + (along if at else along[rows]), at + 1
+                along = made.local_indices(at) if at else indices_of_rows(made, rows)
+                total, at = total[..., np.newaxis] * extent + along, at + 1
         return total
 
     gather_rows(made, a, indices)
@@ -279,16 +290,22 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     if device_indexing.lines(a, indices):
         device_indexing.IndexedElements(a, device_indexing.along(a, indices, dim)).take(made, "take_along_axis")
         return made
-    view = to_host("take_along_axis", indices).astype(np.int64)
-    total: Array = np.zeros((), np.int64)
-    for d, extent in enumerate(a.shape):
-        lines = made.local_indices(d).reshape([-1 if k == d else 1 for k in range(a.ndim)])
-        if d == dim:
-            outside = (view < -extent) | (view >= extent)
-            # What is outside here is outside of all of a, so that every rank gets the error.
-            lines = np.where(outside, a.global_size, from_start(view, extent))
-        total = total * extent + lines
-    gather_elements(made, a, np.broadcast_to(total, view.shape))
+    whole = to_host("take_along_axis", indices)
+
+    def places(rows: slice) -> Array:
+        view = whole[rows].astype(np.int64)
+        total: Array = np.zeros((), np.int64)
+        for d, extent in enumerate(a.shape):
+            lines = made.local_indices(d) if d else indices_of_rows(made, rows)
+            lines = lines.reshape([-1 if k == d else 1 for k in range(a.ndim)])
+            if d == dim:
+                outside = (view < -extent) | (view >= extent)
+                # What is outside here is outside of all of a, so that every rank gets the error.
+                lines = np.where(outside, a.global_size, from_start(view, extent))
+            total = total * extent + lines
+        return np.broadcast_to(total, view.shape)
+
+    gather_rows(made, a, places)
     return made
 
 
@@ -341,6 +358,8 @@ def tile(a: Any, reps: Any) -> Any:
 
 def _tiled(a: Any, dim: int, times: int) -> Any:
     extent = a.shape[dim]
+    if 0 < times <= _FEW_TIMES:
+        return concat([a] * times, dim)
     return rearranged(a, "tile", extent * times, lambda places: places % max(extent, 1), dim)
 
 
@@ -418,20 +437,27 @@ def _repeated(a: Any, times: Array, ends: Array, count: int) -> Any:
         first, last = (int(n) for n in np.searchsorted(ends, (low, low + length - 1), "right"))
         last += 1
     first, last = (first, last) if length else (0, 0)
-    rows, result = rows_between(a, first, last), made.local_view()
-    if (
-        len(times) == a.ndim == 1
-        and length
-        and element_loops.repeat(result, rows, often, low - first * often, threads(a.execution_policy))
-    ):
+    rows, result = range_of_rows(a, first, last), made.local_view()
+    if len(times) == a.ndim == 1 and length and _repeat_each(result, rows, often, low, threads(a.execution_policy)):
         return made
     few = max(_AT_ONCE // max(math.prod(a.shape[1:]) * a.dtype.itemsize * max(count // max(len(a), 1), 1), 1), 1)
     for start in range(first, last, few):
         stop = min(start + few, last)
         begin = start * often if len(times) == 1 else int(ends[start] - times[start])
-        some = np.repeat(rows[start - first : stop - first], often if len(times) == 1 else times[start:stop], axis=0)
+        some = np.repeat(rows(start, stop), often if len(times) == 1 else times[start:stop], axis=0)
         skipped = max(low - begin, 0)
         to = begin + skipped - low
         some = some[skipped : skipped + length - to]
         result[to : to + len(some)] = some
+        library.memory_ease()
     return made
+
+
+def _repeat_each(out: Array, rows: Callable[[int, int], Array], often: int, low: int, number: int) -> bool:
+    """Write elements so often each, from a place in the result on, of any number of them; False if no loop can."""
+    for some in in_blocks(out):
+        begin, end, _ = some.indices(len(out))
+        values = rows((low + begin) // often, -(-(low + end) // often))
+        if not element_loops.repeat(out[some], values, often, (low + begin) % often, number):
+            return False
+    return True

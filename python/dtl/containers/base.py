@@ -21,7 +21,7 @@ from ..runtime.device_array import DeviceArray
 from ..runtime.scheduler import Deferrable
 from .array_conversion import check_caller
 from .expressions import Fusable, leave
-from .interior import as_elements, forget_part, is_laid_out_as
+from .interior import as_elements, forget_part, is_laid_out_as, is_where_divided
 from .layout import Division
 
 if TYPE_CHECKING:
@@ -334,15 +334,27 @@ def check_alike(name: str, c: DistributedContainer, other: DistributedContainer)
         raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
 
 
-def linear_indices(of: DistributedContainer, dims: range | None = None) -> np.ndarray[Any, Any]:
+def linear_indices(
+    of: DistributedContainer, dims: range | None = None, rows: slice | None = None
+) -> np.ndarray[Any, Any]:
     """Return the index in C order of each of this rank's elements, in the shape of its local view.
 
-    With dims, it is the index among these dimensions, of each of this rank's indices along them.
+    With dims, it is the index among these dimensions, of each of this rank's indices along them; with rows, of some of
+    those along dimension 0.
     """
     total = np.zeros((), np.int64)
     for d in range(of.ndim) if dims is None else dims:
-        total = total[..., np.newaxis] * of.shape[d] + of.local_indices(d)
+        mine = of.local_indices(d) if d or rows is None else indices_of_rows(of, rows)
+        total = total[..., np.newaxis] * of.shape[d] + mine
     return total
+
+
+def indices_of_rows(of: DistributedContainer, rows: slice) -> np.ndarray[Any, Any]:
+    """Return the global index along dimension 0 of some of this rank's rows; of a range, without a list of all."""
+    begin, end, _ = rows.indices(of.local_shape[0])
+    if is_where_divided(of) and of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED):
+        return np.arange(of.local_offset + begin, of.local_offset + end)
+    return of.local_indices(0)[begin:end]
 
 
 def own_elements(of: DistributedContainer, whole: Any, dims: range | None = None) -> Any:

@@ -284,6 +284,7 @@ with dtl.Context() as ctx:
     square = t[:side]
     square.sum()  # copies the slice
     places = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
+    zeros = dtl.zeros(ctx, (ctx.size * side, side), dtype=np.int32, placement="disk")
     CALLS = {  # how many times what there is is written at most, the call, and whether what it made is right
         "save": (4, lambda: dtl.save(np.sqrt(a * a + b * b), path), lambda _: in_file()),
         "save a slice": (4, lambda: dtl.save(a[5:] , path), lambda _: os.path.getsize(path) == 128 + 8 * (rows - 5)),
@@ -297,6 +298,17 @@ with dtl.Context() as ctx:
         "assign": (8, lambda: u.__setitem__(slice(side), square.T), lambda _: u[side - 1, 5] == side - 1),
         "redistribute": (4, lambda: a.redistribute("cyclic"), lambda _: a.partition_policy is dtl.PARTITION_CYCLIC),
         "back": (4, lambda: a.redistribute("block"), lambda _: (a[3], a[rows - 1]) == (1.5, 1.5)),
+        "gradient": (8, lambda: np.gradient(a), lambda c: (c[0], c[rows - 1]) == (0, 0)),
+        "gradients": (16, lambda: np.gradient(t), lambda c: (c[0][7, 5], c[1][7, 5]) == (0, 1)),
+        "convolve": (8, lambda: np.convolve(a, np.ones(9), "same"), lambda c: c[rows // 2] == 13.5),
+        "stack": (16, lambda: np.stack([a, b], 1), lambda c: (c[5, 0], c[rows - 1, 0]) == (1.5, 1.5)),
+        "join": (16, lambda: np.concatenate([t, u], 1), lambda c: c[9, 7] == 7),
+        "tile": (16, lambda: np.tile(a, 2), lambda c: (c[3], c[rows + 7]) == (1.5, 1.5)),
+        "repeat": (16, lambda: np.repeat(a, 2), lambda c: (c[3], c[2 * rows - 1]) == (1.5, 1.5)),
+        "take_along_axis": (8, lambda: np.take_along_axis(t, zeros, 0), lambda c: (c[side - 1, 7], c[9, 9]) == (7, 9)),
+        "histogram2d": (1, lambda: np.histogram2d(a, b, 3), lambda c: c[0][1, 1] == rows),
+        "pad": (8, lambda: np.pad(a, 9, "edge"), lambda c: (c[3], c[rows + 17]) == (1.5, 1.5)),
+        "pad rows": (24, lambda: np.pad(t, 9, "wrap"), lambda c: (c[7, 9], c[7, side + 9]) == (0, 0)),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ.get("CALLS", ",".join(CALLS)).split(","):
@@ -468,6 +480,36 @@ with dtl.Context() as ctx:
     print("right" if near(found.Q, q * signs, 1) and np.allclose(found.R.local_view(), (r.T * signs).T) else "qr wrong")
     s = dtl.linalg.svd(on_disk(tall), full_matrices=False).S.local_view()
     print("right" if np.allclose(s, np.linalg.svd(tall, compute_uv=False)) else "svd wrong")
+    numbers = line.real.copy()
+    steps, few = np.cumsum(1 + np.abs(numbers)), np.arange(1, 8.0)
+    FUNCTIONS = {  # of elements and those beside them, and what puts copies side by side
+        "gradient": (lambda x, t, s: np.gradient(x), numbers.max()),
+        "gradient of second order": (lambda x, t, s: np.gradient(x, s, edge_order=2), numbers.max()),
+        "gradient of rows": (lambda x, t, s: np.gradient(t, axis=0), numbers.max()),
+        "gradient in rows": (lambda x, t, s: np.gradient(t, 0.5, axis=1), numbers.max()),
+        "convolve": (lambda x, t, s: np.convolve(x, few), 100),
+        "convolve same": (lambda x, t, s: np.convolve(few, x, "same"), 100),
+        "correlate": (lambda x, t, s: np.correlate(x, few), 100),
+        "pad": (lambda x, t, s: np.pad(x, (5, 70_000), "wrap"), 1),
+        "pad rows": (lambda x, t, s: np.pad(t, ((1, 2), (3, 900)), "symmetric"), 1),
+        "tile": (lambda x, t, s: np.tile(x, 3), 1),
+        "tile rows": (lambda x, t, s: np.tile(t, (2, 2)), 1),
+        "stack": (lambda x, t, s: np.stack([t, t + 1], 1), 1),
+        "concatenate": (lambda x, t, s: np.concatenate([t, t + 1], 1), 1),
+        "repeat": (lambda x, t, s: np.repeat(x, 3), 1),
+        "repeat rows": (lambda x, t, s: np.repeat(t, 2, axis=0), 1),
+        "repeat in rows": (lambda x, t, s: np.repeat(t, 2, axis=1), 1),
+        "take along rows": (lambda x, t, s: np.take_along_axis(t, np.argsort(t, axis=1), 1), 1),
+        "take along columns": (lambda x, t, s: np.take_along_axis(t, np.argsort(t, axis=0), 0), 1),
+        "windows": (lambda x, t, s: np.lib.stride_tricks.sliding_window_view(x, 3), 1),
+    }
+    arrays = numbers, numbers.reshape(table.shape), steps
+    disks = [on_disk(each) for each in arrays]
+    for name, (function, of) in FUNCTIONS.items():
+        print("right" if near(function(*disks), function(*arrays), of) else f"{name} wrong")
+    counts, edges = np.histogramdd(disks[::2], 7, weights=disks[0])
+    want, ends = np.histogramdd(arrays[::2], 7, weights=numbers)
+    print("right" if np.allclose(counts, want) and np.allclose(edges, ends) else "histogramdd wrong")
     for grid in ((1, ctx.size), (ctx.size, 1)):
         with on_disk(table) as each:
             each.redistribute("block", grid=grid)
@@ -481,7 +523,7 @@ with dtl.Context() as ctx:
 def test_transforms_and_products_under_a_limit_are_right(tmp_path, count):
     variables = {"DTL_SCRATCH": str(tmp_path)}
     ended = alone(COMPUTED, **variables) if count == 1 else ranks(count, COMPUTED, tmp_path, **variables)
-    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 34 * count
+    assert sorted(succeeded(ended).split("\n")) == [""] + ["right"] * 54 * count
 
 
 def test_bytes_of_disks_are_counted_and_the_third_time_is_told(tmp_path):

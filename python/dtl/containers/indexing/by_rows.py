@@ -36,7 +36,7 @@ def gather_rows(made: Any, a: Any, indices: Callable[[slice], Array], op: str = 
         gather_elements(made, a, indices(slice(None)), op)
         return
     view = made.local_view()
-    rows = max(1, BLOCK // (8 * max(1, math.prod(made.shape[1:]))))
+    rows = max(1, BLOCK // (16 * max(1, math.prod(made.shape[1:]))))  # of indices, and what they are made of
     for start in range(0, allreduce(a.context, len(view), MAX), rows):
         some = slice(start, start + rows)
         wanted = np.ascontiguousarray(indices(some), np.int64)

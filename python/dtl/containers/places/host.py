@@ -60,8 +60,10 @@ def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> 
 
 
 def take_along(made: DistributedContainer, of: DistributedContainer, indices: Array, axis: int) -> None:
-    """Write to this rank's part what another part has at indices along a dimension."""
-    made.local_view()[...] = of.local_view().take(indices, axis=axis)
+    """Write to this rank's part what another part has at indices, which are inside, along a dimension but the first."""
+    written, read = made.local_view(), of.local_view()
+    for rows in in_blocks(max(written, read, key=lambda each: each.nbytes)):
+        read[rows].take(indices, axis=axis, out=written[rows], mode="wrap")  # the fastest mode
 
 
 def put(to: DistributedContainer, entries: Any, values: Array) -> None:
