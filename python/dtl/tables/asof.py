@@ -12,8 +12,8 @@ from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import NANOSECONDS, converted_to, is_rounded, plain_type
+from .by_rows import decoded
 from .codes import dense, in_order, integers_of, numbered
-from .elementwise import decoded
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names

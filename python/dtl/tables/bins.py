@@ -9,6 +9,7 @@ import numpy as np
 from .._native.arguments import flag, listed
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
+from .by_rows import in_pieces
 from .codes import integers_of
 from .reductions import quantile, reduced
 from .rows import Rows, arrow, arrows_errors
@@ -104,20 +105,22 @@ def _binned(rows: Rows, op: str, edges: Array, labels: Any, closed: bool, lowest
     pa, ctx = arrow(), rows.context
     with local_step(ctx, op), arrows_errors(op):
         names = _names(edges, labels, closed, lowest)
-        column = rows.local.column(0)
-        values = integers_of(column)
-        number: Array = np.searchsorted(edges, values, "left" if closed else "right") - 1
-        if lowest:
-            number[values == edges[0]] = 0
-        none = (number < 0) | (number >= len(edges) - 1) | np.isnan(values)
-        if column.null_count:
-            none |= column.is_null().to_numpy()
-        if labels is False:
-            made = pa.array(number.astype(np.int64), mask=none)
-        else:
+
+        def binned(column: Any) -> Any:
+            values = integers_of(column)
+            number: Array = np.searchsorted(edges, values, "left" if closed else "right") - 1
+            if lowest:
+                number[values == edges[0]] = 0
+            none = (number < 0) | (number >= len(edges) - 1) | np.isnan(values)
+            if column.null_count:
+                none |= column.is_null().to_numpy()
+            if labels is False:
+                return pa.array(number.astype(np.int64), mask=none)
             indices = pa.array(number.astype(np.int32), mask=none)
-            made = pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()), ordered=True)
-        table = pa.table({rows.names[0]: made})
+            return pa.DictionaryArray.from_arrays(indices, known, ordered=True)
+
+        known = pa.array(names, pa.string())
+        table = pa.table([in_pieces(rows, op, [rows.local.column(0)], binned)], names=rows.names)
     agree(ctx, op, f"{edges.tolist()} {names}")
     return rows.like(table)
 

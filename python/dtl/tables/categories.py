@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import plain_type
-from .elementwise import decoded
+from .by_rows import decoded, in_pieces
 from .making import whole_column
 from .rows import Rows, arrow, arrows_errors
 
@@ -38,15 +39,27 @@ def with_categories(rows: Rows, op: str, categories: Any, ordered: bool) -> Rows
         values = given.combine_chunks().cast(kind)
         if values.null_count or len(values.unique()) < len(values):
             raise InvalidArgumentError(f"the categories {values.to_pylist()} are not different values without null")
-        column = decoded(rows.local.column(0))
-        indices = pa.compute.index_in(column, value_set=values)
-        if indices.null_count > column.null_count:
-            wrong = column.filter(pa.compute.and_(indices.is_null(), column.is_valid()))[0].as_py()
-            raise InvalidArgumentError(f"{name!r} has the value {wrong!r}, none of the categories {values.to_pylist()}")
-        made = [pa.DictionaryArray.from_arrays(chunk, values, ordered=ordered) for chunk in indices.chunks]
-        made = made or [pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values, ordered=ordered)]
+
+        def coded(some: Any) -> Any:
+            column = decoded(some)
+            indices = pa.compute.index_in(column, value_set=values)
+            if indices.null_count > column.null_count:
+                wrong = column.filter(pa.compute.and_(indices.is_null(), column.is_valid()))[0].as_py()
+                known = values.to_pylist()
+                raise InvalidArgumentError(f"{name!r} has the value {wrong!r}, none of the categories {known}")
+            return _of_indices(indices, values, ordered)
+
+        made = in_pieces(rows, op, [rows.local.column(0)], coded)
     agree(ctx, op, f"{values.to_pylist()}, ordered {ordered}")
-    return rows.like(pa.table([pa.chunked_array(made, made[0].type)], names=[name]))
+    return rows.like(pa.table([made], names=[name]))
+
+
+def _of_indices(indices: Any, values: Any, ordered: bool) -> Any:
+    """Return a column of categories, given the places of its values among these."""
+    pa = arrow()
+    chunks = indices.chunks or [pa.array([], pa.int32())]
+    made = [pa.DictionaryArray.from_arrays(chunk, values, ordered=ordered) for chunk in chunks]
+    return pa.chunked_array(made, made[0].type)
 
 
 def unified(rows: Rows, op: str) -> Rows:
@@ -58,7 +71,8 @@ def unified(rows: Rows, op: str) -> Rows:
             continue
         lists = categories_of(rows.chosen([name]), op)
         with local_step(rows.context, op):
-            made[name] = _coded(made[name], pa.array(lists, kind.value_type))
+            values = pa.array(lists, kind.value_type)
+            made[name] = in_pieces(rows, op, [made[name]], partial(_coded, values=values))
         agree(rows.context, op)
     return rows.like(pa.table(made))
 
@@ -93,14 +107,15 @@ def recategorized(rows: Rows, op: str, known: list[Any], names: list[Any], order
         if values.null_count or len(values.unique()) < len(values):
             raise InvalidArgumentError(f"the categories {names} are not different values without null")
         kind = plain_type(rows.schema.types[0])
-        places = _places(decoded(rows.local.column(0)), known, kind)
         if pa.types.is_null(values.type):
             values = values.cast(kind)
-        made = [pa.DictionaryArray.from_arrays(chunk, values, ordered=ordered) for chunk in places.chunks]
-        made = made or [pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), values, ordered=ordered)]
-        whole = pa.chunked_array(made, made[0].type)
+
+        def coded(some: Any) -> Any:
+            return _of_indices(_places(decoded(some), known, kind), values, ordered)
+
+        made = in_pieces(rows, op, [rows.local.column(0)], coded)
     agree(ctx, op)
-    return rows.like(pa.table([whole], names=[name]))
+    return rows.like(pa.table([made], names=[name]))
 
 
 def _places(column: Any, known: list[Any], kind: Any) -> Any:

@@ -10,6 +10,7 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
 from . import categories as categories_of
+from .by_rows import in_pieces
 from .hints import missing_attribute
 from .making import is_scalar
 from .rows import Rows, arrow
@@ -73,8 +74,11 @@ class Categories(Generic[C]):
     @collective
     def _codes(self) -> C:
         pa, rows = arrow(), categories_of.unified(self._rows, "codes")
-        column = rows.local.column(0)
-        made = pa.chunked_array([chunk.indices.fill_null(-1) for chunk in column.chunks], pa.int32())
+
+        def of_piece(some: Any) -> Any:
+            return pa.chunked_array([chunk.indices.fill_null(-1) for chunk in some.chunks], pa.int32())
+
+        made = in_pieces(rows, "codes", [rows.local.column(0)], of_piece)
         return self._made(rows.like(pa.table([made], names=rows.names)))
 
     @collective

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.names import names_in
 from ..runtime.agreement import agree, local_step
-from . import elementwise
+from . import by_rows, elementwise
 from .arrow_types import converted_to, type_of
 from .making import parts_and_whole, repeated, settled, words_of
 from .rows import Rows, arrow, column_names, unknown_column
@@ -108,7 +109,8 @@ def cast(rows: Rows, op: str, kinds: Any) -> Rows:
         wanted = {name: _wanted(rows.schema.field(name).type, kind) for name, kind in kinds.items()}
         made = dict(zip(rows.names, rows.local.columns))
         for name, kind in wanted.items():
-            made[name] = converted_to(name, made[name], kind)
+            if made[name].type != kind:
+                made[name] = by_rows.in_pieces(rows, op, [made[name]], partial(converted_to, name, kind=kind))
         table = arrow().table(made)
     agree(ctx, op, f"{wanted}")
     return rows.like(table)

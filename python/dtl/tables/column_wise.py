@@ -460,12 +460,9 @@ class ColumnWise(HasRows):
         with local_step(rows.context, op):
             if not callable(f):
                 raise InvalidTypeError(f"apply takes a function, not {f!r}")
-            values = [f(row) for row in rows.local.to_pylist()]
-            made = mapping.whole_array("the results of apply", values)
+            made = mapping.applied(rows, op, f)
         agree(rows.context, op)
-        kind = mapping.common_type(rows.context, op, op, [made.type])
-        with local_step(rows.context, op):
-            return as_column(rows.like(arrow().table({op: made.cast(kind)})))
+        return as_column(rows.like(mapping.in_common_type(rows, op, made)))
 
 
 def _of(thing: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from .._native.arguments import flag, listed
@@ -10,8 +11,8 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate
 from .arrow_types import is_number, is_text, type_of
+from .by_rows import decoded, table_in_pieces
 from .categories import categories_of
-from .elementwise import decoded
 from .exchange import gathered_everywhere
 from .grouping import aggregated
 from .local_groups import check_keys
@@ -57,20 +58,31 @@ def dummies(
             names = [f"{begin}{value}" for value in values.to_pylist()]
             if made.num_columns + len(names) > _MOST:
                 raise InvalidArgumentError(f"there would be {made.num_columns + len(names)} columns; at most {_MOST}")
-            column = decoded(one.local.column(0))
-            found = pa.compute.index_in(_plain(column), value_set=_plain(values))
-            truths = [pa.compute.equal(found, number).fill_null(False) for number in range(len(names))]
             if counts_null:
                 names.append(f"{begin}nan")
-                truths.append(column.is_null())
-            for each, truth in zip(names[less:], truths[less:]):
-                if each in made.column_names:
+            there = set(made.column_names)
+            for each in names[less:]:
+                if each in there:
                     raise InvalidArgumentError(f"two columns of the result would be called {each!r}")
-                made = made.append_column(each, truth.cast(kind))
+                there.add(each)
+            of_piece = partial(_truths, _plain(values), names, less, kind)
+            if names[less:]:
+                found = table_in_pieces(one, op, [one.local.column(0)], of_piece, 4 + len(names))
+                made = pa.table([*made.columns, *found.columns], names=[*made.column_names, *found.column_names])
     with local_step(ctx, op):
         if not made.num_columns:
             raise InvalidArgumentError("the result would have no column")
     return rows.like(made)
+
+
+def _truths(values: Any, names: list[str], less: int, kind: Any, given: Any) -> Any:
+    """Return a table of which rows have each of some values, and if there is one name more, which are null."""
+    pa, column = arrow(), decoded(given)
+    found = pa.compute.index_in(_plain(column), value_set=values)
+    truths = [pa.compute.equal(found, number).fill_null(False) for number in range(less, len(values))]
+    if len(names) > len(values):
+        truths.append(column.is_null())
+    return pa.table([each.cast(kind) for each in truths], names=names[less:])
 
 
 def _prefixes(names: list[str], prefix: Any, separator: str) -> list[str]:

@@ -8,13 +8,14 @@ collective, so that it fails on every rank; whether it is, follows from the type
 from __future__ import annotations
 
 import decimal
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step, refuse_other_context
 from .arrow_types import TIME_UNITS, fits, is_decimal, is_number, is_text, is_time, plain_type
+from .by_rows import by_category, by_truth, decoded, in_pieces, of_operands
 from .gather import combined
 from .making import in_any_order, is_scalar, scalar, whole_column
 from .nested_types import is_nested
@@ -40,12 +41,6 @@ class Operand(NamedTuple):
     kind: Any
     given: Any
     is_column: bool
-
-
-def as_chunked(values: Any) -> Any:
-    """Return an array of Arrow's as the column of a table is held."""
-    pa = arrow()
-    return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values], values.type)
 
 
 def numpy_of(column: Any) -> tuple[Any, Any]:
@@ -92,7 +87,7 @@ def _operand(like: Rows, given: Any, op: str) -> Operand:
             )
         kind, column = given.schema.types[0], given.local.column(0)
         if arrow().types.is_dictionary(kind) and not kind.ordered and not is_text(kind.value_type):
-            return Operand(decoded(column), kind.value_type, given, True)
+            return Operand(in_pieces(like, op, [column], decoded), kind.value_type, given, True)
         return Operand(column, kind, given, True)
     if is_scalar(given):
         one = scalar("the operand", given) if not isinstance(given, (bool, int, float)) else None
@@ -116,13 +111,12 @@ def _operand(like: Rows, given: Any, op: str) -> Operand:
 
 def _by_numpy(f: Any, operands: list[Operand], like: Rows, op: str) -> Any:
     columns = [each.values for each in operands if each.is_column]
-    if f.__name__ in ("power", "float_power"):  # whose exponents are looked at on all ranks
-        made = _of_numbers(f, operands, like.length, like, op)
-    else:
-        size = rows_at_a_time(like.length, sum(column.nbytes for column in columns))
-        ranges = ((start, min(size, like.length - start)) for start in starts(like.length, size))
-        parts = (_of_numbers(f, [_sliced(each, *some) for each in operands], some[1], like, op) for some in ranges)
-        made = collected(like.context, op, parts)
+    size = rows_at_a_time(like.length, sum(column.nbytes for column in columns))
+    if f.__name__ in ("power", "float_power"):
+        _check_power(operands, size, like, op)
+    ranges = ((start, min(size, like.length - start)) for start in starts(like.length, size))
+    parts = (_of_numbers(f, [_sliced(each, *some) for each in operands], some[1], op) for some in ranges)
+    made = collected(like.context, op, parts)
     results = [_named(like, column) for column in made.columns]
     return tuple(results) if getattr(f, "nout", 1) > 1 else results[0]
 
@@ -132,7 +126,7 @@ def _sliced(operand: Operand, start: int, size: int) -> Operand:
     return operand._replace(values=operand.values.slice(start, size)) if operand.is_column else operand
 
 
-def _of_numbers(f: Any, operands: list[Operand], rows: int, like: Rows, op: str) -> Any:
+def _of_numbers(f: Any, operands: list[Operand], rows: int, op: str) -> Any:
     """Return what a function makes of so many rows, as a table of its results."""
     if f.__name__ in _LOGIC and len(operands) == 2 and all(_is_bool(each) for each in operands):
         return arrow().table({"0": _kleene(_LOGIC[f.__name__], operands)})
@@ -140,7 +134,7 @@ def _of_numbers(f: Any, operands: list[Operand], rows: int, like: Rows, op: str)
     for each in operands:
         if not each.is_column:
             null = each.values is not None and not each.values.is_valid
-            values.append(0.0 if null else each.given.as_py() if isinstance(each.given, arrow().Scalar) else each.given)
+            values.append(0.0 if null else _given(each))
             if null:
                 valid = np.zeros(rows, bool)
             continue
@@ -150,8 +144,6 @@ def _of_numbers(f: Any, operands: list[Operand], rows: int, like: Rows, op: str)
             valid = where if valid is None else valid & where
     if f.__name__ in _DIVISIONS:
         values, valid = _without_zeros(values, valid, rows)
-    if f.__name__ in ("power", "float_power") and all(_is_whole(each) for each in values):
-        _check_power(values[1], like, op)
     with np.errstate(all="ignore"), arrows_errors(op):
         made = f(*values)
         found = made if isinstance(made, tuple) else (made,)
@@ -167,12 +159,14 @@ def bounded(farther: Any, rows: Rows, bound: Any, op: str) -> Rows:
         has_none = one is None or type(one).__name__ in ("NAType", "NaTType") or one != one  # noqa: PLR0124 - of NaN
         return rows if has_none else computed(farther, (rows, bound), op)
     made = computed(farther, (rows, bound), op)
-    values, valid = numpy_of(given.values)
-    without = np.isnan(values) if valid is None else np.isnan(values) | ~valid
-    if not without.any():
-        return made  # type: ignore[no-any-return]
-    kept = rows.local.column(0).cast(made.schema.types[0], safe=False)
-    return _named(rows, by_truth(pa.chunked_array([pa.array(without)]), kept, made.local.column(0)))
+    kind = made.schema.types[0]
+
+    def of(bounds: Any, kept: Any, found: Any) -> Any:
+        values, valid = numpy_of(bounds)
+        without = np.isnan(values) if valid is None else np.isnan(values) | ~valid
+        return by_truth(pa.chunked_array([pa.array(without)]), kept.cast(kind, safe=False), found)
+
+    return _named(rows, in_pieces(rows, op, [given.values, rows.local.column(0), made.local.column(0)], of))
 
 
 def _named(like: Rows, column: Any) -> Rows:
@@ -203,17 +197,33 @@ def _without_zeros(values: list[Any], valid: Any, rows: int) -> tuple[list[Any],
     return [values[0], safe], good if valid is None else valid & good
 
 
-def _check_power(exponent: Any, like: Rows, op: str) -> None:
+def _check_power(operands: list[Operand], size: int, like: Rows, op: str) -> None:
     """Refuse negative powers of integers, which NumPy refuses. Collective where the exponent is a column."""
+    if not all(_is_integer(each) for each in operands):
+        return
     text = f"{op}: integers have no negative powers among them; cast them to float64 before"
-    if np.ndim(exponent) == 0:
-        if exponent < 0:
+    exponent = operands[1]
+    if not exponent.is_column:
+        if _given(exponent) < 0:
             raise InvalidArgumentError(text)
         return
     with local_step(like.context, op):
-        if (exponent < 0).any():
-            raise InvalidArgumentError(text)
+        for start in starts(like.length, size):
+            if (numpy_of(exponent.values.slice(start, size))[0] < 0).any():
+                raise InvalidArgumentError(text)
     agree(like.context, op)
+
+
+def _is_integer(operand: Operand) -> bool:
+    """Say whether NumPy computes with integers."""
+    if operand.is_column:
+        return bool(arrow().types.is_integer(operand.kind))
+    return _is_whole(_given(operand))
+
+
+def _given(operand: Operand) -> Any:
+    """Return a scalar as Python or NumPy has it."""
+    return operand.given.as_py() if isinstance(operand.given, arrow().Scalar) else operand.given
 
 
 # ---- Text, times, decimals, categories ----
@@ -235,7 +245,7 @@ def _by_arrow(name: str, left: Operand, right: Operand, like: Rows, op: str) -> 
         return _decimals(name, left, right, like, op, words)
     if name in COMPARISONS and kinds[0] == kinds[1] and not is_nested(kinds[0]):
         with arrows_errors(words):
-            return _named(like, getattr(arrow().compute, name)(decoded(left.values), decoded(right.values)))
+            return _named(like, _compared(name, left, right, like, op))
     raise InvalidTypeError(f"{words} is not defined")
 
 
@@ -256,67 +266,26 @@ def _has_order(operand: Operand) -> bool:
     return bool(arrow().types.is_dictionary(operand.kind) and operand.kind.ordered)
 
 
-def decoded(values: Any) -> Any:
-    """Return values in the place of categories."""
-    pa = arrow()
-    if isinstance(values, pa.ChunkedArray) and pa.types.is_dictionary(values.type):
-        return by_distinct(values, lambda distinct: distinct, values.type.value_type)
-    return values
-
-
-def by_distinct(column: Any, f: Callable[[Any], Any], kind: Any) -> Any:
-    """Return a function of each value of a column, computed once for each category."""
-    pa = arrow()
-    if not pa.types.is_dictionary(column.type):
-        return f(column)
-    return pa.chunked_array([f(chunk.dictionary).take(chunk.indices) for chunk in column.chunks], kind)
-
-
-def in_pieces(rows: Rows, op: str, columns: Sequence[Any], f: Callable[..., Any]) -> Any:
-    """Return a function of each row of columns that are none of categories, some rows at a time. Not collective.
-
-    There are as many rows at a time as may be in memory. What is made of them is on disk, if it is more.
-    """
-    length = len(columns[0])
-    size = rows_at_a_time(length, sum(column.nbytes for column in columns))
-    if size >= length:
-        return f(*columns)
-    tables = (
-        arrow().table([f(*(column.slice(start, size) for column in columns))], names=[""])
-        for start in starts(length, size)
-    )
-    return collected(rows.context, op, tables).column(0)
-
-
-def of_operands(rows: Rows, op: str, given: Sequence[Any], f: Callable[..., Any]) -> Any:
-    """Return a function of columns, none of which is of categories, and of scalars: as ``in_pieces`` does."""
-    are_columns = [isinstance(each, arrow().ChunkedArray) for each in given]
-
-    def of(*columns: Any) -> Any:
-        left = iter(columns)
-        return f(*(next(left) if is_column else each for each, is_column in zip(given, are_columns)))
-
-    return in_pieces(rows, op, [each for each, is_column in zip(given, are_columns) if is_column], of)
-
-
 def _texts(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Any:
     if name == "add":
-        both = [decoded(each.values) for each in (left, right)]
-        return of_operands(like, op, [*both, ""], arrow().compute.binary_join_element_wise)
+        join = arrow().compute.binary_join_element_wise
+        both = [left.values, right.values]
+        return of_operands(like, op, both, lambda one, other: join(decoded(one), decoded(other), ""))
     if name not in COMPARISONS:
         raise InvalidTypeError(f"{words} is not defined")
-    return _compared(name, left, right)
+    return _compared(name, left, right, like, op)
 
 
-def _compared(name: str, left: Operand, right: Operand) -> Any:
+def _compared(name: str, left: Operand, right: Operand, like: Rows, op: str) -> Any:
     """Return a comparison of values, made once for each category."""
     pa = arrow()
     compare = getattr(pa.compute, name)
     if not right.is_column:
-        return by_distinct(left.values, lambda distinct: compare(distinct, right.values), pa.bool_())
+        return by_category(like, op, left.values, lambda values: compare(values, right.values))
     if not left.is_column:
-        return by_distinct(right.values, lambda distinct: compare(left.values, distinct), pa.bool_())
-    return compare(decoded(left.values), decoded(right.values))
+        return by_category(like, op, right.values, lambda values: compare(left.values, values))
+    both = [left.values, right.values]
+    return in_pieces(like, op, both, lambda one, other: compare(decoded(one), decoded(other)))
 
 
 def _in_order(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Rows:
@@ -332,29 +301,38 @@ def _in_order(name: str, left: Operand, right: Operand, like: Rows, op: str, wor
         if not is_text(plain_type(other.kind)) and plain_type(other.kind) != plain_type(column.kind):
             raise InvalidTypeError(f"{words} is not defined")
         if not orders:
-            made = _compared(name, left, right)
+            made = _compared(name, left, right, like, op)
         elif other.is_column and not _has_order(other):
             raise InvalidTypeError(f"{words}: only the first has an order")
         else:
-            codes = [_codes(each, column, words) for each in (left, right)]
-            made = getattr(pa.compute, name)(*codes)
+            places = [_places(each, column, words) for each in (left, right)]
+            compare = getattr(pa.compute, name)
+            made = of_operands(like, op, places, lambda *both: compare(*map(_codes, both)))
     agree(like.context, op)
     return _named(like, made)
 
 
-def _codes(operand: Operand, column: Operand, words: str) -> Any:
-    """Return the places of values in the order of a column's categories."""
+def _places(operand: Operand, column: Operand, words: str) -> Any:
+    """Return values of a column's categories: the column, or the place of a scalar among them."""
     pa = arrow()
     if operand.is_column:
         lists = [chunk.dictionary.to_pylist() for each in (operand, column) for chunk in each.values.chunks]
         if any(each != lists[0] for each in lists):
             raise InvalidTypeError(f"{words}: they have other categories")
-        return pa.chunked_array([chunk.indices for chunk in operand.values.chunks], pa.int32())
+        return operand.values
     chunks = column.values.chunks
     known = chunks[0].dictionary.to_pylist() if chunks else []
     if chunks and operand.values.as_py() not in known:
         raise InvalidArgumentError(f"{words}: {operand.values.as_py()!r} is none of the categories {known}")
     return pa.scalar(known.index(operand.values.as_py()) if chunks else 0, pa.int32())
+
+
+def _codes(values: Any) -> Any:
+    """Return the places of values among their categories; a place as it is."""
+    pa = arrow()
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    return pa.chunked_array([chunk.indices for chunk in values.chunks], pa.int32())
 
 
 def _times(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Rows:
@@ -369,11 +347,10 @@ def _times(name: str, left: Operand, right: Operand, like: Rows, op: str, words:
         pair = [_time_operand(each, other, words) for each, other in ((left, right), (right, left))]
         with arrows_errors(words):
             if name in functions:
-                made = getattr(pa.compute, functions[name])(*_in_one_zone(pair, name))
+                f = getattr(pa.compute, functions[name])
+                made = of_operands(like, op, pair, lambda *both: f(*_in_one_zone(both, name)))
             else:
-                made = _of_spans(name, pair, words)
-        if not isinstance(made, pa.ChunkedArray):
-            made = pa.chunked_array([made], made.type)
+                made = of_operands(like, op, pair, lambda *both: _of_spans(name, both, words))
     agree(like.context, op)
     return _named(like, made)
 
@@ -404,7 +381,7 @@ def _parsed(text: Any, kind: Any, words: str) -> Any:
     return one[0]
 
 
-def _in_one_zone(pair: list[Any], name: str) -> list[Any]:
+def _in_one_zone(pair: Sequence[Any], name: str) -> Sequence[Any]:
     """Return times in one zone, and dates as times where they are computed with spans; pyarrow finds the finer unit."""
     pa = arrow()
     zone = next((each.type.tz for each in pair if pa.types.is_timestamp(each.type)), None)
@@ -423,7 +400,7 @@ def _in_one_zone(pair: list[Any], name: str) -> list[Any]:
     return made
 
 
-def _of_spans(name: str, pair: list[Any], words: str) -> Any:
+def _of_spans(name: str, pair: Sequence[Any], words: str) -> Any:
     """Return spans of time times numbers, and their quotients."""
     pa = arrow()
     left, right = pair
@@ -447,20 +424,24 @@ def _float(spans: Any) -> Any:
 
 def _decimals(name: str, left: Operand, right: Operand, like: Rows, op: str, words: str) -> Rows:
     """Compute with decimals, exactly: what has too many digits raises. Collective."""
-    pa = arrow()
     with local_step(like.context, op), arrows_errors(words):
         pair = [each.values if each.values is not None else _as_decimal(each.given) for each in (left, right)]
-        if any(pa.types.is_floating(each.type) for each in pair):
-            pair = [each.cast(pa.float64()) for each in pair]
-        pair = [each.cast(pa.decimal128(20, 0)) if pa.types.is_integer(each.type) else each for each in pair]
-        if name in COMPARISONS:
-            made = getattr(pa.compute, name)(*pair)
-        elif name in ("add", "subtract", "multiply", "true_divide", "divide"):
-            made = _exactly(getattr(pa.compute, name.replace("true_", "")), pair)
-        else:
-            raise InvalidTypeError(f"{words} is not defined")
+        made = of_operands(like, op, pair, lambda *both: _of_decimals(name, both, words))
     agree(like.context, op)
     return _named(like, made)
+
+
+def _of_decimals(name: str, pair: Sequence[Any], words: str) -> Any:
+    """Return what is computed with decimals, or with floats where one of both is of them."""
+    pa = arrow()
+    if any(pa.types.is_floating(each.type) for each in pair):
+        pair = [each.cast(pa.float64()) for each in pair]
+    pair = [each.cast(pa.decimal128(20, 0)) if pa.types.is_integer(each.type) else each for each in pair]
+    if name in COMPARISONS:
+        return getattr(pa.compute, name)(*pair)
+    if name in ("add", "subtract", "multiply", "true_divide", "divide"):
+        return _exactly(getattr(pa.compute, name.replace("true_", "")), pair)
+    raise InvalidTypeError(f"{words} is not defined")
 
 
 def _as_decimal(given: Any) -> Any:
@@ -469,7 +450,7 @@ def _as_decimal(given: Any) -> Any:
     return pa.scalar(given) if isinstance(given, float) else pa.scalar(decimal.Decimal(int(given)))
 
 
-def _exactly(f: Any, pair: list[Any]) -> Any:
+def _exactly(f: Any, pair: Sequence[Any]) -> Any:
     """Return a result of decimals that has at most 38 digits, and fails else."""
     pa = arrow()
     kinds = [each.type for each in pair]
@@ -482,7 +463,7 @@ def _exactly(f: Any, pair: list[Any]) -> Any:
 
 def missing(rows: Rows) -> Rows:
     """Return where a column is null. Not collective."""
-    return _named(rows, rows.local.column(0).is_null())
+    return _named(rows, in_pieces(rows, "isna", [rows.local.column(0)], lambda some: some.is_null()))
 
 
 def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
@@ -495,28 +476,20 @@ def chosen(rows: Rows, op: str, condition: Any, other: Any) -> Rows:
         asked, beside = _operand(rows, condition, op), _operand(rows, other, op)
         if not pa.types.is_boolean(asked.kind) or not asked.is_column:
             raise InvalidTypeError(f"the condition of {op} is of {asked.kind}; it is a column of bool")
-        values = decoded(rows.local.column(0))
-        given = decoded(beside.values) if beside.values is not None else pa.scalar(beside.given)
+        values, kind = rows.local.column(0), plain_type(rows.schema.types[0])
+        given = beside.values if beside.values is not None else pa.scalar(beside.given)
         if not beside.is_column:
-            if not fits(values.type, given.type) and not (is_time(values.type) and is_text(given.type)):
-                raise InvalidTypeError(f"{op}: the column {rows.names[0]!r} of {values.type} has no value {other!r}")
-            given = given.cast(values.type)
+            if not fits(kind, given.type) and not (is_time(kind) and is_text(given.type)):
+                raise InvalidTypeError(f"{op}: the column {rows.names[0]!r} of {kind} has no value {other!r}")
+            given = given.cast(kind)
 
         def of(truths: Any, *both: Any) -> Any:
-            return by_truth((pa.compute.invert(truths) if op == "mask" else truths).fill_null(False), *both)
+            chosen = pa.compute.invert(truths) if op == "mask" else truths
+            return by_truth(chosen.fill_null(False), *map(decoded, both))
 
         made = _named(rows, of_operands(rows, op, [asked.values, values, given], of))
     agree(rows.context, op, "a column" if beside.is_column else repr(other))
     return made
-
-
-def by_truth(truths: Any, left: Any, right: Any) -> Any:
-    """Return values of the one where truths are true, and of the other elsewhere, as a column."""
-    pa = arrow()
-    given = (truths, left, right)
-    if pa.types.is_boolean(left.type):  # of which pyarrow 14 takes others where chunks begin within a byte
-        given = tuple(combined(each) for each in given)
-    return as_chunked(pa.compute.if_else(*given))
 
 
 def unsigned_zeros(values: Any) -> Any:
@@ -536,15 +509,16 @@ def one_of(rows: Rows, values: Any) -> Rows:
         raise InvalidTypeError(f"isin takes a list of values, not {values!r}")
     given = in_any_order("the list", list(values) if isinstance(values, dict) else values)
     found = _matching(decoded(given), kind)
-    column = rows.local.column(0)
-    if is_number(kind) and is_number(found.type) and found.type != kind:
-        column = column.cast(found.type, safe=False)
+    is_cast = is_number(kind) and is_number(found.type) and found.type != kind
+
+    def among(values: Any) -> Any:
+        given = values.cast(found.type, safe=False) if is_cast else values
+        return pa.compute.is_in(unsigned_zeros(given), value_set=found)
+
     with arrows_errors("isin"):
         found = unsigned_zeros(found)
-        made = by_distinct(column, lambda each: pa.compute.is_in(unsigned_zeros(each), value_set=found), pa.bool_())
-    if found.null_count:
-        made = made.fill_null(True)
-    return _named(rows, made.fill_null(False))
+        made = by_category(rows, "isin", rows.local.column(0), among, bool(found.null_count))
+    return _named(rows, made)
 
 
 def _matching(given: Any, kind: Any) -> Any:
@@ -574,28 +548,21 @@ def filled(rows: Rows, op: str, name: str, value: Any) -> Any:
     column = rows.local.column(name)
     with local_step(rows.context, op), arrows_errors(f"the column {name!r}"):
         fill = _operand(rows, value, op).values if isinstance(value, Rows) else scalar("value", value)
-        kind = column.type
-        if pa.types.is_null(kind):
-            kind = plain_type(fill.type)
-            column = column.cast(kind)
+        kind = plain_type(fill.type) if pa.types.is_null(column.type) else column.type
         plain = plain_type(kind)
         if not fits(plain, plain_type(fill.type)):
             raise InvalidTypeError(f"the column {name!r} of {kind} has no value of {fill.type}")
         if is_decimal(plain) and pa.types.is_integer(fill.type) and not isinstance(value, Rows):
             fill = _as_decimal(fill.as_py())
-        fill = decoded(fill).cast(plain)
-        made = _filled(rows, op, column, fill, name)
+
+        def of(some: Any, others: Any) -> Any:
+            values = decoded(some)
+            made = pa.compute.coalesce(values.cast(plain), decoded(others).cast(plain))
+            return with_categories_of(made, column, name) if pa.types.is_dictionary(kind) else made
+
+        made = of_operands(rows, op, [column, fill], of)
     agree(rows.context, op, "a column" if isinstance(value, Rows) else f"{name!r} with {value!r}")
     return made
-
-
-def _filled(rows: Rows, op: str, column: Any, fill: Any, name: str) -> Any:
-    """Return a column with a value, or those of another column, where it is null."""
-    pa, kind = arrow(), column.type
-    if not pa.types.is_dictionary(kind):
-        both = [column, fill] if isinstance(fill, pa.ChunkedArray) else [column]
-        return in_pieces(rows, op, both, lambda some, *others: pa.compute.coalesce(some, *(others or [fill])))
-    return with_categories_of(pa.compute.coalesce(decoded(column), fill), column, name)
 
 
 def with_categories_of(made: Any, column: Any, name: str) -> Any:

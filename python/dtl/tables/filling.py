@@ -10,7 +10,7 @@ from .._native.arguments import integer
 from ..exceptions import BoundsError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import is_number
-from .elementwise import as_chunked, decoded
+from .by_rows import as_chunked, decoded
 from .exchange import gathered_everywhere
 from .gather import one_array
 from .rows import Rows, arrow, arrows_errors

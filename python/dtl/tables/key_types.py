@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import InvalidTypeError
 from .arrow_types import TIME_UNITS, converted_to, is_rounded, parts_of, plain_type
-from .elementwise import decoded
+from .by_rows import decoded
 from .nested_types import is_nested
 from .rows import arrow
 

@@ -23,9 +23,13 @@ from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized, normalized_column
 from .frames import check_one_kind, is_frame, table_of_frame
+from .on_disk import rows_at_a_time
 from .rows import Rows, arrow, arrows_errors, block_counts, counted
 
 _SCALARS = (str, bytes, bool, int, float, np.generic, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
+
+#: So many arrays of 8 bytes a row has a value that is repeated.
+_ARRAYS = 4
 
 #: How deep lists in lists may be.
 _DEPTH = 32
@@ -79,9 +83,10 @@ def repeated(name: str, value: Any, rows: int) -> Any:
     """Return a column with one value in all of some rows."""
     pa = arrow()
     one = scalar(name, value)
-    if not one.is_valid:
-        return pa.chunked_array([pa.nulls(rows, one.type)], one.type)
-    return normalized_column(pa.chunked_array([pa.repeat(one, rows)], one.type))
+    size = rows_at_a_time(rows, 0, _ARRAYS)
+    block = pa.repeat(one, min(rows, size)) if one.is_valid else pa.nulls(min(rows, size), one.type)
+    chunks = [block.slice(0, rows - start) for start in range(0, max(1, rows), size)]  # the same memory
+    return normalized_column(pa.chunked_array(chunks, one.type))
 
 
 def whole_column(name: str, values: Any) -> Any:

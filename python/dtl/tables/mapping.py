@@ -14,10 +14,12 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
-from .elementwise import as_chunked, by_truth, decoded, in_pieces, unsigned_zeros, with_categories_of
+from .by_rows import as_chunked, by_lists, by_truth, decoded, in_pieces, made_of_pieces
+from .elementwise import unsigned_zeros, with_categories_of
 from .gather import combined, one_array
 from .making import is_scalar, scalar, whole_column
 from .nested_types import is_nested
+from .on_disk import collected, kept
 from .rows import Rows, arrow, arrows_errors
 
 
@@ -27,28 +29,64 @@ def mapped(rows: Rows, op: str, f: Any) -> Rows:
     with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
         if is_nested(rows.schema.types[0]):
             raise InvalidTypeError(f"{op} is of single values; {name!r} is of {rows.schema.types[0]}")
-        column = as_chunked(decoded(rows.local.column(0)))
         if isinstance(f, Mapping):
-            words, known, kind = _of_mapping(f, column.type)
+            words, known, kind = _of_mapping(f)
         elif callable(f):
             words, known, kind = "a function", f, None
         else:
             raise InvalidTypeError(f"{op} takes a mapping or a function, not {f!r}")
         of_null = f.get(None) if isinstance(f, Mapping) else None
-        encoded = as_chunked(combined(column).dictionary_encode())
-        made = []
-        for chunk in encoded.chunks:
-            values = [known(value) for value in chunk.dictionary.to_pylist()]
-            made.append(pa.array(values, kind) if kind is not None else whole_array(f"the results of {name!r}", values))
+
+        def of_list(some: list[Any]) -> Any:
+            values = [known(value) for value in some]
+            return pa.array(values, kind) if kind is not None else whole_array(f"the results of {name!r}", values)
+
+        def of_piece(some: Any) -> Any:
+            encoded = as_chunked(combined(decoded(some)).dictionary_encode())
+            return pa.table({name: _by_value(op, name, encoded, of_list, of_null)})
+
+        made = kept(ctx, op, made_of_pieces([rows.local.column(0)], of_piece))
     agree(ctx, op, f"{name!r} by {words}")
-    if kind is None:
-        kind = common_type(ctx, op, name, [each.type for each in made])
-    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
-        chunks = [values.cast(kind).take(chunk.indices) for values, chunk in zip(made, encoded.chunks)]
-        found = pa.chunked_array(chunks, kind)
+    return rows.like(in_common_type(rows, op, made, kind))
+
+
+def _by_value(op: str, name: str, encoded: Any, of_list: Callable[[list[Any]], Any], of_null: Any) -> Any:
+    """Return the values that a function makes of a list of those of categories, and one for null."""
+    parts = []
+    for chunk in encoded.chunks:
+        made = by_lists(chunk.dictionary, of_list)
         if of_null is not None:
-            found = by_truth(column.is_null(), pa.scalar(of_null).cast(kind), found)
-        return rows.like(pa.table({name: found}))
+            made.append(whole_array("the mapping", [of_null]))
+        places = chunk.indices if of_null is None else chunk.indices.fill_null(len(chunk.dictionary))
+        parts.append(_joined_arrays(op, name, made).take(places))
+    kind = _holding(op, name, [each.type for each in parts] or [arrow().null()])
+    return arrow().chunked_array([each.cast(kind) for each in parts], kind)
+
+
+def applied(rows: Rows, op: str, f: Callable[[dict[str, Any]], Any]) -> list[Any]:
+    """Return what a function makes of each row: tables of one column, some rows after the others. Not collective."""
+    pa, names = arrow(), rows.names
+
+    def of_list(some: list[dict[str, Any]]) -> Any:
+        return whole_array(f"the results of {op}", [f(row) for row in some])
+
+    def of_piece(*columns: Any) -> Any:
+        made = by_lists(pa.table(list(columns), names=names), of_list)
+        return pa.table({op: _joined_arrays(op, op, made)})
+
+    return kept(rows.context, op, made_of_pieces(rows.local.columns, of_piece))
+
+
+def in_common_type(rows: Rows, op: str, tables: list[Any], kind: Any = None) -> Any:
+    """Return tables of one column, one after the other, in the type that holds the values of all ranks. Collective."""
+    ctx, name = rows.context, tables[0].column_names[0]
+    if kind is None:
+        kind = common_type(ctx, op, name, [each.schema.types[0] for each in tables])
+    with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
+        if all(each.schema.types[0] == kind for each in tables):
+            return arrow().concat_tables(tables)
+        wanted = arrow().schema([(name, kind)])
+        return collected(ctx, op, (each.cast(wanted) for each in tables))
 
 
 def whole_array(name: str, values: list[Any]) -> Any:
@@ -56,7 +94,7 @@ def whole_array(name: str, values: list[Any]) -> Any:
     return one_array(whole_column(name, values))
 
 
-def _of_mapping(f: Mapping[Any, Any], kind: Any) -> tuple[str, Callable[[Any], Any], Any]:
+def _of_mapping(f: Mapping[Any, Any]) -> tuple[str, Callable[[Any], Any], Any]:
     """Return a mapping in words, as a function, and the type of what it has."""
     values = whole_array("the mapping", list(f.values()))
     words = f"a mapping of {len(f)} with fingerprint {zlib.crc32(repr(list(f.items())).encode('utf-8', 'replace')):08x}"
@@ -66,15 +104,25 @@ def _of_mapping(f: Mapping[Any, Any], kind: Any) -> tuple[str, Callable[[Any], A
 
 def common_type(ctx: Any, op: str, name: str, kinds: list[Any]) -> Any:
     """Return the type that holds the values of all ranks: numbers of several types are float64. Collective."""
+    found = [kind for of_rank in allgather_object(ctx, kinds) for kind in of_rank] or [arrow().null()]
+    return _holding(op, name, found)
+
+
+def _holding(op: str, name: str, kinds: list[Any]) -> Any:
+    """Return the type that holds values of several types."""
     pa = arrow()
-    found = [kind for of_rank in allgather_object(ctx, kinds) for kind in of_rank] or [pa.null()]
     try:
-        schemas = [pa.schema([(name, kind)]) for kind in found]
-        kind = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        schemas = [pa.schema([("", kind)]) for kind in dict.fromkeys(kinds)]
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowException:
-        words = " and ".join(dict.fromkeys(map(str, found)))
+        words = " and ".join(dict.fromkeys(map(str, kinds)))
         raise InvalidTypeError(f"{op} of {name!r} has results of {words}, which no type holds") from None
-    return kind
+
+
+def _joined_arrays(op: str, name: str, arrays: list[Any]) -> Any:
+    """Return arrays as one, in the type that holds all values."""
+    kind = _holding(op, name, [each.type for each in arrays])
+    return arrow().concat_arrays([each.cast(kind) for each in arrays])
 
 
 def replaced(rows: Rows, op: str, old: Any, new: Any, *, strict: bool = True) -> Rows:
@@ -103,10 +151,12 @@ def replaced(rows: Rows, op: str, old: Any, new: Any, *, strict: bool = True) ->
                 pa.array([before.as_py() for before, _ in used], kind) if not is_time(kind) else _joined(used, kind)
             )
             afters = pa.concat_arrays([_array(after, wanted) for _, after in used])
-            plain = as_chunked(decoded(column))
-            made = as_chunked(in_pieces(rows, op, [plain], lambda some: _put(some, befores, afters, wanted)))
-            if pa.types.is_dictionary(column.type):
-                made = with_categories_of(made, column, name)
+
+            def put(some: Any) -> Any:
+                found = _put(decoded(some), befores, afters, wanted)
+                return with_categories_of(found, column, name) if pa.types.is_dictionary(column.type) else found
+
+            made = in_pieces(rows, op, [column], put)
     agree(ctx, op, f"{name!r} {[(str(a), str(b)) for a, b in pairs]}")
     return rows.like(pa.table({name: made}))
 

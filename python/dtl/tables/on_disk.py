@@ -283,20 +283,23 @@ def rows_of_each(size: int) -> int:
     return max(1, size // (_SIDE_BY_SIDE + 1))
 
 
-def rows_at_a_time(rows: int, nbytes: int) -> int:
-    """Return how many of so many rows, of so many bytes, a call has in memory at a time; at least 1."""
+def rows_at_a_time(rows: int, nbytes: int, arrays: int = 0) -> int:
+    """Return how many of so many rows, of so many bytes, a call has in memory at a time; at least 1.
+
+    Arrays says how many of 8 bytes a row it makes of these.
+    """
     share = share_of_memory()
-    return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes)))
+    return max(1, rows if share is None else min(rows, rows * share // max(1, nbytes + rows * arrays * _WORD)))
 
 
 def piece_rows(rows: Rows, arrays: int = 0) -> int:
     """Return how many of this rank's rows a call has in memory at a time: all of them, if there is no limit.
 
-    Arrays says how many of 8 bytes a row it makes of these.
+    Arrays is as of ``rows_at_a_time``.
     """
     if share_of_memory() is None:
         return max(1, rows.length)
-    return rows_at_a_time(rows.length, size_of(rows) + rows.length * arrays * _WORD)
+    return rows_at_a_time(rows.length, size_of(rows), arrays)
 
 
 def size_of(rows: Rows) -> int:
@@ -348,6 +351,12 @@ def pieces_of_texts(rows: Rows, size: int) -> Iterator[tuple[int, Any]]:
 
 def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
     """Return the rows of one or several tables, one after the other: on disk, if there is little room in memory."""
+    found = kept(ctx, op, tables)
+    return found[0] if len(found) == 1 else arrow().concat_tables(found)
+
+
+def kept(ctx: Context, op: str, tables: Iterator[Any]) -> list[Any]:
+    """Return tables, which are on disk if there is little room in memory for all of them."""
     share, nbytes = share_of_memory(), 0
     found: list[Any] = []
     spool: Spool | None = None
@@ -358,7 +367,7 @@ def collected(ctx: Context, op: str, tables: Iterator[Any]) -> Any:
             found = [spool.held(each) for each in found]
         found.append(table if spool is None else spool.held(table))
         del table
-    return found[0] if len(found) == 1 else arrow().concat_tables(found)
+    return found
 
 
 def _is_scarce() -> bool:

@@ -7,7 +7,7 @@ import re
 from typing import Any, Callable
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from .elementwise import as_chunked
+from .by_rows import as_chunked, by_lists
 from .gather import combined
 from .rows import arrow
 
@@ -157,8 +157,11 @@ def by_python(texts: Any, f: Callable[[str], Any], kind: Any) -> Any:
     """Return a function of Python's of each text, computed once for texts that are equal."""
     pa = arrow()
 
+    def of_texts(some: list[Any]) -> Any:
+        return pa.array([None if text is None else f(text) for text in some], kind)
+
     def computed(distinct: Any) -> Any:
-        return pa.array([None if text is None else f(text) for text in distinct.to_pylist()], kind)
+        return pa.concat_arrays(by_lists(distinct, of_texts))
 
     if not isinstance(texts, pa.ChunkedArray):
         return computed(texts)

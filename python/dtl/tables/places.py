@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -10,11 +10,16 @@ from ..comm.objects import allgather_object
 from ..exceptions import InvalidTypeError
 from ..runtime.agreement import agree, local_step, refuse_other_context
 from . import distinct_rows, ordering, reductions
-from .elementwise import decoded
+from .arrow_types import plain_type
+from .by_rows import decoded, made_of_pieces
 from .exchange import balanced, gathered_everywhere
 from .gather import combined
 from .nested_types import is_nested
+from .on_disk import rows_at_a_time, starts
 from .rows import Rows, arrow, arrows_errors
+
+#: So many arrays of 8 bytes a row there are in memory of rows that are compared with the next.
+_ARRAYS = 4
 
 
 def place_of_extreme(rows: Rows, which: str) -> int | None:
@@ -74,14 +79,21 @@ def monotonic(rows: Rows, op: str, increasing: bool) -> bool:
     ctx, pa, name = rows.context, arrow(), rows.names[0]
     compare = pa.compute.less_equal if increasing else pa.compute.greater_equal
     with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
-        values = _comparable(rows.local.column(0))
-        if is_nested(values.type):
+        if is_nested(plain_type(rows.schema.types[0])):
             raise InvalidTypeError(f"{op} is of single values; {name!r} is of {rows.schema.types[0]}")
-        mine = _all_in_order(compare, values)
-        edges = pa.table({"value": pa.concat_arrays([values.slice(0, 1), values.slice(max(len(values) - 1, 0))])})
+        column, last = rows.local.column(0), max(rows.length - 1, 0)
+        mine = all(_all_in_order(compare, _comparable(some)) for some in _overlapping(column))
+        ends = [_comparable(column.slice(place, 1)) for place in (0, last)]
+        edges = pa.table({"value": pa.concat_arrays(ends)})
     agree(ctx, op)
     whole = gathered_everywhere(ctx, op, edges)
     return all(allgather_object(ctx, mine)) and _all_in_order(compare, _comparable(whole.column(0)))
+
+
+def _overlapping(column: Any) -> Iterator[Any]:
+    """Yield some rows of a column at a time, and behind them the first of the next; once at least."""
+    size = rows_at_a_time(len(column), column.nbytes, _ARRAYS)
+    return (column.slice(start, size + 1) for start in starts(len(column), size))
 
 
 def _comparable(column: Any) -> Any:
@@ -114,7 +126,8 @@ def equal_rows(rows: Rows, op: str, other: Any) -> bool:
         return False
     beside = balanced(ctx, op, other.local, other.counts, rows.counts)
     with local_step(ctx, op):
-        mine = all(_equal(one, two) for one, two in zip(rows.local.columns, beside.columns))
+        pairs = zip(rows.local.columns, beside.columns)
+        mine = all(all(made_of_pieces(both, _equal)) for both in pairs)
     agree(ctx, op)
     return all(allgather_object(ctx, mine))
 

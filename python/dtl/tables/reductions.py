@@ -17,7 +17,8 @@ from ..runtime.agreement import agree, local_step
 from . import shapes
 from .arrow_types import is_decimal, is_number, is_text, is_time, plain_type
 from .by_name import ByName
-from .elementwise import decoded, numpy_of
+from .by_rows import decoded
+from .elementwise import numpy_of
 from .exchange import by_rank
 from .folds import Groups
 from .gather import combined

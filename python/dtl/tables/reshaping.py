@@ -10,7 +10,12 @@ from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .gather import taken
 from .joining import concatenated
+from .making import repeated
+from .on_disk import collected, piece_rows, pieces_of_texts
 from .rows import Rows, arrow, arrows_errors, column_names
+
+#: So many arrays of 8 bytes a row there are in memory of rows with lists.
+_ARRAYS = 16
 
 
 def melted(rows: Rows, op: str, ids: Any, values: Any, of_name: Any, of_value: Any) -> Rows:
@@ -35,7 +40,7 @@ def melted(rows: Rows, op: str, ids: Any, values: Any, of_name: Any, of_value: A
     agree(rows.context, op, f"{kept} beside {below}, {of_name!r}, {of_value!r}")
     tables = []
     for name in below:
-        head = pa.array([name]).take(pa.array(np.zeros(rows.length, np.int8)))
+        head = repeated("var_name", name, rows.length)
         columns = [*(rows.local.column(each) for each in kept), head, rows.local.column(name)]
         tables.append(rows.like(pa.table(columns, names=names)))
     return concatenated(tables)
@@ -54,26 +59,35 @@ def exploded(rows: Rows, op: str, columns: Any) -> Rows:
                 raise InvalidTypeError(f"the column {name!r} is of {kind}, which has no lists")
     agree(rows.context, op, f"{names}")
     with local_step(rows.context, op), arrows_errors(op):
-        lengths = [_lengths(rows.local.column(name)) for name in names]
-        for name, each in zip(names, lengths):
-            wrong = np.flatnonzero(each != lengths[0])
-            if len(wrong):
-                row = int(wrong[0])
-                raise InvalidArgumentError(
-                    f"row {rows.first + row} has {lengths[0][row]} values of {names[0]!r}, and {each[row]} of {name!r}"
-                )
-        counts = np.maximum(lengths[0], 1)
-        of_row = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(len(of_row)) - np.repeat(np.cumsum(counts) - counts, counts)
-        # of the values of all lists, one after the other
-        of_value = np.repeat(np.cumsum(lengths[0]) - lengths[0], counts) + place
-        of_value[np.repeat(lengths[0] == 0, counts)] = -1
-        made = {name: taken(_flat(rows.local.column(name), name), of_value).column(0) for name in names}
-        others = [name for name in rows.names if name not in names]
-        if others:
-            made.update(zip(others, taken(rows.local.select(others), of_row).columns))
-        local = pa.table({name: made[name] for name in rows.names})
+        found = (
+            _exploded(piece, names, rows.first + start)
+            for start, piece in pieces_of_texts(rows, piece_rows(rows, _ARRAYS))
+        )
+        local = collected(rows.context, op, found)
     return Rows.made(rows.context, local)
+
+
+def _exploded(table: Any, names: list[str], first: int) -> Any:
+    """Return a row for each value of the lists of some columns, given the number of the first row."""
+    lengths = [_lengths(table.column(name)) for name in names]
+    for name, each in zip(names, lengths):
+        wrong = np.flatnonzero(each != lengths[0])
+        if len(wrong):
+            row = int(wrong[0])
+            raise InvalidArgumentError(
+                f"row {first + row} has {lengths[0][row]} values of {names[0]!r}, and {each[row]} of {name!r}"
+            )
+    counts = np.maximum(lengths[0], 1)
+    of_row = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(of_row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # of the values of all lists, one after the other
+    of_value = np.repeat(np.cumsum(lengths[0]) - lengths[0], counts) + place
+    of_value[np.repeat(lengths[0] == 0, counts)] = -1
+    made = {name: taken(_flat(table.column(name), name), of_value).column(0) for name in names}
+    others = [name for name in table.column_names if name not in names]
+    if others:
+        made.update(zip(others, taken(table.select(others), of_row).columns))
+    return arrow().table({name: made[name] for name in table.column_names})
 
 
 def _lengths(column: Any) -> Any:

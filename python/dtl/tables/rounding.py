@@ -6,7 +6,8 @@ from typing import Any
 
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from .arrow_types import NANOSECONDS
-from .elementwise import as_chunked, column_of, numpy_of
+from .by_rows import as_chunked
+from .elementwise import column_of, numpy_of
 from .rows import arrow
 
 #: The nanoseconds of units that have one length, by their names in calls of pyarrow's that round.

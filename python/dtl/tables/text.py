@@ -13,7 +13,7 @@ from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
 from . import patterns
 from .arrow_types import is_text, plain_type
-from .elementwise import as_chunked, by_distinct, in_pieces
+from .by_rows import by_category, decoded, in_pieces, made_of_pieces
 from .hints import missing_attribute
 from .rows import HasRows, Rows, arrow, arrows_errors, as_table
 
@@ -75,13 +75,11 @@ class Texts(Generic[C]):
         column = self._column()
         with arrows_errors(f"str of {self._rows.names[0]!r}"):
             f(arrow().array([""]))  # which refuses wrong arguments on ranks without rows, too
-            return self._of(self._computed(column, f, kind))
+            return self._of(self._computed(column, f))
 
-    def _computed(self, column: Any, f: Callable[[Any], Any], kind: Any) -> Any:
-        """Return a function of each text of a column, as a column of a type."""
-        if arrow().types.is_dictionary(column.type):
-            return by_distinct(column, f, kind)
-        return in_pieces(self._rows, f"str of {self._rows.names[0]!r}", [column], f)
+    def _computed(self, column: Any, f: Callable[[Any], Any], of_null: bool | None = None) -> Any:
+        """Return a function of each text of a column, as a column."""
+        return by_category(self._rows, f"str of {self._rows.names[0]!r}", column, f, of_null)
 
     def _of(self, made: Any) -> C:
         return self._made(self._rows.like(arrow().table([made], names=self._rows.names)))
@@ -109,7 +107,7 @@ class Texts(Generic[C]):
         column = self._column()
         with arrows_errors(f"str of {self._rows.names[0]!r}"):
             f(pa.array([""]))
-            return self._of(self._computed(column, f, pa.bool_()).fill_null(value))
+            return self._of(self._computed(column, f, value))
 
     def _table(self, columns: Mapping[str, Any]) -> Any:
         return as_table(self._rows.like(arrow().table(dict(columns))))
@@ -336,13 +334,10 @@ class Texts(Generic[C]):
 
     def _columns(self, f: Callable[[str], tuple[Any, ...]], width: int) -> list[Any]:
         """Return columns of the texts that a function makes of each text."""
-        pa, distinct = arrow(), _encoded(self._column())
-        made: list[list[Any]] = [[] for _ in range(width)]
-        for chunk in distinct.chunks:
-            rows = [f(text) for text in chunk.dictionary.to_pylist()]
-            for i, parts in enumerate(made):
-                parts.append(pa.array([row[i] for row in rows], pa.string()).take(chunk.indices))
-        return [pa.chunked_array(parts, pa.string()) for parts in made]
+        pa = arrow()
+        kind = pa.struct([(str(i), pa.string()) for i in range(width)])
+        made = self._computed(self._column(), lambda texts: patterns.by_python(texts, f, kind))
+        return list(made.flatten())
 
     def replace(
         self, pat: Any, repl: Any = None, *, n: int = -1, case: bool = True, flags: int = 0, regex: bool = False
@@ -405,8 +400,7 @@ class Texts(Generic[C]):
             raise InvalidTypeError(f"repeats is of {numbers.type}, and not of integers")
         texts = self._column()
         with arrows_errors("str.repeat"):
-            times = pa.compute.max_element_wise(numbers.cast(pa.int64()), 0, skip_nulls=False)
-            return self._of(as_chunked(pa.compute.binary_repeat(_plain(texts), times)))
+            return self._of(in_pieces(self._rows, "str.repeat", [texts, numbers], _repeated))
 
     def cat(self, others: Any, sep: str = "", na_rep: str | None = None) -> C:
         """Return the texts with those of other columns of the table behind them.
@@ -425,19 +419,20 @@ class Texts(Generic[C]):
             raise InvalidTypeError(
                 "cat joins columns of text; all texts of one are joined by ''.join(column.to_list())"
             )
-        columns = [_plain(self._column())]
+        columns = [self._column()]
         for each in others if isinstance(others, (list, tuple)) else [others]:
             beside = _column_of_same_table(self._rows, "others", each)
             if not is_text(beside.type):
                 raise InvalidTypeError(f"others has a column of {beside.type}, and not of text")
-            columns.append(_plain(beside))
+            columns.append(beside)
         options: dict[str, Any] = {"null_handling": "emit_null"}
         if na_rep is not None:
             options = {"null_handling": "replace", "null_replacement": _text_argument("na_rep", na_rep)}
-        made = in_pieces(
-            self._rows, "str.cat", columns, lambda *some: pa.compute.binary_join_element_wise(*some, between, **options)
-        )
-        return self._of(as_chunked(made))
+
+        def joined(*some: Any) -> Any:
+            return pa.compute.binary_join_element_wise(*map(decoded, some), between, **options)
+
+        return self._of(in_pieces(self._rows, "str.cat", columns, joined))
 
     def join(self, sep: str) -> C:
         """Return the texts of each list as one, with a separator between them; of a text, its characters."""
@@ -447,7 +442,8 @@ class Texts(Generic[C]):
             return self._each(between.join)
         if not pa.types.is_string(kind.value_type):
             raise InvalidTypeError(f"str.join is of lists of text; {self._rows.names[0]!r} is of {kind}")
-        return self._of(as_chunked(pa.compute.binary_join(self._rows.local.column(0), between)))
+        column = self._rows.local.column(0)
+        return self._of(in_pieces(self._rows, "str.join", [column], lambda some: pa.compute.binary_join(some, between)))
 
     def swapcase(self) -> C:
         """Return the texts with letters of upper case in lower case, and the other way round."""
@@ -592,7 +588,7 @@ def _columns_of_lists(rows: Rows, words: str) -> Any:
     pa, column = arrow(), rows.local.column(0)
     agree(rows.context, "split", words)
     with local_step(rows.context, "split"):
-        mine = pa.compute.max(pa.compute.list_value_length(column)).as_py() or 0
+        mine = max(made_of_pieces([column], _longest))
     width = max(1, *allgather_object(rows.context, mine), 1)
     return as_table(rows.like(pa.table({str(i): _parts(rows, i) for i in range(width)})))
 
@@ -623,13 +619,17 @@ def _elements(chunk: Any, place: int) -> Any:
     return chunk.values.take(pa.compute.add(ends, place))
 
 
-def _encoded(column: Any) -> Any:
-    """Return texts as categories."""
-    return column if arrow().types.is_dictionary(column.type) else column.dictionary_encode()
+def _longest(lists: Any) -> int:
+    """Return how many values a list has at most."""
+    compute = arrow().compute
+    return compute.max(compute.list_value_length(lists)).as_py() or 0
 
 
-def _plain(column: Any) -> Any:
-    return by_distinct(column, lambda distinct: distinct, arrow().string())
+def _repeated(texts: Any, numbers: Any) -> Any:
+    """Return texts so often, one after the other."""
+    pa = arrow()
+    times = pa.compute.max_element_wise(numbers.cast(pa.int64()), 0, skip_nulls=False)
+    return pa.compute.binary_repeat(decoded(texts), times)
 
 
 def _column_of_same_table(rows: Rows, name: str, other: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InvalidArgumentError
 from .arrow_types import NANOSECONDS
-from .elementwise import as_chunked
+from .by_rows import as_chunked
 from .rows import arrow
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript

@@ -13,7 +13,8 @@ from ..runtime.agreement import agree, collective, local_step
 from ..runtime.context import Context
 from . import rounding
 from .arrow_types import is_time
-from .elementwise import as_chunked, column_of, in_pieces, numpy_of
+from .by_rows import as_chunked, in_pieces
+from .elementwise import column_of, numpy_of
 from .hints import missing_attribute
 from .rows import Rows, arrow, arrows_errors, as_table
 
@@ -83,9 +84,7 @@ class Times(Generic[C]):
         if not is_time(kind):
             raise InvalidTypeError(f"dt is of columns of dates and times; {name!r} is of {kind}")
         with arrows_errors(f"dt.{what} of {name!r}"):
-            column = self._rows.local.column(0)
-            whole = arrow().types.is_dictionary(kind)
-            made = f(column) if whole else in_pieces(self._rows, f"dt.{what} of {name!r}", [column], f)
+            made = in_pieces(self._rows, f"dt.{what} of {name!r}", [self._rows.local.column(0)], f)
         return self._made(self._rows.like(arrow().table([made], names=[name])))
 
     def _part(self, what: str, function: str = "", **options: Any) -> C:

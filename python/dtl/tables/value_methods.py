@@ -58,7 +58,8 @@ class ValueMethods(HasRows):
         ----------
         f
             A mapping of values to others: null where it has none. Or a function of one value, as Python's, which is
-            called on each rank once for values that are equal, and not for null.
+            called on each rank once for values that are equal, and not for null; with a limit of memory
+            (:func:`dtl.set_memory_limit`), once in each of the pieces in which the rows are gone over.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class ValueMethods(HasRows):
 
         Notes
         -----
-        Python reads each text once on each rank. ``astype("timestamp[us]")`` reads ISO 8601 faster.
+        Python reads texts that are equal once, as of :meth:`map`. ``astype("timestamp[us]")`` reads ISO 8601 faster.
 
         Examples
         --------

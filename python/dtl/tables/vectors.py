@@ -11,7 +11,8 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .arrow_types import is_number, is_text, is_time, plain_type
-from .elementwise import decoded, numpy_of
+from .by_rows import decoded
+from .elementwise import numpy_of
 from .gather import combined
 from .rows import Rows, arrow, block_counts
 

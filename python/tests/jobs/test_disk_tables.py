@@ -163,6 +163,7 @@ with dtl.Context() as ctx:
     limit = int(dtl.allgather(ctx, resident("VmRSS")).max()) + (96 << 20)
     dtl.set_memory_limit(limit)
     t = dtl.read_parquet(ctx, path, placement="disk")
+    more = rows // 200_000 * sum(str(kind).count("9") + 1 for kind in range(200_000))  # parts of all texts
     CALLS = {
         "cumsum": (lambda: t.cumsum(), rows),
         "cummax": (lambda: t.cummax(skipna=False), rows),
@@ -179,6 +180,10 @@ with dtl.Context() as ctx:
         "group cumsum": (lambda: t.group_by("k")["x"].cumsum(), rows),
         "group rank": (lambda: t.group_by("k")["x"].rank(), rows),
         "group head": (lambda: t.group_by("k").head(2), 400_000),
+        "astype": (lambda: t.astype("float32"), rows),
+        "map": (lambda: t["k"].map(lambda value: f"text {value}"), rows),
+        "get_dummies": (lambda: t[["x"]].assign(b=t["k"] % 8).get_dummies(columns=["b"], dtype="float64"), rows),
+        "explode": (lambda: t["k"].astype("string").str.split("9").explode(), more),
     }
     name = os.environ["CALL"]
     tried(name, *CALLS[name])
@@ -207,6 +212,10 @@ with dtl.Context() as ctx:
         "group cumsum",
         "group rank",
         "group head",
+        "astype",
+        "map",
+        "get_dummies",
+        "explode",
     ],
 )
 @COUNTS

@@ -703,7 +703,7 @@ def test_text_times_and_nulls_of_more_rows_than_memory(disk: dtl.Context, limite
     for name, call in calls.items():
         spooled.clear()
         found = dtl.broadcast_object(disk, call().to_arrow())
-        assert bool(spooled) == (name != "contains"), name
+        assert spooled or name == "contains", name
         with limited.context() as whole:
             whole.setattr(on_disk.library, "memory_limit", lambda: 0)
             wanted = dtl.broadcast_object(disk, call().to_arrow())
