@@ -32,7 +32,7 @@ from .patterns import parts_of, table_files
 from .progress import advance, expect
 from .remote import replacement
 from .same_files import check_same_files
-from .steps import file_step
+from .steps import Paths, file_step
 from .tables import Written, other_columns, wanted
 
 #: The bytes that types are told from at first, and those that are looked at or parsed at a time.
@@ -185,7 +185,7 @@ def _after_lines(data: Any, start: int, lines: int) -> int:
     return start
 
 
-def rows_of_rank(ctx: Context, op: str, path: str, files: list[CsvFile]) -> list[Piece]:
+def rows_of_rank(ctx: Context, op: str, path: Paths, files: list[CsvFile]) -> list[Piece]:
     """Return the ranges of bytes of this rank's rows: those that begin in its share of all bytes. Collective.
 
     Whether a share begins in a quoted field follows from the quotes before it in its file, on all ranks.
@@ -239,10 +239,10 @@ def _given_types(pa: Any, dtypes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opened(
-    pa: Any, path: str, delimiter: str, columns: tuple[str, ...] | None, dtypes: dict[str, Any]
+    pa: Any, path: Paths, delimiter: str, columns: tuple[str, ...] | None, dtypes: dict[str, Any]
 ) -> tuple[list[CsvFile], list[str], Parser]:
     """Return the files, the names of the columns that are wanted, and what makes arrays of rows."""
-    paths = table_files(path) or [path]
+    paths = table_files(path)
     files = [CsvFile(each, delimiter, len(paths) <= _KEPT) for each in paths]
     all_names = files[0].names(pa)
     for file in files[1:]:
@@ -355,7 +355,7 @@ def _fill_in_blocks(
 def read_lines(
     ctx: Context,
     op: str,
-    path: str,
+    path: Paths,
     delimiter: str,
     columns: tuple[str, ...] | None,
     dtypes: dict[str, Any],

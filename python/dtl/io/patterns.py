@@ -15,7 +15,7 @@ from .._native.named_tuples import replaced
 from ..exceptions import FileError, FileNotFoundError, InvalidArgumentError
 from .formats import Array, Format, Options, Source, Spec
 from .remote import remote_files, suffix_of
-from .steps import is_remote
+from .steps import Paths, is_remote
 
 
 def files_of(path: str) -> list[str] | None:
@@ -38,10 +38,12 @@ def natural_order(name: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def table_files(path: str) -> list[str] | None:
-    """Return the files of a table that is a pattern, or a folder of such files; None where the path is a file's."""
+def table_files(path: Paths) -> list[str]:
+    """Return the files of a table that is a file, a pattern, or a folder of such files, or several of these."""
+    if isinstance(path, tuple):
+        return [file for each in path for file in table_files(each)]
     if is_remote(path) or not os.path.isdir(path):
-        return files_of(path)
+        return files_of(path) or [path]
     found = parts_of(path)
     if not found:
         raise FileNotFoundError(f"the folder {path!r} has no file of a table")

@@ -15,7 +15,7 @@ from ..runtime.scheduler import in_one_turn
 from .arrow import strings_of
 from .csv_lines import read_lines
 from .progress import shown
-from .steps import path_of
+from .steps import Paths, paths_of
 from .tables import Arrow, Parquet
 
 T = TypeVar("T")
@@ -46,8 +46,8 @@ class ReadColumns:
             The context. Each rank opens the file itself, and all pass the same arguments.
         path
             The file, a pattern of several files, or a URL, as for :func:`load`; or a folder of files, of which those
-            whose names begin with ``_`` or a dot are left out. Several files are one table: each has the columns that
-            are read, of the same types.
+            whose names begin with ``_`` or a dot are left out; or a list of these. Several files are one table: each
+            has the columns that are read, of the same types.
         columns
             The names of the columns to read; None for all.
         strings
@@ -172,7 +172,7 @@ class ReadColumns:
         ctx
             The context. Each rank opens the file itself, and all pass the same arguments.
         path
-            The file, a pattern of several files, or a URL, as for :func:`load`. It is text in UTF-8 that is not
+            As for :func:`Columns.read_parquet`. It is text in UTF-8 that is not
             compressed, and its first row has the names of the columns.
         columns
             The names of the columns to read; None for all.
@@ -266,7 +266,7 @@ def _read(
         return of.read_columns(ctx, op, text, names, divided, made, held)
 
 
-def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tuple[str, Any, Division]:
+def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tuple[Paths, Any, Division]:
     """Return the arguments that both have."""
     names = None
     if columns is not None:
@@ -279,4 +279,4 @@ def _arguments(path: Any, columns: Any, partition: Any, block_size: Any) -> tupl
         for name in names:
             if not isinstance(name, str):
                 raise InvalidTypeError(f"the name of a column must be text, not {name!r}")
-    return path_of(path), names, division(partition, block_size)
+    return paths_of(path), names, division(partition, block_size)

@@ -11,10 +11,10 @@ import numpy as np
 from ..comm import collectives
 from ..exceptions import CollectiveMismatchError
 from ..runtime.agreement import last_step
-from .steps import boot_id
+from .steps import Paths, boot_id
 
 
-def check_same_files(ctx: Any, op: str, path: str, states: list[tuple[Any, ...]]) -> None:
+def check_same_files(ctx: Any, op: str, path: Paths, states: list[tuple[Any, ...]]) -> None:
     """Raise CollectiveMismatchError on every rank if the ranks have opened different files at a path. Collective.
 
     States are the size and the time of change of each file, and its device and inode. Ranks that have the same file

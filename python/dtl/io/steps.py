@@ -12,7 +12,7 @@ import sys
 import zipfile
 import zlib
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Tuple, Union
 
 from ..comm.objects import broadcast_object
 from ..exceptions import DTLError, FileError, FileNotFoundError, InvalidArgumentError, InvalidTypeError
@@ -49,6 +49,9 @@ def _damage() -> tuple[type[BaseException], ...]:
     return _DAMAGE if pyarrow is None else (*_DAMAGE, pyarrow.lib.ArrowException)
 
 
+#: A path, or several whose files are read one after the other.
+Paths = Union[str, Tuple[str, ...]]
+
 #: What a URL begins with, of which fsspec knows the file.
 _URL = re.compile(r"(\w+::)*[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -80,8 +83,17 @@ def path_of(path: Any, name: str = "path") -> str:
     return text
 
 
+def paths_of(path: Any) -> Paths:
+    """Return a path as text, or a list of paths."""
+    if not isinstance(path, (list, tuple)):
+        return path_of(path)
+    if not path:
+        raise InvalidArgumentError("path is an empty list; it must name a file")
+    return tuple(path_of(each, "each of the paths") for each in path)
+
+
 @contextmanager
-def file_step(ctx: Any, op: str, verb: str, path: str) -> Iterator[None]:
+def file_step(ctx: Any, op: str, verb: str, path: Paths) -> Iterator[None]:
     """Do a step of a collective call with a file. Where it fails on one rank, the call raises on every rank.
 
     The block must make no collective call, and the next collective call of the other ranks raises.
@@ -91,12 +103,12 @@ def file_step(ctx: Any, op: str, verb: str, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def as_file_error(verb: str, path: str) -> Iterator[None]:
+def as_file_error(verb: str, path: Paths) -> Iterator[None]:
     """Raise what the system or the reader of a format raises as an error of files."""
     try:
         yield
     except FileError as error:
-        if repr(path) in str(error):
+        if isinstance(path, tuple) or repr(path) in str(error):
             raise
         raise _file_error(type(error), verb, path, error) from None
     except (DTLError, builtins.MemoryError):
@@ -107,14 +119,15 @@ def as_file_error(verb: str, path: str) -> Iterator[None]:
         raise _file_error(FileError, verb, path, error) from None
 
 
-def _file_error(kind: type[FileError], verb: str, path: str, error: BaseException) -> FileError:
+def _file_error(kind: type[FileError], verb: str, path: Paths, error: BaseException) -> FileError:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    made = kind(f"cannot {verb} {path!r}: {reason}")
+    what = repr(path) if isinstance(path, str) else f"{path[0]!r} and {len(path) - 1} other files"
+    made = kind(f"cannot {verb} {what}: {reason}")
     made.errno = getattr(error, "errno", None) or made.errno
     return made
 
 
-def from_root(ctx: Any, op: str, verb: str, path: str, make: Callable[[], Any]) -> Any:
+def from_root(ctx: Any, op: str, verb: str, path: Paths, make: Callable[[], Any]) -> Any:
     """Return on every rank what rank 0 makes. Collective."""
     made = None
     with file_step(ctx, op, verb, path):

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from .._native import library
 from .._native.kinds import kind_of
 from ..containers.layout import BLOCK, Division
 from ..containers.making import created
@@ -29,7 +30,7 @@ from .patterns import parts_of, table_files
 from .progress import advance, expect
 from .remote import replacement, stream_of
 from .same_files import check_same_files
-from .steps import as_file_error, file_step
+from .steps import Paths, as_file_error, file_step
 
 #: The rows that are read and written at a time at most, and the bytes of those that make a group of Parquet's, a batch
 #: of Arrow's, and of a piece of a column that is read.
@@ -187,7 +188,7 @@ class JoinedTable:
 def read_rows(
     ctx: Context,
     op: str,
-    path: str,
+    path: Paths,
     opened: Callable[[str], Any],
     columns: tuple[str, ...] | None,
     divided: Division,
@@ -197,8 +198,8 @@ def read_rows(
     """Return the columns, given as empty ones, of a file that says how many rows it has. Collective."""
     with file_step(ctx, op, "read", path):
         files = table_files(path)
-        file = opened(path) if files is None else JoinedTable(opened, files, columns)
-        names = wanted(path, file.schema.names, columns)
+        file = opened(files[0]) if len(files) == 1 else JoinedTable(opened, files, columns)
+        names = wanted(files[0], file.schema.names, columns)
         kinds = {name: file.schema.field(name).type for name in names}
         total = int(file.starts[-1])
         check_strings(strings, names)
@@ -399,7 +400,7 @@ class Parquet(FileOfGroups):
             raise InvalidArgumentError(f"compression {options.compression!r} is none of {known[2:]} and False")
 
     def read_columns(
-        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, made: Table, strings: Strings = False
+        self, ctx: Context, op: str, path: Paths, columns: Any, divided: Division, made: Table, strings: Strings = False
     ) -> Table:
         """Return the columns of a file, given as empty ones. Collective."""
         with given_back():
@@ -418,7 +419,12 @@ class Parquet(FileOfGroups):
         how = "snappy" if compression is None else compression or "none"
         # A dictionary of floats is made for each group, and seldom of use: they rarely occur twice.
         few = [field.name for field in schema if str(field.type) not in ("float", "double")]
-        return pyarrow("Parquet").parquet.ParquetWriter(name, schema, compression=how, use_dictionary=few)
+        # What a writer has in memory beside a group is several times its dictionaries, which are of 1 MiB at most.
+        limit = library.memory_limit()
+        most = min(1 << 20, max(1 << 16, limit >> 11)) if limit else None
+        return pyarrow("Parquet").parquet.ParquetWriter(
+            name, schema, compression=how, use_dictionary=few, dictionary_pagesize_limit=most
+        )
 
 
 class Arrow(FileOfGroups):
@@ -436,7 +442,7 @@ class Arrow(FileOfGroups):
             raise InvalidArgumentError(f"compression {options.compression!r} is none of 'lz4', 'zstd' and False")
 
     def read_columns(
-        self, ctx: Context, op: str, path: str, columns: Any, divided: Division, made: Table, strings: Strings = False
+        self, ctx: Context, op: str, path: Paths, columns: Any, divided: Division, made: Table, strings: Strings = False
     ) -> Table:
         """Return the columns of a file, given as empty ones. Collective."""
         return read_rows(ctx, op, path, ArrowFile, columns, divided, made, strings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ..io.steps import path_of
+from ..io.steps import path_of, paths_of
 from ..runtime.agreement import check_context, collective
 from ..runtime.context import Context
 from . import reading, reading_batches, reading_csv, reading_delta, reading_iceberg, reading_json, reading_sql
@@ -75,9 +75,9 @@ class ReadMethods(HasRows):
         ctx
             The context. All ranks pass the same arguments.
         path
-            A file, a pattern of several files, a URL, or a folder of files. If folders in it are named by values, such
-            as ``year=2024``, these are columns: of int64 if all are integers, and of text otherwise. Files whose names
-            begin with ``_`` or a dot are left out.
+            A file, a pattern of several files, a URL, a folder of files, or a list of these, whose rows are in its
+            order. If folders in a folder are named by values, such as ``year=2024``, these are columns: of int64 if all
+            are integers, and of text otherwise. Files whose names begin with ``_`` or a dot are left out.
         columns
             The names of the columns to read; None for all.
         filters
@@ -119,7 +119,7 @@ class ReadMethods(HasRows):
         {'what': ['plum', None], 'price': [3, 5]}
         """
         check_context(ctx)
-        rows = reading.read_parquet(ctx, "read_parquet", path_of(path), columns, filters, placement=placement)
+        rows = reading.read_parquet(ctx, "read_parquet", paths_of(path), columns, filters, placement=placement)
         return cls.of(rows)
 
     @classmethod
@@ -152,9 +152,10 @@ class ReadMethods(HasRows):
         ctx
             The context. All ranks pass the same arguments.
         path
-            A file, a pattern of several files, a URL, or a folder of files. They may be compressed by gzip, bzip2, xz
-            or zstd, whatever their suffixes say, or be archives of zip, each of one file. Then one rank unpacks each
-            file, and sends the others their rows as it does: no rank holds more than its share of the text.
+            A file, a pattern of several files, a URL, a folder of files, or a list of these. They may be compressed by
+            gzip, bzip2, xz or zstd, whatever their suffixes say, or be archives of zip, each of one file. Then one rank
+            unpacks each file, and sends the others their rows as it does: no rank holds more than its share of the
+            text.
         sep
             The character between values.
         header
@@ -214,12 +215,12 @@ class ReadMethods(HasRows):
         {'town': ['Ulm', 'Bonn'], 'people': [126000, 332000]}
         """
         check_context(ctx)
-        text = path_of(path)
+        paths = paths_of(path)
         usecols, dtype = one_of("usecols", usecols, "columns", columns), one_of("dtype", dtype, "dtypes", dtypes)
         options = options_of(
             sep, header, names, usecols, dtype, parse_dates, decimal, thousands, comment, skiprows, na_values, encoding
         )
-        return cls.of(reading_csv.read_csv(ctx, "read_csv", text, options, placement=placement))
+        return cls.of(reading_csv.read_csv(ctx, "read_csv", paths, options, placement=placement))
 
     @classmethod
     @collective
@@ -239,7 +240,7 @@ class ReadMethods(HasRows):
             As for :func:`read_parquet`.
         """
         check_context(ctx)
-        return cls.of(reading_json.read_json(ctx, "read_json", path_of(path), columns))
+        return cls.of(reading_json.read_json(ctx, "read_json", paths_of(path), columns))
 
     @classmethod
     @collective
@@ -251,7 +252,7 @@ class ReadMethods(HasRows):
         ctx
             The context. All ranks pass the same arguments.
         path
-            A file, a pattern of several files, a URL, or a folder of files.
+            A file, a pattern of several files, a URL, a folder of files, or a list of these.
         columns
             The names of the columns to read; None for all.
 
@@ -261,7 +262,7 @@ class ReadMethods(HasRows):
             As for :func:`read_parquet`.
         """
         check_context(ctx)
-        return cls.of(reading_batches.read_arrow(ctx, "read_arrow", path_of(path), columns))
+        return cls.of(reading_batches.read_arrow(ctx, "read_arrow", paths_of(path), columns))
 
     @classmethod
     @collective

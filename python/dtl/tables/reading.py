@@ -22,7 +22,7 @@ from ..io.formats import needs
 from ..io.names import names_in
 from ..io.patterns import files_of, natural_order
 from ..io.remote import store_of, suffix_of
-from ..io.steps import as_file_error, from_root, is_remote
+from ..io.steps import Paths, as_file_error, from_root, is_remote
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from ..runtime.threaded import each
@@ -85,7 +85,7 @@ def _datasets() -> Any:
 
 
 def read_parquet(
-    ctx: Context, op: str, path: str, columns: Any, filters: Any, which: slice | None = None, placement: Any = "host"
+    ctx: Context, op: str, path: Paths, columns: Any, filters: Any, which: slice | None = None, placement: Any = "host"
 ) -> Rows:
     """Return the rows of files of Parquet, or those of a slice. Each rank reads its groups of rows. Collective."""
     with local_step(ctx, op):
@@ -435,15 +435,17 @@ def _coded(fragment: Any, names: list[str], schema: Any) -> list[str]:
     return [name for name, by_numbers in found.items() if by_numbers]
 
 
-def listed(path: str, suffixes: tuple[str, ...]) -> list[Part]:
-    """Return the files of a path, a pattern, or a folder and its folders, in the order of their names."""
-    if is_remote(path) or not os.path.isdir(path):
-        files = files_of(path)
-        return [Part(path)] if files is None else [Part(each) for each in files]
+def listed(path: Paths, suffixes: tuple[str, ...]) -> list[Part]:
+    """Return the files of paths, patterns, or folders and their folders, in the order of their names in each."""
     found: list[Part] = []
-    _walk(path, suffixes, (), found)
-    if not found:
-        raise FileNotFoundError(f"the folder {path!r} has no file of a table")
+    for given in path if isinstance(path, tuple) else (path,):
+        if is_remote(given) or not os.path.isdir(given):
+            found += [Part(file) for file in files_of(given) or [given]]
+            continue
+        before = len(found)
+        _walk(given, suffixes, (), found)
+        if len(found) == before:
+            raise FileNotFoundError(f"the folder {given!r} has no file of a table")
     names = [name for name, _ in found[0].keys]
     for part in found:
         if [name for name, _ in part.keys] != names:

@@ -11,7 +11,7 @@ from ..exceptions import FileError, InvalidArgumentError
 from ..io.files import load
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
-from ..io.steps import file_step, from_root
+from ..io.steps import Paths, file_step, from_root
 from ..io.tables import ArrowFile, JoinedTable
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
@@ -43,14 +43,15 @@ class _MappedFile(ArrowFile):
 
 
 def read_arrow(
-    ctx: Context, op: str, path: str, columns: Any, which: slice | None = None, mapped: bool = False
+    ctx: Context, op: str, path: Paths, columns: Any, which: slice | None = None, mapped: bool = False
 ) -> Rows:
     """Return the rows of files of Arrow, or those of a slice. Collective. A file that is mapped is their memory."""
     whole_file: Any = None
     if mapped:
-        if from_root(ctx, op, "read", path, lambda: table_files(path)) is not None:
+        only: list[str] = from_root(ctx, op, "read", path, lambda: table_files(path))
+        if len(only) > 1:
             raise InvalidArgumentError(f"{path!r} is of several files; one is mapped")
-        whole_file = load(ctx, path, format="raw", dtype="u1", partition="replicated", mapped=True)
+        whole_file = load(ctx, only[0], format="raw", dtype="u1", partition="replicated", mapped=True)
     with local_step(ctx, op):
         pa = arrow()
         chosen = chosen_columns(columns)
@@ -58,10 +59,10 @@ def read_arrow(
     with file_step(ctx, op, "read", path):
         files = table_files(path)
         file: Any
-        if files is not None:
+        if len(files) > 1:
             file = JoinedTable(ArrowFile, files, None)
         else:
-            file = _MappedFile(path, whole_file) if mapped else ArrowFile(path)
+            file = _MappedFile(files[0], whole_file) if mapped else ArrowFile(files[0])
         known = file.schema.names
         names = known if chosen is None else chosen
         for name in names:

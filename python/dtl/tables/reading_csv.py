@@ -19,7 +19,7 @@ from ..io.csv_lines import CsvFile, rows_of_rank
 from ..io.patterns import table_files
 from ..io.remote import open_binary
 from ..io.same_files import check_same_files
-from ..io.steps import as_file_error, file_step, from_root
+from ..io.steps import Paths, as_file_error, file_step, from_root
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import converted, converted_to, is_number
@@ -39,7 +39,7 @@ _COPIES = 2
 
 
 def read_csv(
-    ctx: Context, op: str, path: str, options: Options, which: slice | None = None, placement: Any = "host"
+    ctx: Context, op: str, path: Paths, options: Options, which: slice | None = None, placement: Any = "host"
 ) -> Rows:
     """Return the rows of files of CSV, or those of a slice. Collective."""
     with local_step(ctx, op):
@@ -111,9 +111,9 @@ def _chosen(ctx: Context, op: str, blocks: list[Any], parser: _Parser, which: sl
     return kept, max(chosen.start - first, 0), max(chosen.stop - first, 0)
 
 
-def _looked_at(path: str, options: Options) -> tuple[list[str], bool]:
+def _looked_at(path: Paths, options: Options) -> tuple[list[str], bool]:
     """Return the files, and whether ranks can read ranges of them as they are."""
-    paths = table_files(path) or [path]
+    paths = table_files(path)
     plain = options.comment is None and options.encoding == "utf-8"
     for name in paths if plain else ():
         with as_file_error("read", name), open_binary(name) as file:
@@ -159,7 +159,7 @@ def _common_names(found: list[tuple[str, list[str]]], options: Options) -> list[
     return names
 
 
-def _parsed(ctx: Context, op: str, path: str, blocks: list[Any], parser: _Parser, spool: Spool | None) -> Any:
+def _parsed(ctx: Context, op: str, path: Paths, blocks: list[Any], parser: _Parser, spool: Spool | None) -> Any:
     """Return the rows of this rank's blocks, in types that hold the rows of all ranks. Collective.
 
     With a spool they are on disk, and one block is in memory at a time.

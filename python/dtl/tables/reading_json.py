@@ -12,7 +12,7 @@ from ..io.file_bytes import bytes_of_file
 from ..io.formats import needs
 from ..io.patterns import table_files
 from ..io.same_files import check_same_files
-from ..io.steps import as_file_error, file_step, from_root
+from ..io.steps import Paths, as_file_error, file_step, from_root
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import common, converted, normalized
@@ -24,7 +24,7 @@ from .rows import Rows, arrow, unknown_column
 _LOOK, _BLOCK = 1 << 16, 32 << 20
 
 
-def read_json(ctx: Context, op: str, path: str, columns: Any) -> Rows:
+def read_json(ctx: Context, op: str, path: Paths, columns: Any) -> Rows:
     """Return the rows of files of JSON lines. Collective."""
     with local_step(ctx, op):
         pa = arrow()
@@ -34,7 +34,7 @@ def read_json(ctx: Context, op: str, path: str, columns: Any) -> Rows:
             raise needs("pyarrow", "JSON", error) from None
         chosen = chosen_columns(columns)
     agree(ctx, op, f"path {path!r}, columns {chosen}")
-    paths = from_root(ctx, op, "read", path, lambda: table_files(path) or [path])
+    paths = from_root(ctx, op, "read", path, lambda: table_files(path))
     with file_step(ctx, op, "read", path):
         files = [bytes_of_file(name, len(paths) <= 100) for name in paths]
     agree(ctx, op)
@@ -104,7 +104,7 @@ def _parsed(parser: Any, path: str, file: Any, lo: int, hi: int, schema: Any) ->
         )
 
 
-def _common(found: list[Any], path: str) -> dict[str, Any]:
+def _common(found: list[Any], path: Paths) -> dict[str, Any]:
     """Return the types of the columns, in the order in which they are first there."""
     pa = arrow()
     kinds: dict[str, Any] = {}

@@ -23,7 +23,7 @@ from ..io.csv_lines import CsvFile, Text
 from ..io.csv_rows import effect, next_row
 from ..io.file_bytes import bytes_of_file
 from ..io.remote import open_binary
-from ..io.steps import as_file_error, file_step, from_root
+from ..io.steps import Paths, as_file_error, file_step, from_root
 from ..runtime.context import Context
 from .csv_options import Options
 from .rows import arrow
@@ -193,7 +193,7 @@ class Piece(Text):
             yield
 
 
-def dealt(ctx: Context, op: str, path: str, paths: list[str], options: Options) -> list[Piece]:
+def dealt(ctx: Context, op: str, path: Paths, paths: list[str], options: Options) -> list[Piece]:
     """Return this rank's pieces of files: rank 0 has the first ones. Collective."""
     sizes = from_root(ctx, op, "read", path, lambda: [len(bytes_of_file(name, False)) for name in paths])
     starts = np.cumsum([0, *sizes]).tolist()

@@ -63,6 +63,31 @@ def test_round_trip(ctx: dtl.Context, folder: str, suffix: str, order: str) -> N
     assert read(ctx, path).shape == (0, len(WHOLE.column_names))
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_lists_of_files(ctx: dtl.Context, folder: str, suffix: str) -> None:
+    """Their rows follow each other in the order of the list; patterns are among them."""
+    for name in ("b", "a1", "a2"):
+        dtl.Table(ctx, {"name": [name] * 3, "n": np.arange(3)}).save(f"{folder}/{name}.{suffix}")
+    read = {"parquet": dtl.read_parquet, "arrow": dtl.read_arrow, "csv": dtl.read_csv}[suffix]
+    paths = [f"{folder}/b.{suffix}", Path(folder) / f"a*.{suffix}"]
+    wanted = [name for name in ("b", "a1", "a2") for _ in range(3)]
+    for options in ({}, {"placement": "disk"})[: 1 if suffix == "arrow" else 2]:
+        table = read(ctx, paths, **options)
+        assert everywhere(table)["name"].to_pylist() == wanted
+        assert everywhere(table)["n"].to_pylist() == [0, 1, 2] * 3
+    columns = getattr(dtl.Columns, read.__name__)(ctx, tuple(map(str, paths)), ["n"])
+    with columns, columns["n"] as vec:
+        assert np.concatenate(dtl.allgather_object(ctx, vec.to_numpy())).tolist() == [0, 1, 2] * 3
+    for bad, kind, text in [
+        ([], ValueError, "empty list"),
+        ([paths[0], 3], TypeError, "each of the paths must be a path, not 3"),
+        ([paths[0], f"{folder}/c.{suffix}"], FileNotFoundError, f"c.{suffix}"),
+        ([paths[0], f"{folder}/c*.{suffix}"], FileNotFoundError, r"c\*"),
+    ]:
+        with pytest.raises(kind, match=text):
+            read(ctx, bad)
+
+
 def test_text_and_numbers_in_csv(ctx: dtl.Context, folder: str) -> None:
     names = ["n", "x", "text", "kind", "day", "money"]
     divided(ctx, WHOLE.select(names), "last").save(f"{folder}/a.csv")
