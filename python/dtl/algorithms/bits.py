@@ -9,15 +9,19 @@ import numpy as np
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
 from ..containers.base import check_container
+from ..containers.interior import in_blocks
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.scheduler import algorithm
 from .exchange import share
 from .layouts import container_of, dimensions
-from .manipulation import ravel
-from .rows import by_rows, take_rows
+from .manipulation import range_of_rows, ravel
+from .rows import by_rows
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: How many bytes are packed at a time, of as many elements of up to eight bytes each that there are bits.
+_PACKED = 1 << 16
 
 
 @algorithm
@@ -29,11 +33,12 @@ def packbits(a: Any, axis: Any = None, bitorder: Any = "big") -> Any:
     extent = line.shape[dim]
     made: Any = container_of(line, _with_extent(line, dim, -(-extent // 8)), np.dtype(np.uint8), BLOCK)
     with by_rows(line, blocks=True) as lines:
-        part = lines.local_view()
-        if dim == 0:
-            first = made.local_offset
-            part = take_rows(lines, np.arange(8 * first, min(8 * (first + made.local_view().shape[0]), extent)))
-        made.local_view()[...] = np.packbits(part, dim, bitorder)
+        first, out = 8 * made.local_offset, made.local_view()
+        rows = range_of_rows(lines, first, min(first + 8 * len(out), extent)) if dim == 0 else None
+        for some in in_blocks(max(lines.local_view(), out, key=lambda each: each.nbytes) if dim else out, _PACKED):
+            begin, end, _ = some.indices(len(out))
+            part = lines.local_view()[some] if rows is None else rows(first + 8 * begin, min(first + 8 * end, extent))
+            out[some] = np.packbits(part, dim, bitorder)
     return made
 
 
@@ -52,13 +57,19 @@ def unpackbits(a: Any, axis: Any = None, count: Any = None, bitorder: Any = "big
     extent = number if number >= 0 else bits + number
     made: Any = container_of(line, _with_extent(line, dim, extent), np.dtype(np.uint8), BLOCK)
     with by_rows(line, blocks=True) as lines:
-        if dim:
-            _unpack(lines.local_view(), dim, bitorder, 0, made.local_view())
-        else:
-            part, first = made.local_view(), made.local_offset
-            last = min(-(-(first + part.shape[0]) // 8), line.shape[0])
-            rows = take_rows(lines, np.arange(min(first // 8, last), last))
-            _unpack(rows, 0, bitorder, first % 8, part)
+        out, first = made.local_view(), made.local_offset
+        rows = None
+        if dim == 0:
+            last = min(-(-(first + len(out)) // 8), line.shape[0])
+            rows = range_of_rows(lines, min(first // 8, last), last)
+        for some in in_blocks(out):
+            if rows is None:
+                _unpack(lines.local_view()[some], dim, bitorder, 0, out[some])
+            else:
+                begin, end, _ = some.indices(len(out))
+                stop = min(-(-(first + end) // 8), last)
+                bits = rows(min((first + begin) // 8, stop), stop)
+                _unpack(bits, 0, bitorder, (first + begin) % 8, out[some])
     return made
 
 

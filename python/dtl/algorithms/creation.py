@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import TYPE_CHECKING, Any, Sequence, overload
+from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .._native.kinds.dates import range_in_units
 from .._native.objects import refuse_closed
 from .._native.values import cast
 from ..containers import interior
-from ..containers.base import DistributedContainer, check_container, own_elements
+from ..containers.base import DistributedContainer, check_container, indices_of_rows, own_elements
 from ..containers.broadcasting import spread_over
 from ..containers.interior import end_write, is_where_divided, run_as
 from ..containers.layout import BLOCK, Division, division, execution_policy, integers
@@ -266,11 +266,10 @@ def arange(
         by = second - first if not kind_of(wanted).is_boolean else np.bool_(True)
     agree(ctx, "arange", f"start {start!r}, stop {stop!r}, step {step!r}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
-    at = made.local_indices()
     if kind_of(wanted).is_boolean:
-        set_part(made, (int(first) + at * int(step)).astype(bool))
+        _set_by_index(made, lambda at: (int(first) + at * int(step)).astype(bool))
     else:
-        set_part(made, (first + at.astype(by.dtype) * by).astype(wanted, copy=False))
+        _set_by_index(made, lambda at: (first + at.astype(by.dtype) * by).astype(wanted, copy=False))
     end_write(made, "arange")
     return made
 
@@ -280,6 +279,16 @@ def _is_of_dates(values: tuple[Any, ...], dtype: Any) -> bool:
     if any(isinstance(value, (np.generic, np.ndarray)) and kind_of(value.dtype).is_date for value in values):
         return True
     return _kind_asked_for(dtype).is_date
+
+
+def _set_by_index(made: DistributedVector, values: Callable[[Array], Array]) -> None:
+    """Write what a function makes of this rank's indices, of some at a time where memory is limited."""
+    if not interior.is_limited(made):
+        set_part(made, values(made.local_indices()))
+        return
+    part = made.local_view()
+    for rows in interior.in_blocks(part):
+        part[rows] = values(indices_of_rows(made, rows))
 
 
 def _arange_of_dates(ctx: Context, start: Any, stop: Any, step: Any, dtype: Any, like: Any, how: Any) -> Any:
@@ -353,16 +362,20 @@ def linspace(
     agree(ctx, "linspace", f"start {start!r}, stop {stop!r}, num {count}, endpoint {bool(endpoint)}")
     made: DistributedVector = _made(ctx, (count,), wanted, (partition, block_size, None), placement, execution, like)
     intervals = count - 1 if endpoint else count
-    at = made.local_indices().astype(inner)
     start, stop = inner.type(start), inner.type(stop)
     across = stop - start
     step = across / intervals if intervals > 0 else across
-    values = (at * step if step or intervals <= 0 else at / intervals * across) + start
-    if endpoint and count > 1:
-        values[at == count - 1] = stop
-    if kind_of(wanted).is_integer:
-        values = np.floor(values)
-    set_part(made, values.astype(wanted, copy=False))
+
+    def values(indices: Array) -> Array:
+        at = indices.astype(inner)
+        found = (at * step if step or intervals <= 0 else at / intervals * across) + start
+        if endpoint and count > 1:
+            found[at == count - 1] = stop
+        if kind_of(wanted).is_integer:
+            found = np.floor(found)
+        return found.astype(wanted, copy=False)
+
+    _set_by_index(made, values)
     end_write(made, "linspace")
     return made
 

@@ -10,7 +10,7 @@ from .._native.arguments import integer
 from .._native.kinds import fingerprint, fitting
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.interior import elements_at
+from ..containers.interior import elements_at, in_blocks
 from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError
 from ..policies import Partition
@@ -72,11 +72,13 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if not values.size:
         return
     step = 1 + a.shape[1] if a.ndim == 2 else 1 + int(np.cumprod(a.shape[:-1]).sum())
-    places = linear_indices(a)
-    on = places % step == 0
-    if a.ndim == 2 and not wrap:
-        on &= places < a.shape[1] * a.shape[1]
-    a.local_view()[on] = values[places[on] // step % len(values)]
+    part = a.local_view()
+    for rows in in_blocks(part):
+        places = linear_indices(a, rows=rows)
+        on = places % step == 0
+        if a.ndim == 2 and not wrap:
+            on &= places < a.shape[1] * a.shape[1]
+        part[rows][on] = values[places[on] // step % len(values)]
 
 
 @algorithm

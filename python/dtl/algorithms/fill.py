@@ -9,7 +9,7 @@ import numpy as np
 from .._native.kinds import filling, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.interior import end_write
+from ..containers.interior import end_write, in_blocks
 from ..containers.places import device
 from ..containers.places.copies import computed
 from ..containers.places.place import fill_part
@@ -175,8 +175,10 @@ def iota(c: DistributedContainer, start: Any = 0, step: Any = 1) -> None:
         filling(int(start) + int(step) * (c.global_size - 1), c.dtype)
     share(c, "iota", f"start {start!r}, step {step!r}")
     view = c.local_view()
-    np.multiply(linear_indices(c), by, out=view, casting="unsafe", dtype=np.result_type(by, view))
-    view += first
+    for rows in in_blocks(view):
+        some = view[rows]
+        np.multiply(linear_indices(c, rows=rows), by, out=some, casting="unsafe", dtype=np.result_type(by, view))
+        some += first
 
 
 @algorithm

@@ -10,7 +10,7 @@ from .._native.arguments import integer
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
-from ..containers.interior import division_of, is_where_divided
+from ..containers.interior import division_of, in_blocks, is_where_divided
 from ..containers.layout import BLOCK
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
@@ -47,7 +47,9 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N80
         x = redivided(x, BLOCK)
     divided = BLOCK if x.partition_policy is Partition.BLOCK else division_of(x)
     made = container_of(x, (x.shape[0], columns), np.vander(np.ones(1, x.dtype), 1).dtype, divided)
-    made.local_view()[...] = np.vander(x.local_view(), columns, increasing)
+    part, out = x.local_view(), made.local_view()
+    for rows in in_blocks(out):
+        out[rows] = np.vander(part[rows], columns, increasing)
     return made
 
 
