@@ -160,10 +160,15 @@ def _is_number(kind: Any) -> bool:
 
 
 def _spread(rows: Rows, count: int) -> Any:
-    """Return about so many of this rank's rows, with their numbers, as far from each other."""
+    """Return about so many of this rank's rows, with their numbers: one by chance of each so many, the same each time.
+
+    Rows at equal distances would be alike where values repeat.
+    """
     step, found = max(1, rows.length // count), []
+    places = np.arange(0, rows.length, step)
+    places += np.random.default_rng(rows.length).integers(0, step, len(places))
     for start, piece in pieces_of_texts(rows, piece_rows(rows)):
-        chosen = np.arange(-start % step, len(piece), step)
+        chosen = places[slice(*np.searchsorted(places, (start, start + len(piece))))] - start
         some = taken(piece, chosen)
         found.append(some.append_column(ROW_NUMBERS, arrow().array(rows.first + start + chosen)))
     return arrow().concat_tables(found).unify_dictionaries()
