@@ -85,14 +85,20 @@ def _directions(ascending: Any, names: list[str]) -> list[bool]:
     return [bool(one) for one in found]
 
 
-def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
-    """Return the rows in an order, equal ones in the order that they have; each rank gets about as many. Collective."""
+def sorted_rows(rows: Rows, op: str, order: Order, with_numbers: bool = False) -> Rows:
+    """Return the rows in an order, equal ones in the order that they have; each rank gets about as many. Collective.
+
+    If asked for, they have their numbers among those of all ranks as a further column, ``ROW_NUMBERS``.
+    """
     ctx = rows.context
     op = TableCall(op, f"{op} by {in_words(order.by)}")
     agree(ctx, op, f"{_words(order)}{', with a limit of memory' * (share_of_memory() is not None)}")
     if is_larger(rows, len(order.by) + FURTHER):
-        return _sorted_in_pieces(rows, op, order)
+        return _sorted_in_pieces(rows, op, order, with_numbers)
     with local_step(ctx, op):
+        if with_numbers:
+            numbers = np.arange(rows.first, rows.first + rows.length)
+            rows = rows.like(rows.local.append_column(ROW_NUMBERS, arrow().array(numbers)))
         mine = _taken(rows.local, local_order(rows.local, order))
     if ctx.size == 1:
         return rows.like(mine)
@@ -111,7 +117,7 @@ def sorted_rows(rows: Rows, op: str, order: Order) -> Rows:
     return Rows.made(ctx, made)
 
 
-def _sorted_in_pieces(rows: Rows, op: str, order: Order) -> Rows:
+def _sorted_in_pieces(rows: Rows, op: str, order: Order, with_numbers: bool) -> Rows:
     """Return the rows in an order, where they are more than may be in memory. Collective.
 
     One pass writes them by ranges of keys, and a second one sorts one range after the other.
@@ -127,7 +133,8 @@ def _sorted_in_pieces(rows: Rows, op: str, order: Order) -> Rows:
 
     def in_order_of(number: int) -> Any:
         found = divided.rows(number).local
-        return _taken(found, local_order(found, exact)).drop_columns([ROW_NUMBERS])
+        made = _taken(found, local_order(found, exact))
+        return made if with_numbers else made.drop_columns([ROW_NUMBERS])
 
     with local_step(ctx, op):
         numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]

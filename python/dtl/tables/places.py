@@ -14,6 +14,7 @@ from .arrow_types import plain_type
 from .by_rows import decoded, made_of_pieces
 from .exchange import balanced, gathered_everywhere
 from .gather import combined
+from .local_groups import ROW_NUMBERS
 from .nested_types import is_nested
 from .on_disk import rows_at_a_time, starts
 from .rows import Rows, arrow, arrows_errors
@@ -47,11 +48,9 @@ def place_of_extreme(rows: Rows, which: str) -> int | None:
 
 def sorting_places(rows: Rows, op: str, ascending: Any, na_position: Any) -> Rows:
     """Return the numbers of the rows in the order of a column. Collective."""
-    pa, name = arrow(), rows.names[0]
-    numbers = pa.array(np.arange(rows.first, rows.first + rows.length))
-    both = rows.like(pa.table([rows.local.column(0), numbers], names=[name, f"row of {name}"]))
-    made = ordering.sorted_rows(both, op, ordering.order_of(both, [name], ascending, na_position))
-    return made.like(pa.table({name: made.local.column(1)}))
+    name = rows.names[0]
+    made = ordering.sorted_rows(rows, op, ordering.order_of(rows, [name], ascending, na_position), with_numbers=True)
+    return made.like(arrow().table({name: made.column(ROW_NUMBERS)}))
 
 
 def most_frequent(rows: Rows, op: str, dropna: Any) -> Rows:

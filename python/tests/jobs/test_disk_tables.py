@@ -188,6 +188,9 @@ with dtl.Context() as ctx:
         "map": (lambda: t["k"].map(lambda value: f"text {value}"), rows),
         "get_dummies": (lambda: t[["x"]].assign(b=t["k"] % 8).get_dummies(columns=["b"], dtype="float64"), rows),
         "explode": (lambda: t["k"].astype("string").str.split("9").explode(), more),
+        "ffill": (lambda: t.ffill(), rows),
+        "interpolate": (lambda: t[["x", "y"]].interpolate(), rows),
+        "rank": (lambda: t[["x", "y"]].rank(), rows),
     }
     name = os.environ["CALL"]
     tried(name, *CALLS[name])
@@ -220,6 +223,9 @@ with dtl.Context() as ctx:
         "map",
         "get_dummies",
         "explode",
+        "ffill",
+        "interpolate",
+        "rank",
     ],
 )
 @COUNTS

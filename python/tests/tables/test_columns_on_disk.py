@@ -1,0 +1,65 @@
+"""What is made of each value of columns that are larger than the limit of memory: beside the same calls in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_table_files import same
+
+import dtl
+from dtl.tables import on_disk
+
+pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
+
+
+def words_and_numbers(rank: int, rows: int) -> Any:
+    """Return rows of which whole pieces are null, or of one value, and others are not."""
+    chance, place = np.random.default_rng(rank), np.arange(rows)
+    floats = np.where(place % 11 == 0, np.nan, chance.integers(-40, 40, rows) / 4)
+    floats[place % 13 == 0] *= -0.0
+    some = (place // 300 % 3 == 1) | (chance.random(rows) < 0.3)
+    words = pa.array(chance.choice(["a", "b", f"c{rank}"], rows), mask=some)
+    return pa.table(
+        {
+            "x": pa.array(floats, mask=(place % 1000 < 400) | (place > 1900)),
+            "n": pa.array(chance.integers(-(2**40), 2**40, rows), mask=some),
+            "one": pa.array(np.full(rows, 7, np.int16), mask=place % 1000 < 400),
+            "flag": pa.array(chance.random(rows) < 0.5, mask=some),
+            "day": pa.array(chance.integers(0, 30, rows).astype(np.int32), mask=some).view(pa.date32()),
+            "word": words,
+            "kind": words.dictionary_encode(),
+            "none": pa.nulls(rows, pa.float64()),
+        }
+    )
+
+
+def test_ranks_and_fills_of_more_rows_than_memory(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value is carried over pieces and ranks of nulls, and equal values of several pieces have one rank."""
+    with dtl.Context(scratch=folder) as disk:
+        count = 2000 + 7 * disk.rank if disk.size < 3 or disk.rank != 1 else 0
+        table = dtl.from_arrow(disk, words_and_numbers(disk.rank, count))
+        few = table[["x", "one", "word"]]
+        calls: Any = {
+            "ffill": table.ffill,
+            "bfill": table.bfill,
+            "ffill of some": lambda: table.ffill(250),
+            "interpolate": table[["x", "n", "none"]].interpolate,
+            **{
+                f"{method} {up} {nulls}": lambda method=method, up=up, nulls=nulls: few.rank(
+                    method=method, ascending=up, na_option=nulls, pct=not up
+                )
+                for method in ("average", "min", "max", "dense", "first")
+                for up, nulls in ((True, "keep"), (False, "top"))
+            },
+            "last": lambda: table[["kind", "flag", "n"]].rank(na_option="bottom"),
+        }
+        for name, call in calls.items():
+            monkeypatch.setattr(on_disk.library, "memory_limit", lambda: 1 << 20)
+            found = call()
+            monkeypatch.setattr(on_disk.library, "memory_limit", lambda: 0)
+            wanted = call()
+            assert found.rows.counts == wanted.rows.counts, name
+            one, other = (dtl.broadcast_object(disk, each.to_arrow()) for each in (found, wanted))
+            assert same(one, other), name
