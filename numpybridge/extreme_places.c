@@ -5,6 +5,8 @@
  *
  * NumPy's loops keep the places beside the extremes. Here, the extremes of rows are found, of four ranges of rows side by side, of which the
  * processor fetches more from memory ahead of time than of one; then a row, which is in the cache, is searched for its extreme.
+ *
+ * The extremes of columns are those that NumPy's loops find, which take one row at a time: here, the results are read and written once for ROWS.
  */
 #include "loops.h"
 #include <math.h>
@@ -131,6 +133,37 @@ static ptrdiff_t find_in_line(int greatest, const double *x, ptrdiff_t n) {
     const ptrdiff_t at = of[0].row * ROW;
     return at + first_of(x + at, of[0].value, n - at < ROW ? n - at : ROW);
 }
+
+/* NAME has extremes become those of themselves and of rows of as many elements. The first NaN of a column stays. */
+#define EXTREMES_IN_COLUMNS(NAME, BEYOND)                                                                                                  \
+    static inline __attribute__((always_inline)) void NAME##_of(double *of, const double *x, ptrdiff_t n, int rows) {                      \
+        ptrdiff_t i = 0;                                                                                                                   \
+        for (; i + LANES <= n; i += LANES) {                                                                                               \
+            lanes most = AT(of + i);                                                                                                       \
+            for (int row = 0; row < rows; row++) {                                                                                         \
+                const lanes v = AT(x + row * n + i);                                                                                       \
+                const marks kept = (marks)(most BEYOND v) | (marks)(most != most);                                                         \
+                most = (lanes)((kept & (marks)most) | (~kept & (marks)v));                                                                 \
+            }                                                                                                                              \
+            *(lanes *)(of + i) = most;                                                                                                     \
+        }                                                                                                                                  \
+        for (; i < n; i++)                                                                                                                 \
+            for (int row = 0; row < rows; row++) {                                                                                         \
+                const double v = x[row * n + i];                                                                                           \
+                of[i] = of[i] BEYOND v || of[i] != of[i] ? of[i] : v;                                                                      \
+            }                                                                                                                              \
+    }                                                                                                                                      \
+    WIDE_VECTORS void dtl_##NAME(char *of, const char *from, ptrdiff_t rows, ptrdiff_t columns, const double *none) {                      \
+        const double *x = (const double *)from;                                                                                            \
+        (void)none;                                                                                                                        \
+        for (; rows >= ROWS; rows -= ROWS, x += ROWS * columns)                                                                            \
+            NAME##_of((double *)of, x, columns, ROWS);                                                                                     \
+        for (; rows > 0; rows--, x += columns)                                                                                             \
+            NAME##_of((double *)of, x, columns, 1);                                                                                        \
+    }
+
+EXTREMES_IN_COLUMNS(greatest_in_columns, >)
+EXTREMES_IN_COLUMNS(least_in_columns, <)
 
 int dtl_least_place(void *first, ptrdiff_t n, ptrdiff_t *place, void *array) {
     (void)array;

@@ -88,6 +88,11 @@ void dtl_find_in_rows(int greatest, const double *x, ptrdiff_t rows, ptrdiff_t n
 int dtl_least_place(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
 int dtl_greatest_place(void *first, ptrdiff_t n, ptrdiff_t *place, void *array);
 
+/* dtl_greatest_in_columns has an extreme for each column become that of itself and of rows of float64, as NumPy's maximum does; the other one is
+ * for the least. They are rows_adders, which need no means (extreme_places.c). */
+void dtl_greatest_in_columns(char *of, const char *from, ptrdiff_t rows, ptrdiff_t columns, const double *none);
+void dtl_least_in_columns(char *of, const char *from, ptrdiff_t rows, ptrdiff_t columns, const double *none);
+
 /* dtl_are_distinct says whether of n float64 none is NaN or -0, which are equal to others, or not, whatever their bits are. */
 int dtl_are_distinct(const void *x, ptrdiff_t n);
 

@@ -11,8 +11,8 @@
  * the results do not depend on the number of threads. Strips of columns would have the bits of NumPy, but take up to twice the time: what a
  * thread reads is then in many places.
  *
- * Rows of float64 have loops that take less time than NumPy's: their sums, in whole_sums.c, and where their extremes are, in extreme_places.c. They are
- * also multiplied with other rows, or with a vector.
+ * Float64 has loops that take less time than NumPy's: for sums of rows, in whole_sums.c, and for the extremes of columns and where those of rows
+ * are, in extreme_places.c. Rows are also multiplied with other rows, or with a vector.
  */
 #include "matrix_folds.h"
 #include "casts.h"
@@ -30,8 +30,8 @@ enum { PIECE = 1 << 17, FEW_BYTES = 1 << 23, AT_ONCE = 1 << 10, ELEMENT = 16 };
 /* Of columns, fewer elements than FEW are one piece, and a piece has at least LEAST rows. After GLANCE rows, all truths may be known. */
 enum { FEW = 1 << 18, MANY = 1 << 24, LEAST = 32, GLANCE = 16 };
 
-/* How many words of truths are looked at together. */
-enum { WORDS = 8, TOGETHER = 8 * WORDS };
+/* How many words of truths are looked at together, and how many rows before a row is read its beginning is fetched. */
+enum { WORDS = 8, TOGETHER = 8 * WORDS, AHEAD = 16 };
 
 typedef struct {
     numpy_loop loop;
@@ -52,7 +52,7 @@ typedef struct {
     const char *start;     /* what rows are combined with; NULL: each begins with its first element */
     int truths, adds, greatest; /* adds: rows of float64 are added up; greatest: where the greatest are is found */
     /* Of columns. */
-    rows_adder add_rows; /* NULL: the loop folds */
+    rows_adder add_rows; /* adds, or finds extremes; NULL: the loop folds */
     int of;
     char *partial; /* a row for each piece */
 } folding;
@@ -151,9 +151,12 @@ static int find_truth(const folding *f, const char *row) {
     return at < f->columns;
 }
 
+/* find_truths fetches the beginnings of rows ahead: mostly no more of a row is read, and they are too far apart for the processor to guess. */
 static void find_truths(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
-    for (ptrdiff_t i = begin; i < end; i++)
+    for (ptrdiff_t i = begin; i < end; i++) {
+        __builtin_prefetch(f->from + (i + AHEAD < f->rows ? i + AHEAD : i) * f->columns);
         f->to[i] = (char)find_truth(f, f->from + i * f->columns);
+    }
 }
 
 static void add_some(const folding *f, ptrdiff_t begin, ptrdiff_t end) {
@@ -201,6 +204,12 @@ static void run_rows(folding *f, int most) {
     Py_BEGIN_ALLOW_THREADS
     run_on_threads(threads_of(f, most), work_on_rows, f);
     Py_END_ALLOW_THREADS
+}
+
+/* marks_of_rows runs it, and returns what the processor has marked. */
+static PyObject *marks_of_rows(folding *f, int most) {
+    run_rows(f, most);
+    return PyLong_FromLong(atomic_load(&f->raised));
 }
 
 /* are_known says whether no further row can change the truths that so many have become. */
@@ -298,28 +307,7 @@ PyObject *bridge_fold_rows(PyObject *module, PyObject *args) {
     f.adds = f.start != NULL && numpy_is(ufunc, "add") && f.number == NDARRAY_DOUBLE && f.made == NDARRAY_DOUBLE && *(double *)element == 0;
     if (f.number != NDARRAY_BOOL || f.start == NULL || *f.start == f.last)
         f.last = -1;
-    run_rows(&f, most);
-    return PyLong_FromLong(atomic_load(&f.raised));
-}
-
-const char sum_rows_doc[] = PyDoc_STR(
-"sum_rows($module, of, out, values, means, threads, /)\n--\n\n"
-"Write the sums of what is computed of the elements of each row of a matrix of floats, as sums.h numbers it. The means, or None, are of\n"
-"float64, one for each row. Returns what fold_columns returns.");
-
-PyObject *bridge_sum_rows(PyObject *module, PyObject *args) {
-    PyObject *out, *values, *means;
-    folding f;
-    int most, of;
-    static const uint64_t zero;
-    if (!PyArg_ParseTuple(args, "iOOOi:sum_rows", &of, &out, &values, &means, &most))
-        return NULL;
-    if (!take_matrix(values, out, 0, &f) || !means_of(of, means, f.rows, &f.means) ||
-        (f.add_line = adder_of_line(of, f.number, f.made)) == NULL)
-        return PyLong_FromLong(-1);
-    f.start = (const char *)&zero;
-    run_rows(&f, most);
-    return PyLong_FromLong(atomic_load(&f.raised));
+    return marks_of_rows(&f, most);
 }
 
 const char dot_rows_doc[] = PyDoc_STR(
@@ -343,8 +331,7 @@ PyObject *bridge_dot_rows(PyObject *module, PyObject *args) {
         return PyLong_FromLong(-1);
     f.factors = (const double *)other.data;
     f.apart = is_matrix ? f.columns : 0;
-    run_rows(&f, most);
-    return PyLong_FromLong(atomic_load(&f.raised));
+    return marks_of_rows(&f, most);
 }
 
 const char find_in_rows_doc[] = PyDoc_STR(
@@ -379,23 +366,34 @@ PyObject *bridge_fold_columns(PyObject *module, PyObject *args) {
         return NULL;
     if (!take_matrix(values, out, 1, &f) || !take_loops(ufunc, &f))
         return PyLong_FromLong(-1);
-    f.add_rows = numpy_is(ufunc, "add") ? adder_of_rows(OF_ELEMENTS, f.number, f.made) : NULL;
+    f.add_rows = numpy_is(ufunc, "add")                              ? adder_of_rows(OF_ELEMENTS, f.number, f.made)
+                 : f.number != NDARRAY_DOUBLE || f.made != f.number ? NULL
+                 : numpy_is(ufunc, "maximum")                       ? dtl_greatest_in_columns
+                 : numpy_is(ufunc, "minimum")                       ? dtl_least_in_columns
+                                                                    : NULL;
     return run_columns(&f, most);
 }
 
-const char sum_columns_doc[] = PyDoc_STR(
-"sum_columns($module, add, of, out, values, means, threads, /)\n--\n\n"
-"Write the sums of what is computed of the elements of each column of a matrix of floats, as sums.h numbers it; add is NumPy's ufunc. The\n"
-"means, or None, are of float64, one for each column. Returns what fold_columns returns.");
+const char sum_lines_doc[] = PyDoc_STR(
+"sum_lines($module, add, of, rows, out, values, means, threads, /)\n--\n\n"
+"Write the sums of what is computed of the elements of each row of a matrix of floats, or of each column, as sums.h numbers it; add is\n"
+"NumPy's ufunc. The means, or None, are of float64, one for each line. Returns what fold_columns returns.");
 
-PyObject *bridge_sum_columns(PyObject *module, PyObject *args) {
+PyObject *bridge_sum_lines(PyObject *module, PyObject *args) {
     PyObject *add, *out, *values, *means;
     folding f;
-    int most, of;
-    if (!PyArg_ParseTuple(args, "OiOOOi:sum_columns", &add, &of, &out, &values, &means, &most))
+    int most, of, rows;
+    static const uint64_t zero;
+    if (!PyArg_ParseTuple(args, "OipOOOi:sum_lines", &add, &of, &rows, &out, &values, &means, &most))
         return NULL;
-    if (!take_matrix(values, out, 1, &f) || !means_of(of, means, f.columns, &f.means))
+    if (!take_matrix(values, out, !rows, &f) || !means_of(of, means, rows ? f.rows : f.columns, &f.means))
         return PyLong_FromLong(-1);
+    if (rows) {
+        if ((f.add_line = adder_of_line(of, f.number, f.made)) == NULL)
+            return PyLong_FromLong(-1);
+        f.start = (const char *)&zero;
+        return marks_of_rows(&f, most);
+    }
     f.of = of;
     f.add_rows = adder_of_rows(of, f.number, f.made);
     if (f.add_rows == NULL || !numpy_is(add, "add") || !take_loop(add, &f))

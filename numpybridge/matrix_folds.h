@@ -6,13 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const char fold_rows_doc[], sum_rows_doc[], dot_rows_doc[], find_in_rows_doc[], fold_columns_doc[], sum_columns_doc[];
+extern const char fold_rows_doc[], dot_rows_doc[], find_in_rows_doc[], fold_columns_doc[], sum_lines_doc[];
 PyObject *bridge_fold_rows(PyObject *module, PyObject *args);
-PyObject *bridge_sum_rows(PyObject *module, PyObject *args);
 PyObject *bridge_dot_rows(PyObject *module, PyObject *args);
 PyObject *bridge_find_in_rows(PyObject *module, PyObject *args);
 PyObject *bridge_fold_columns(PyObject *module, PyObject *args);
-PyObject *bridge_sum_columns(PyObject *module, PyObject *args);
+PyObject *bridge_sum_lines(PyObject *module, PyObject *args);
 
 #pragma GCC visibility pop
 

@@ -54,10 +54,14 @@ class Part:
 
     def write(self, made: DistributedContainer, count: int) -> None:
         """Write the results of whole lines to this rank's part of a container."""
-        view, out = self._a.local_view(), made.local_view()
-        if 0 in self._dims and is_limited(self._a):
+        view, out, limited = self._a.local_view(), made.local_view(), is_limited(self._a)
+        if limited and 0 in self._dims:
             out[...] = self.by.finish(self.parts(), count).reshape(out.shape)
             return
+        if not limited:
+            self.by.threads = threads(self._a.execution_policy)
+            if self.by.is_written(view, self._dims, out):
+                return
         for rows in self._blocks(view, out.nbytes):
             found = self._of_slices(lambda some: self.by.of_whole(some, self._dims, self._indices, count), view[rows])
             into = out[rows]

@@ -117,6 +117,8 @@ class _Plan:
         self.like: Any = None
         #: Which of few results are this rank's; None until it has made some.
         self.mine: Any = None
+        #: Whether nothing is computed of which the processor tells, and no sum may be too large.
+        self.is_of_truths = by.name in ("all", "any")
 
 
 #: The plans of the last calls.
@@ -410,6 +412,8 @@ def _planned(a: DistributedContainer, plan: _Plan, known: bool) -> Any:
 
     Known is whether the ranks have not agreed on the call yet, and each knows who has what of numbers on the host.
     """
+    if plan.is_of_truths:
+        return _reduced_along(a, plan, known)
     if plan.warning:
         warn(plan.warning, RuntimeWarning)
     with np.errstate(all="ignore"):  # a part may overflow, or divide by zero, where the whole does not

@@ -103,6 +103,10 @@ class Reduction:
         """Return the result of an array that has all that goes into it."""
         return self.finish(self.map(view, dims, indices), count)
 
+    def is_written(self, view: Array, dims: tuple[int, ...], out: Array) -> bool:
+        """Write the result of an array that has all that goes into it, if nothing is left to do then; say whether."""
+        return False
+
     def divisor(self, count: int) -> float:
         """Return what a GPU that folds whole lines divides by."""
         return count
@@ -118,6 +122,9 @@ class Reduction:
 
 class _OfUfunc(Reduction):
     """What a ufunc that has an identity reduces to."""
+
+    #: Whether what the ufunc folds whole lines to is the result.
+    _is_result = True
 
     def __init__(self, name: str, of: DType, dtype: DType, inner: DType | None = None) -> None:
         super().__init__(name, of, dtype)
@@ -152,12 +159,19 @@ class _OfUfunc(Reduction):
     def finish(self, a: Arrays, count: Any) -> Array:
         return a[0].astype(self.dtype, copy=False)
 
+    def is_written(self, view: Array, dims: tuple[int, ...], out: Array) -> bool:
+        if not self._is_result or 0 in dims or self.inner != self.dtype or not out.flags.c_contiguous:
+            return False
+        return folded_lines.reduced(self.ufunc, view, dims, self.dtype, self.threads, out) is not None
+
     def smaller(self) -> Reduction | None:
         return _Smaller(self) if self.adds_floats else None
 
 
 class _Mean(_OfUfunc):
     """The sum, divided by the number of elements."""
+
+    _is_result = False
 
     def finish(self, a: Arrays, count: Any) -> Array:
         return np.true_divide(a[0], count).astype(self.dtype, copy=False)
@@ -178,6 +192,8 @@ class _Extreme(_OfUfunc):
 
 class _OfNumbers(_OfUfunc):
     """The sum or mean of the elements that are not NaN: sums, and how many those are."""
+
+    _is_result = False
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         made = tuple(
@@ -230,6 +246,8 @@ class _Smaller(Reduction):
 
 class _Product(_OfUfunc):
     """The product of floats, as numbers of about 1 and exponents of two: only the whole may overflow."""
+
+    _is_result = False
 
     def map(self, view: Array, dims: tuple[int, ...], indices: Array) -> Arrays:
         try:

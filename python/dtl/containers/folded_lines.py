@@ -49,18 +49,21 @@ def _matrix(part: Array, dims: tuple[int, ...]) -> tuple[Array, int, tuple[int, 
     return None
 
 
-def reduced(ufunc: Any, part: Array, dims: tuple[int, ...], dtype: Any, number: int) -> Array | None:
+def reduced(
+    ufunc: Any, part: Array, dims: tuple[int, ...], dtype: Any, number: int, into: Array | None = None
+) -> Array | None:
     """Return what a ufunc folds the first dimensions to, or the last, as elements of a dtype, on so many threads.
 
-    None is where NumPy does it: because it takes no less time, to tell of errors, or because it has other loops.
+    Into is an array for as many elements of that dtype. None is where NumPy does it: because it takes no less time, to
+    tell of errors, or because it has other loops.
     """
     if len(dims) == 1 and 0 < dims[0] < part.ndim - 1:
-        return _blocks_reduced(ufunc, part, dims[0], dtype, number)
+        return _blocks_reduced(ufunc, part, dims[0], dtype, number) if into is None else None
     found = _matrix(part, dims)
     if found is None:
         return None
     rows, along, shape = found
-    out = np.empty(rows.shape[1 - along], dtype)
+    out = np.empty(rows.shape[1 - along], dtype) if into is None else into.reshape(-1)
     if along:
         start = out.dtype.type(_STARTS[ufunc]) if ufunc in _STARTS else None
         raised = bridge.fold_rows(ufunc, out, rows, start, number)
@@ -108,10 +111,7 @@ def summed(of: int, part: Array, dims: tuple[int, ...], number: int, means: Arra
     rows, along, shape = found
     out = np.empty(rows.shape[1 - along], dtype)
     lines = None if means is None else np.ascontiguousarray(means.reshape(-1))
-    if along:
-        raised = bridge.sum_rows(of, out, rows, lines, number)
-    else:
-        raised = bridge.sum_columns(np.add, of, out, rows, lines, number)
+    raised = bridge.sum_lines(np.add, of, along == 1, out, rows, lines, number)
     return None if raised < 0 else out.reshape(shape)
 
 
@@ -123,9 +123,9 @@ def _line_summed(of: int, part: Array, dtype: Any, number: int, mean: Array | No
     out = np.zeros(whole // _ROW + 1, dtype)
     rows, rest = part[:whole].reshape(-1, _ROW), part[whole:].reshape(1, -1)
     means = None if mean is None else np.full(len(out), float(mean.reshape(())))
-    raised = bridge.sum_rows(of, out[:-1], rows, None if means is None else means[:-1], number)
+    raised = bridge.sum_lines(np.add, of, True, out[:-1], rows, None if means is None else means[:-1], number)
     if rest.size and raised >= 0:
-        raised = bridge.sum_rows(of, out[-1:], rest, None if means is None else means[-1:], 1)
+        raised = bridge.sum_lines(np.add, of, True, out[-1:], rest, None if means is None else means[-1:], 1)
     return None if raised < 0 else np.asarray(np.add.reduce(out))
 
 

@@ -146,6 +146,34 @@ def test_reductions_of_matrices(ctx: dtl.Context, dtype: str, axis: int) -> None
         np.testing.assert_allclose(got.local_view(), part(got, want), rtol=1e-5 if dtype == "float32" else 1e-12)
 
 
+@pytest.mark.parametrize("width", [1, 3, 601])
+def test_extremes_of_columns(ctx: dtl.Context, width: int) -> None:
+    height = 900_000 // width + 2  # also on three ranks, more than are folded at once
+    whole = np.random.default_rng(3).standard_normal((height, width))
+    whole[height // 2, 0], whole[-1, -1] = np.inf, -np.inf
+    for at in (None, 0, 1, height - 1):  # where a NaN is
+        given = whole.copy()
+        if at is not None:
+            given[at, width // 2] = np.nan
+        c = dtl.asarray(ctx, given)
+        assert_holds(c.max(axis=0), given.max(axis=0))
+        assert_holds(c.min(axis=0), given.min(axis=0))
+
+
+@pytest.mark.parametrize("rows", [15, 16, 40, 3000])
+def test_truths_of_rows(ctx: dtl.Context, rows: int) -> None:
+    whole = np.ones((rows, 1100), bool)
+    whole[::3, ::7] = False
+    whole[1, -1] = False
+    for given in (whole, ~whole):
+        c = dtl.asarray(ctx, given)
+        for keepdims in (False, True):
+            assert_holds(c.all(axis=1, keepdims=keepdims), given.all(axis=1, keepdims=keepdims))
+            assert_holds(c.any(axis=-1, keepdims=keepdims), given.any(axis=-1, keepdims=keepdims))
+    three = np.stack([whole, ~whole])
+    assert_holds(dtl.asarray(ctx, three).all(axis=2), three.all(axis=2))
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
 def test_clip(ctx: dtl.Context, dtype: str) -> None:
     whole = (np.random.default_rng(5).random(300_000) * 100 - 50).astype(dtype)
