@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
@@ -157,14 +158,14 @@ def _quantile(c: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: A
     if weights is not None:
         return weighted(c, wanted, axis, method, keepdims, weights, np.quantile)
     if len(dims) < c.ndim:
-        words = f"q {np.array2string(wanted, threshold=20)}, axis {dims}, method {method!r}"
+        words = f"q {_written(wanted)}, axis {dims}, method {method!r}"
         share(c, "quantile", words + (", keepdims" if keepdims else ""))
         return quantiles_along(c, wanted, dims, method, bool(keepdims), np.quantile, found_dtype(c.dtype, q, method))
     if not c.global_size:
         raise BoundsError("no elements have no quantiles")  # as NumPy, which looks for the last one
     places, weights = _places(wanted, c.global_size, method)
     both = np.stack([places, np.minimum(places + 1, c.global_size - 1)])
-    share(c, "quantile", f"q {np.array2string(wanted, threshold=20)}, method {method!r}")
+    share(c, "quantile", f"q {_written(wanted)}, method {method!r}")
     low, high, broken = _elements(c, both)
     found = _between(low, high, weights, broken, method, found_dtype(c.dtype, q, method)).reshape(wanted.shape)
     return found.reshape(wanted.shape + (1,) * c.ndim) if keepdims else found[()]
@@ -308,8 +309,22 @@ def in_common_type(f: Callable[..., Any], c: Any, q: Any, axis: Any, method: str
         return f(wider, q, axis, method, *others)
 
 
+def _written(q: Array) -> str:
+    """Return q in words, which NumPy takes long to find for a single number."""
+    return np.array2string(q, threshold=20) if q.ndim else repr(q.item())
+
+
 def found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     """Return the dtype of quantiles, which NumPy makes of those of the elements and of q, and of the method."""
+    return _dtype_of_fraction(dtype, method) if q.__class__ is float else _found_dtype(dtype, q, method)
+
+
+@functools.lru_cache(maxsize=256)
+def _dtype_of_fraction(dtype: np.dtype[Any], method: str) -> np.dtype[Any]:
+    return _found_dtype(dtype, 0.5, method)
+
+
+def _found_dtype(dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     kind = kind_of(dtype)
     if method in _DISCRETE or not (kind.is_float or kind.is_integer):
         return dtype if method in _DISCRETE else kind.divided(dtype)
