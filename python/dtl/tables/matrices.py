@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from .codes import integers_of
+from .on_disk import piece_rows, pieces
 from .rows import Rows, arrow, block_counts, column_names
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: So many arrays of 8 bytes a row there are in memory of each column of which it is found how it varies with others.
+_ARRAYS = 6
 
 
 def _numbers(rows: Rows, columns: Any) -> list[str]:
@@ -65,27 +69,46 @@ def _values(column: Any) -> Array:
     return integers_of(column)
 
 
+def _each(rows: Rows, size: int) -> Iterator[tuple[Array, Array]]:
+    """Yield what ``_known`` does of so many rows at a time. Not collective."""
+    return (_known(piece) for _, piece in pieces(rows, size))
+
+
+def _known(piece: Any) -> tuple[Array, Array]:
+    """Return the numbers of a table as a matrix, 0 in the places of nulls, and one of where they are, 1 or 0."""
+    known = np.ones((len(piece), piece.num_columns))
+    values = np.empty(known.shape)
+    for place, column in enumerate(piece.columns):
+        values[:, place] = _values(column)
+        if column.null_count:
+            known[:, place] = column.is_valid().to_numpy()
+    values[known == 0] = 0
+    return values, known
+
+
 def together(rows: Rows, op: str, columns: Any, scaled: bool) -> Rows:
-    """Return the correlation or covariance of each pair of columns, of the rows where neither is null. Collective."""
+    """Return the correlation or covariance of each pair of columns, of the rows where neither is null. Collective.
+
+    One pass over the rows; with less memory than they have, two.
+    """
     pa, ctx = arrow(), rows.context
     with local_step(ctx, op):
         names = _numbers(rows, columns)
         if "column" in names:
             raise InvalidArgumentError("two columns of the result would be called 'column'")
-        known = np.ones((rows.length, len(names)))
-        values = np.empty((rows.length, len(names)))
-        for place, name in enumerate(names):
-            column = rows.local.column(name)
-            values[:, place] = _values(column)
-            if column.null_count:
-                known[:, place] = column.is_valid().to_numpy()
-        values[known == 0] = 0
-        sums = np.array([known.sum(axis=0), values.sum(axis=0)])
+        chosen = rows.chosen(names)
+        size = piece_rows(chosen, _ARRAYS * len(names))
+        held = list(_each(chosen, size)) if size >= rows.length else None
+        sums = np.zeros((2, len(names)))
+        for values, known in held or _each(chosen, size):
+            sums += np.array([known.sum(axis=0), values.sum(axis=0)])
     agree(ctx, op, f"{names}")
     counts, sums = allreduce(ctx, sums)
     with local_step(ctx, op), np.errstate(all="ignore"):
-        away = (values - sums / np.maximum(counts, 1)) * known
-        mine = np.array([known.T @ known, away.T @ known, (away * away).T @ known, away.T @ away])
+        mine = np.zeros((4, len(names), len(names)))
+        for values, known in held or _each(chosen, size):
+            away = (values - sums / np.maximum(counts, 1)) * known
+            mine += np.array([known.T @ known, away.T @ known, (away * away).T @ known, away.T @ away])
     count, rest, squares, products = allreduce(ctx, mine)
     with np.errstate(all="ignore"):
         products = products - rest * rest.T / count

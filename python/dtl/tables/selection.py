@@ -115,7 +115,8 @@ def rows_at(rows: Rows, op: str, places: Any) -> Rows:
         of_ranks = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts)]
         parts = []
         for part in of_ranks:
-            parts.append(taken(rows.local, chosen[part][owner[part] == ctx.rank] - rows.first))
+            mine, back = np.unique(chosen[part][owner[part] == ctx.rank] - rows.first, return_inverse=True)
+            parts.append(taken(_ascending(rows, op, mine).cast(rows.schema), back))
     arrived = sent(ctx, op, parts, "rows in the order that is asked for")
     with local_step(ctx, op):
         order = np.argsort(owner[of_ranks[ctx.rank]], kind="stable")

@@ -191,6 +191,8 @@ with dtl.Context() as ctx:
         "ffill": (lambda: t.ffill(), rows),
         "interpolate": (lambda: t[["x", "y"]].interpolate(), rows),
         "rank": (lambda: t[["x", "y"]].rank(), rows),
+        "corr": (lambda: t.corr(), 4),
+        "iloc": (lambda: t.iloc[[-1, 5, 2_000_000]], 3),
     }
     name = os.environ["CALL"]
     tried(name, *CALLS[name])
@@ -226,6 +228,8 @@ with dtl.Context() as ctx:
         "ffill",
         "interpolate",
         "rank",
+        "corr",
+        "iloc",
     ],
 )
 @COUNTS

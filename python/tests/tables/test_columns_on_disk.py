@@ -63,3 +63,22 @@ def test_ranks_and_fills_of_more_rows_than_memory(folder: str, monkeypatch: pyte
             assert found.rows.counts == wanted.rows.counts, name
             one, other = (dtl.broadcast_object(disk, each.to_arrow()) for each in (found, wanted))
             assert same(one, other), name
+
+
+def test_how_columns_vary_together_and_rows_by_number(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of pieces are those of all rows, but for their last bits."""
+    with dtl.Context(scratch=folder) as disk:
+        count = 2000 + 7 * disk.rank if disk.size < 3 or disk.rank != 1 else 0
+        some = words_and_numbers(disk.rank, count).select(["x", "n", "one", "word"])
+        table = dtl.from_arrow(disk, some.set_column(0, "x", pa.array(np.arange(count) % 77 / 4)))
+        places = [-1, 5, 1999, 5, 0, 300]
+        found, wanted = [], []
+        for limit, made in ((256 << 10, found), (0, wanted)):
+            monkeypatch.setattr(on_disk.library, "memory_limit", lambda limit=limit: limit)
+            calls = table.corr(), table[["x", "n"]].cov(), table.iloc[places]
+            made += [dtl.broadcast_object(disk, each.to_arrow()) for each in calls]
+        assert same(found[2], wanted[2])
+        for one, other in zip(found[:2], wanted[:2]):
+            for name in other.column_names[1:]:
+                assert one[name].is_null().equals(other[name].is_null())
+                np.testing.assert_allclose(one[name].fill_null(0), other[name].fill_null(0), rtol=1e-9)
