@@ -32,6 +32,9 @@ _DIGITS, _EXACT = 38, decimal.Context(prec=200)
 
 _LOW = 0xFFFFFFFF
 
+#: So many arrays of 8 bytes a row there are in memory of values of which powers are summed.
+_ARRAYS = {"skew": 12, "kurt": 12}
+
 
 def reduced(rows: Rows, op: str, skipna: Any, ddof: Any = 1) -> Any:
     """Return what a column is reduced to. Collective."""
@@ -50,7 +53,8 @@ def reduced_each(rows: Rows, op: str, names: list[str], skipna: Any, ddof: Any =
     for name, (start, _) in ways.items():
         with local_step(ctx, op), arrows_errors(f"{op} of {name!r}"):
             one = rows.chosen([name])
-            mine[name] = [_part(op, piece.column(0), start) for _, piece in pieces(one, piece_rows(one))]
+            size = piece_rows(one, _ARRAYS.get(op, 0))
+            mine[name] = [_part(op, piece.column(0), start) for _, piece in pieces(one, size)]
     found = allgather_object(ctx, mine)
     made = ByName()
     for name, (_, finish) in ways.items():

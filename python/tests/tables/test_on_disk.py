@@ -369,7 +369,7 @@ def test_joins_of_more_rows_than_memory(disk: dtl.Context, limited: pytest.Monke
 
 def test_numbers_of_more_rows_than_memory(ctx: dtl.Context, limited: pytest.MonkeyPatch) -> None:
     table = dtl.from_arrow(ctx, random_rows(ctx.rank))
-    reductions = ("sum", "mean", "var", "min", "max", "count", "any")
+    reductions = ("sum", "mean", "var", "min", "max", "count", "any", "skew", "kurt")
     found = [getattr(table["v"], name)() for name in reductions]
     made = [table["v"] * 2 + table["w"], (table["v"] > 0) & (table["w"] > 3), table["k"] // table["w"]]
     limited.undo()

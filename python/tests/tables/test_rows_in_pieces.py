@@ -280,6 +280,16 @@ def test_what_is_made_of_each_row_goes_in_pieces(some: Any, monkeypatch: pytest.
     assert held <= _MOST + whole // 4
 
 
+def test_sums_of_products_go_in_pieces(some: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, whole = held_by(some[["k", "x", "y"]].corr)
+    monkeypatch.setattr(library, "memory_limit", lambda: _LIMIT)
+    made, held = held_by(some[["k", "x", "y"]].corr)
+    monkeypatch.undo()
+    for one, other in zip(rows_of(made).columns[1:], rows_of(wanted).columns[1:]):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert held <= _MOST + whole // 4
+
+
 _OF_COLUMNS = (
     "agg all any argsort bfill cat categories context copy count cummax cummin cumprod cumsum diff dropna dt dtype "
     "empty equals expanding ffill gather_to head idxmax idxmin interpolate is_monotonic_decreasing "
