@@ -41,6 +41,9 @@ def _reflect(places: Array, n: int) -> Array:
     return np.where(around < n, around, 2 * n - 2 - around)
 
 
+#: Of so few elements, all are taken by their indices at once: one step in place of three.
+_SMALL = 1 << 13
+
 #: The modes that put elements beyond the ends: the index of the one that is there, for each place from 0 on.
 _BEYOND: dict[str, Callable[[Array, int], Array]] = {
     "edge": _edge,
@@ -130,6 +133,9 @@ def _padded(a: Any, dim: int, widths: tuple[int, int], mode: str, option: Any) -
     """Return a container with so many more elements at both ends of a dimension. Collective."""
     if option is not None and mode in ("reflect", "symmetric") and option == "odd" and a.shape[dim] > 1:
         return _odd(a, dim, widths, mode == "symmetric")
+    if mode in _BEYOND and a.global_size <= _SMALL:
+        n, (before, after) = a.shape[dim], widths
+        return rearranged(a, "pad", n + before + after, lambda places: _BEYOND[mode](places - before, n), dim)
     parts = [a]
     for side, width in enumerate(widths):
         if width:

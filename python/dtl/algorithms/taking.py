@@ -235,6 +235,15 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
     return made
 
 
+def _along(indices: Array, extent: int, outside: int) -> Array:
+    """Return indices from a dimension's start; those beyond it are outside of all, so that every rank raises."""
+    if not indices.size:
+        return indices
+    low, high = indices.min(), indices.max()
+    found = from_start(indices, extent) if low < 0 else indices
+    return np.where((found < 0) | (found >= extent), outside, found) if low < -extent or high >= extent else found
+
+
 @overload
 def take_along_axis(a: OneDimensional, indices: Any, axis: int = ...) -> DistributedVector: ...
 @overload
@@ -293,15 +302,14 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     whole = to_host("take_along_axis", indices)
 
     def places(rows: slice) -> Array:
-        view = whole[rows].astype(np.int64)
+        view = whole[rows].astype(np.int64, copy=False)
         total: Array = np.zeros((), np.int64)
         for d, extent in enumerate(a.shape):
-            lines = made.local_indices(d) if d else indices_of_rows(made, rows)
-            lines = lines.reshape([-1 if k == d else 1 for k in range(a.ndim)])
             if d == dim:
-                outside = (view < -extent) | (view >= extent)
-                # What is outside here is outside of all of a, so that every rank gets the error.
-                lines = np.where(outside, a.global_size, from_start(view, extent))
+                lines = _along(view, extent, a.global_size)
+            else:
+                lines = made.local_indices(d) if d else indices_of_rows(made, rows)
+                lines = lines.reshape([-1 if k == d else 1 for k in range(a.ndim)])
             total = total * extent + lines
         return np.broadcast_to(total, view.shape)
 
