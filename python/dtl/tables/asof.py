@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, NamedTuple, Sequence
+from itertools import starmap
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
@@ -19,11 +20,15 @@ from .gather import taken
 from .joining import Keys, result_names
 from .key_types import keys_in
 from .moves import TableCall, expect, in_words
+from .on_disk import collected, piece_rows, pieces_of_texts
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 DIRECTIONS = ("backward", "forward", "nearest")
+
+#: So many arrays of 8 bytes a row are made of those of the left table.
+_ARRAYS = 8
 
 #: Whether the long double of C has all integers of 64 bits.
 _LONG = bool(np.finfo(np.longdouble).nmant >= 63)
@@ -126,22 +131,26 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     pairs = [tuple(rows.schema.field(name).type for rows, name in zip((left, right), both)) for both in zip(*keys[:2])]
     with local_step(ctx, op), arrows_errors(op):
         kinds = _Kinds(pairs, keys.types)
-        mine = _compared("left", left, keys.left, kinds, [])
-        theirs = _compared("right", right, keys.right, kinds, list(of_right))
-        numbers = [
-            _numbers(side, rows, table.column(0), kinds.of_numbers)
-            for side, rows, table in (("left", left, mine), ("right", right, theirs))
-        ]
-    ends = allgather_object(ctx, [(each[[0, -1] if len(each) else []], _unsorted(each)) for each in numbers])
-    _check_sorted("left", left, on.left[0], [of_left for of_left, _ in ends])
-    _check_sorted("right", right, on.right[0], [of_right for _, of_right in ends])
+        of_left = _Left(left, keys.left, kinds, piece_rows(left, _ARRAYS + len(of_right)))
+        theirs = _compared("right", right, right.local, keys.right, kinds, list(of_right))
+        numbers = _numbers("right", right, theirs.column(0), kinds.of_numbers)
+        mine = [of_left.looked_at(), (numbers[[0, -1] if len(numbers) else []], _unsorted(numbers))]
+    ends = allgather_object(ctx, mine)
+    _check_sorted("left", left, on.left[0], [each for each, _ in ends])
+    _check_sorted("right", right, on.right[0], [each for _, each in ends])
     bounds = [[keys for keys, _ in side] for side in zip(*ends)]
-    near = _Right(ctx, op, theirs, numbers[1], bounds[1]).near(how, bounds[0])
+    near = _Right(ctx, op, theirs, numbers, bounds[1]).near(how, bounds[0])
     with local_step(ctx, op), arrows_errors(op):
-        found = _found(mine, numbers[0], near, _as_numbers(near.column(0), kinds.of_numbers), how)
-        there = taken(near.select([f"v{number}" for number in range(len(of_right))]), found)
-        columns = [*left.local.columns, *there.columns]
-        return left.like(arrow().table(columns, names=[*names.left.values(), *of_right.values()]))
+        numbers = _as_numbers(near.column(0), kinds.of_numbers)
+        window = _Window(near, numbers) if of_left.is_divided else None
+        values, labels = [f"v{n}" for n in range(len(of_right))], [*names.left.values(), *of_right.values()]
+
+        def found(piece: Any, compared: Any, keys: Array) -> Any:
+            part, part_keys = (near, numbers) if window is None else window.around(keys)
+            there = taken(part.select(values), _found(compared, keys, part, part_keys, how))
+            return arrow().table([*piece.columns, *there.columns], names=labels)
+
+        return left.like(collected(ctx, op, starmap(found, of_left.pieces())))
 
 
 class _Kinds(NamedTuple):
@@ -161,26 +170,60 @@ class _Kinds(NamedTuple):
         return np.longdouble if mixed and _LONG else None
 
 
-def _compared(side: str, rows: Rows, names: list[str], kinds: _Kinds, others: list[str]) -> Any:
-    """Return a table of this rank's keys, k0 and so on, as they are compared, and others, v0 and so on."""
-    first = rows.local.column(names[0])
+def _compared(side: str, rows: Rows, local: Any, names: list[str], kinds: _Kinds, others: list[str]) -> Any:
+    """Return a table of some rows' keys, k0 and so on, as they are compared, and of other columns, v0 and so on."""
+    first = local.column(names[0])
     if first.null_count:
         raise InvalidArgumentError(
-            f"the key {names[0]!r} of the {side} table is null in {first.null_count} rows on rank "
-            f"{rows.context.rank}; dropna([{names[0]!r}]) leaves them out"
+            f"the key {names[0]!r} of the {side} table is null in {rows.local.column(names[0]).null_count} rows on "
+            f"rank {rows.context.rank}; dropna([{names[0]!r}]) leaves them out"
         )
     first = decoded(first) if kinds.of_numbers else converted_to(names[0], first, kinds.compared[0])
     labels = [f"k{number}" for number in range(len(names))]
-    equal = keys_in(labels[1:], kinds.pairs[1:], rows.local, names[1:], kinds.compared[1:])
-    values = {f"v{number}": rows.local.column(name) for number, name in enumerate(others)}
+    equal = keys_in(labels[1:], kinds.pairs[1:], local, names[1:], kinds.compared[1:])
+    values = {f"v{number}": local.column(name) for number, name in enumerate(others)}
     return arrow().table({"k0": first, **dict(zip(equal.column_names, equal.columns)), **values})
 
 
-def _numbers(side: str, rows: Rows, column: Any, kind: Any) -> Array:
-    """Return the key that is in order as numbers of a type of NumPy's; None for its own."""
+class _Left:
+    """The rows of the left table on this rank, of which so many at a time are in memory."""
+
+    def __init__(self, rows: Rows, names: list[str], kinds: _Kinds, size: int) -> None:
+        self._rows, self._names, self._kinds, self._size = rows, names, kinds, size
+        self._only: list[tuple[Any, Any, Array]] = []
+        #: Whether they are more than one piece.
+        self.is_divided = size < rows.length
+
+    def looked_at(self) -> tuple[Array, int | None]:
+        """Return the first and the last key, an empty array if there is none, and the first row out of order."""
+        ends: list[Array] = []
+        unsorted, first = None, 0
+        for piece in self._pieces(self._rows.chosen(self._names) if self.is_divided else self._rows):
+            keys = piece[2]
+            if unsorted is None:
+                at = 0 if ends and len(keys) and keys[0] < ends[-1][-1] else _unsorted(keys)
+                unsorted = at if at is None else first + at
+            ends.append(keys[[0, -1] if len(keys) else []])
+            first += len(keys)
+            self._only = [] if self.is_divided else [piece]
+        there = np.concatenate(ends)
+        return there[[0, -1] if len(there) else []], unsorted
+
+    def pieces(self) -> Iterator[tuple[Any, Any, Array]]:
+        """Yield rows, their keys as they are compared, and those that are in order as numbers."""
+        return iter(self._only) if self._only else self._pieces(self._rows)
+
+    def _pieces(self, rows: Rows) -> Iterator[tuple[Any, Any, Array]]:
+        for start, piece in pieces_of_texts(rows, self._size):
+            compared = _compared("left", self._rows, piece, self._names, self._kinds, [])
+            yield piece, compared, _numbers("left", self._rows, compared.column(0), self._kinds.of_numbers, start)
+
+
+def _numbers(side: str, rows: Rows, column: Any, kind: Any, start: int = 0) -> Array:
+    """Return the key that is in order as numbers of a type of NumPy's, None for its own, of rows from one on."""
     numbers = _as_numbers(column, kind)
     if numbers.dtype.kind == "f" and np.isnan(numbers).any():
-        row = rows.first + int(np.argmax(np.isnan(numbers)))
+        row = rows.first + start + int(np.argmax(np.isnan(numbers)))
         raise InvalidArgumentError(f"the key of row {row} of the {side} table is NaN, which is in no order")
     return numbers
 
@@ -291,6 +334,51 @@ class _Right:
         rows = np.arange(len(table))
         place[codes.of_row if last else codes.of_row[::-1]] = rows if last else rows[::-1]
         return taken(table, np.sort(place[place >= 0]))
+
+
+class _Window:
+    """The rows of the right table that may be the nearest to some of the left one, which follow each other in order.
+
+    These are the rows with keys from the first to the last one, and of each group the last before and first behind.
+
+    Parameters
+    ----------
+    table, keys
+        The rows of the right table, in order, whose columns k1 and so on say the groups; and their keys as numbers.
+    """
+
+    def __init__(self, table: Any, keys: Array) -> None:
+        self._table, self._keys = table, keys
+        groups = [name for name in table.column_names[1:] if name.startswith("k")]
+        self._has_groups = bool(groups)
+        if not groups:
+            return
+        codes = numbered(groups, [table.column(name) for name in groups])
+        self._of_row, self._order = codes.of_row, in_order(codes.of_row, codes.width)
+        counts = np.bincount(self._of_row, minlength=codes.width)
+        #: Of each group, where its rows begin and end in that order, and the first of them that is not before the keys,
+        #: and not before those behind them.
+        self._ends = np.cumsum(counts)
+        self._begins = self._ends - counts
+        self._at, self._behind = self._begins.copy(), self._begins.copy()
+        self._lo = self._hi = 0
+
+    def around(self, keys: Array) -> tuple[Any, Array]:
+        """Return the rows for keys in order, none of which is less than those of the call before; and their keys."""
+        if not len(keys):
+            return self._table.slice(0, 0), self._keys[:0]
+        lo, hi = int(np.searchsorted(self._keys, keys[0])), int(np.searchsorted(self._keys, keys[-1], "right"))
+        if not self._has_groups:
+            some = slice(max(lo - 1, 0), hi + 1)
+            return self._table[some], self._keys[some]
+        width = len(self._ends)
+        self._at += np.bincount(self._of_row[self._lo : lo], minlength=width)
+        self._behind += np.bincount(self._of_row[self._hi : hi], minlength=width)
+        self._lo, self._hi = lo, hi
+        before = self._order[self._at[self._at > self._begins] - 1]
+        behind = self._order[self._behind[self._behind < self._ends]]
+        rows = np.concatenate([np.sort(before), np.arange(lo, hi), np.sort(behind)])
+        return taken(self._table, rows), self._keys[rows]
 
 
 def _found(left: Any, left_keys: Array, right: Any, right_keys: Array, how: AsOf) -> Array:

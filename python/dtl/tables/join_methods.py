@@ -182,7 +182,8 @@ class JoinMethods(HasRows):
         Notes
         -----
         Each rank gets the rows of the other table whose keys are among its own, and one more of each group at either
-        end. Rows of this table do not travel.
+        end. Rows of this table do not travel. With a limit of memory, this table is looked at in pieces, in two passes;
+        of the other one a rank has the keys in memory, and with ``by`` 24 bytes more a row.
 
         Examples
         --------

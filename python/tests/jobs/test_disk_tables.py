@@ -193,6 +193,7 @@ with dtl.Context() as ctx:
         "rank": (lambda: t[["x", "y"]].rank(), rows),
         "corr": (lambda: t.corr(), 4),
         "iloc": (lambda: t.iloc[[-1, 5, 2_000_000]], 3),
+        "merge_asof": (lambda: t[["i", "x"]].merge_asof(t[["i", "y"]], on="i", allow_exact_matches=False), rows),
     }
     name = os.environ["CALL"]
     tried(name, *CALLS[name])
@@ -230,6 +231,7 @@ with dtl.Context() as ctx:
         "rank",
         "corr",
         "iloc",
+        "merge_asof",
     ],
 )
 @COUNTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import fractions
-from typing import Any
+from typing import Any, Iterator
 
 import hypothesis
 import numpy as np
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from random_tables import compare, ends_of, table_of
 
 import dtl
+from dtl.tables import asof
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -36,6 +37,15 @@ BY: dict[Any, list[Any]] = {
     pa.dictionary(pa.int32(), pa.string()): ["a", "b", None],
     pa.float64(): [0.0, -0.0, float("nan"), None],
 }
+
+
+@pytest.fixture(autouse=True, scope="module", params=[None, 2], ids=["whole", "in pieces"])
+def size(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have calls look at all rows of the left table at once, or at so many."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param:
+            patch.setattr(asof, "piece_rows", lambda rows, arrays: request.param)
+        yield
 
 
 @st.composite
