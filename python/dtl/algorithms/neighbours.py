@@ -12,12 +12,14 @@ import numpy as np
 
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
+from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import in_blocks, is_where_divided
 from ..containers.layout import BLOCK
 from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
+from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from .concatenate import concat
 from .creation import zeros
@@ -35,8 +37,12 @@ _Between = Callable[[int, int], Any]
 
 _np_gradient: Any = np.gradient  # whose overloads are for arrays of known dimensions
 
-#: What elements beyond the own ones a gradient needs: one on each side, and three at the ends of the whole.
-_MARGIN = 2
+#: So many places are compared at a time.
+_AT_A_TIME = 1 << 18
+
+#: What elements beyond the own ones a gradient needs: one on each side, three at the ends of the whole, and one more,
+#: whose distance no own element needs.
+_MARGIN = 3
 
 
 def _on_each_rank(c: DistributedContainer) -> Array:
@@ -86,7 +92,9 @@ def _gradient(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     made = new_like(whole, result)
     part, out = whole.local_view(), made.local_view()
     if part.size and not dim:
-        _write_gradient(out, lambda lo, hi: part[lo:hi], 0, len(part), _between(steps), edge_order)
+        between = _between(steps)
+        even = _is_even([_distance(between, 0, len(part))])
+        _write_gradient(out, lambda lo, hi: part[lo:hi], 0, len(part), between, even, edge_order)
     elif part.size:
         for some in in_blocks(out):
             out[some] = _np_gradient(part[some], steps, axis=dim, edge_order=edge_order)
@@ -100,8 +108,13 @@ def _gradient_of_rows(f: Any, spacing: Any, edge_order: int, result: np.dtype[An
     around = (max(low - _MARGIN, 0), min(low + length + _MARGIN, f.shape[0])) if length else (0, 0)
     rows = range_of_rows(source, *around)
     steps = range_of_rows(spacing, *around) if isinstance(spacing, DistributedContainer) else _between(spacing)
+    even = True
+    if np.ndim(spacing):
+        with local_step(f.context, "gradient"):
+            mine = _distance(steps, *around)
+        even = _is_even(allgather_object(f.context, mine))
     if made.local_size:
-        _write_gradient(made.local_view(), rows, low, f.shape[0], steps, edge_order)
+        _write_gradient(made.local_view(), rows, low, f.shape[0], steps, even, edge_order)
     return laid_out_as(made, f)
 
 
@@ -110,16 +123,56 @@ def _between(steps: Any) -> _Between:
     return (lambda lo, hi: np.asarray(steps)[lo:hi]) if np.ndim(steps) else lambda lo, hi: steps
 
 
-def _write_gradient(out: Array, rows: _Between, first: int, extent: int, steps: _Between, edge_order: int) -> None:
+def _distance(places: _Between, start: int, stop: int) -> Any:
+    """Return the distance of places from an index to another, all of which are as far from each other.
+
+    Returns None if there are less than two, or if it is a number for all, and False if distances differ.
+    """
+    if stop - start < 2 or not np.ndim(places(start, start + 1)):
+        return None
+    first = np.diff(places(start, start + 2))[0]
+    for lo in range(start, stop - 1, _AT_A_TIME):
+        if not (np.diff(places(lo, min(lo + _AT_A_TIME + 1, stop))) == first).all():
+            return False
+    return first
+
+
+def _is_even(distances: list[Any]) -> bool:
+    """Say whether the distances of all ranks are the same, as of ``_distance``."""
+    there = [each for each in distances if each is not None]
+    return not any(each is False or each != there[0] for each in there)
+
+
+def _write_gradient(
+    out: Array, rows: _Between, first: int, extent: int, places: _Between, even: bool, edge_order: int
+) -> None:
     """Write the gradient along dimension 0, of rows from the first one on, of so many together.
 
-    Rows and steps return what is between two indices: elements, and the distances.
+    Rows and places return what is between two indices: elements, and where they are, or their distance. Even says
+    whether all are as far from each other.
     """
     for some in in_blocks(out):
         begin, end, _ = some.indices(len(out))
         lo, hi = max(first + begin - _MARGIN, 0), min(first + end + _MARGIN, extent)
-        found = _np_gradient(rows(lo, hi), steps(lo, hi), axis=0, edge_order=edge_order)
+        at = places(lo, hi)
+        found = _np_gradient(rows(lo, hi), at if even else _uneven(at, lo > 0), axis=0, edge_order=edge_order)
         out[some] = found[first + begin - lo : first + end - lo]
+
+
+def _uneven(places: Array, at_first: bool) -> Array:
+    """Return places of which not all are as far from each other: the first or last one may be elsewhere.
+
+    NumPy has another formula for even ones, which is not to depend on which rows are looked at together.
+    """
+    distances = np.diff(places)
+    if not (distances == distances[0]).all():
+        return places
+    moved = places.astype(np.float64) if kind_of(places.dtype).is_integer else places.copy()
+    if at_first:
+        moved[0] -= distances[0]
+    else:
+        moved[-1] += distances[0]
+    return moved
 
 
 def _ranges(a: Any) -> Any:

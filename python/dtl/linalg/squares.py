@@ -146,8 +146,8 @@ def inv(a: Any) -> Any:
     """Return the inverse of a square matrix. Collective.
 
     Parameters and errors are those of :func:`solve`. The result is divided by blocks of rows. Of up to 1024 rows, each
-    rank has the whole, and computes its rows of the inverse. ``solve(a, b)`` takes less time than ``inv(a) @ b``, and
-    is more accurate.
+    rank has the whole, and computes some columns of the inverse. ``solve(a, b)`` takes less time than ``inv(a) @ b``,
+    and is more accurate.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def inv(a: Any) -> Any:
     if a.context.size == 1:
         return _by_root(a, "inv", a.shape, dtype, np.linalg.inv)
     if _is_small(a):
-        return _inverse_by_rows(a, dtype)
+        return _inverse_by_columns(a, dtype)
     with container_of(a, a.shape, dtype, _DEALT) as identity:
         rows = identity.local_indices(0)
         identity.local_view()[np.arange(len(rows)), rows] = 1
@@ -280,23 +280,23 @@ def cholesky(a: Any, *, upper: bool = False) -> Any:
         return made
 
 
-def _inverse_by_rows(a: Any, dtype: Any) -> Any:
-    """Return an inverse, of which each rank computes its own rows. Collective.
+def _inverse_by_columns(a: Any, dtype: Any) -> Any:
+    """Return an inverse, of which each rank computes some columns. Collective.
 
-    They are the solutions of as many systems of equations with the transpose. To factor that is a quarter of the work,
-    which every rank does; the rest is divided.
+    They are the solutions of as many systems of equations. To factor the matrix is a quarter of the work, which every
+    rank does; the rest is divided.
     """
-    made = container_of(a, a.shape, dtype, BLOCK, blank=True)
-    with redivided(a, REPLICATED) as copy:
-        whole, rows = copy.local_view(), made.local_indices(0)
+    with container_of(a, a.shape, dtype, BLOCK, blank=True) as turned:
+        with redivided(a, REPLICATED) as copy:
+            whole, columns = copy.local_view(), turned.local_indices(0)
 
-        def compute() -> Array:
-            right = np.zeros((len(whole), len(rows)), dtype)
-            right[rows, np.arange(len(rows))] = 1
-            return np.linalg.solve(whole.astype(dtype, copy=False).T, right)
+            def compute() -> Array:
+                right = np.zeros((len(whole), len(columns)), dtype)
+                right[columns, np.arange(len(columns))] = 1
+                return np.linalg.solve(whole.astype(dtype, copy=False), right)
 
-        made.local_view()[...] = local_parts(a.context, "inv", compute).T
-    return made
+            turned.local_view()[...] = local_parts(a.context, "inv", compute).T
+        return transposed(turned, (1, 0))
 
 
 def _is_small(a: Any) -> bool:

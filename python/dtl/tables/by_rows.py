@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 from .gather import combined
-from .on_disk import bytes_of, collected, rows_at_a_time, starts
+from .on_disk import bytes_of, collected, rows_at_a_time, share_of_memory, starts
 from .rows import Rows, arrow
 
 T = TypeVar("T")
@@ -101,9 +101,15 @@ def by_category(rows: Rows, op: str, column: Any, f: Callable[[Any], Any], of_nu
     return collected(rows.context, op, made()).column(0)
 
 
-def by_lists(values: Any, f: Callable[[list[Any]], T]) -> list[T]:
-    """Return what a function makes of values of an array as Python's, some of them at a time; once at least."""
-    return [f(values.slice(at, _OF_PYTHON).to_pylist()) for at in range(0, max(1, len(values)), _OF_PYTHON)]
+def by_lists(values: Any, f: Callable[[Any], Any], as_array: Callable[[list[Any]], T]) -> list[T]:
+    """Return arrays of what a function makes of each value as Python's; one at least.
+
+    Some values at a time are Python's. With a limit of memory, so are some results, of which each list is an array.
+    """
+    slices = (values.slice(at, _OF_PYTHON).to_pylist() for at in range(0, max(1, len(values)), _OF_PYTHON))
+    if share_of_memory() is None:
+        return [as_array([f(value) for some in slices for value in some])]
+    return [as_array([f(value) for value in some]) for some in slices]
 
 
 def _filled(values: Any, of_null: bool | None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import zlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -37,24 +38,25 @@ def mapped(rows: Rows, op: str, f: Any) -> Rows:
             raise InvalidTypeError(f"{op} takes a mapping or a function, not {f!r}")
         of_null = f.get(None) if isinstance(f, Mapping) else None
 
-        def of_list(some: list[Any]) -> Any:
-            values = [known(value) for value in some]
+        def as_array(values: list[Any]) -> Any:
             return pa.array(values, kind) if kind is not None else whole_array(f"the results of {name!r}", values)
 
         def of_piece(some: Any) -> Any:
             encoded = as_chunked(combined(decoded(some)).dictionary_encode())
-            return pa.table({name: _by_value(op, name, encoded, of_list, of_null)})
+            return pa.table(
+                {name: _by_value(op, name, encoded, partial(by_lists, f=known, as_array=as_array), of_null)}
+            )
 
         made = kept(ctx, op, made_of_pieces([rows.local.column(0)], of_piece))
     agree(ctx, op, f"{name!r} by {words}")
     return rows.like(in_common_type(rows, op, made, kind))
 
 
-def _by_value(op: str, name: str, encoded: Any, of_list: Callable[[list[Any]], Any], of_null: Any) -> Any:
-    """Return the values that a function makes of a list of those of categories, and one for null."""
+def _by_value(op: str, name: str, encoded: Any, of_values: Callable[[Any], list[Any]], of_null: Any) -> Any:
+    """Return the arrays that a function makes of the values of categories, and one value for null, by their places."""
     parts = []
     for chunk in encoded.chunks:
-        made = by_lists(chunk.dictionary, of_list)
+        made = of_values(chunk.dictionary)
         if of_null is not None:
             made.append(whole_array("the mapping", [of_null]))
         places = chunk.indices if of_null is None else chunk.indices.fill_null(len(chunk.dictionary))
@@ -67,11 +69,10 @@ def applied(rows: Rows, op: str, f: Callable[[dict[str, Any]], Any]) -> list[Any
     """Return what a function makes of each row: tables of one column, some rows after the others. Not collective."""
     pa, names = arrow(), rows.names
 
-    def of_list(some: list[dict[str, Any]]) -> Any:
-        return whole_array(f"the results of {op}", [f(row) for row in some])
-
     def of_piece(*columns: Any) -> Any:
-        made = by_lists(pa.table(list(columns), names=names), of_list)
+        made = by_lists(
+            pa.table(list(columns), names=names), f, lambda values: whole_array(f"the results of {op}", values)
+        )
         return pa.table({op: _joined_arrays(op, op, made)})
 
     return kept(rows.context, op, made_of_pieces(rows.local.columns, of_piece))
@@ -109,9 +110,16 @@ def common_type(ctx: Any, op: str, name: str, kinds: list[Any]) -> Any:
 
 
 def _holding(op: str, name: str, kinds: list[Any]) -> Any:
-    """Return the type that holds values of several types."""
+    """Return the type that holds values of several types, which is that of one list of all."""
     pa = arrow()
     try:
+        if set(kinds) == {pa.int64(), pa.uint64()}:  # of a negative integer and a large one, no type holds both
+            return pa.uint64()
+        zones = {kind.tz: None for kind in kinds if pa.types.is_timestamp(kind) and kind.tz}
+        if zones:
+            kinds = [
+                pa.timestamp(each.unit, next(iter(zones))) if pa.types.is_timestamp(each) else each for each in kinds
+            ]
         schemas = [pa.schema([("", kind)]) for kind in dict.fromkeys(kinds)]
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowException:

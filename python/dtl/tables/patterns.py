@@ -157,11 +157,11 @@ def by_python(texts: Any, f: Callable[[str], Any], kind: Any) -> Any:
     """Return a function of Python's of each text, computed once for texts that are equal."""
     pa = arrow()
 
-    def of_texts(some: list[Any]) -> Any:
-        return pa.array([None if text is None else f(text) for text in some], kind)
+    def of_text(text: Any) -> Any:
+        return None if text is None else f(text)
 
     def computed(distinct: Any) -> Any:
-        return pa.concat_arrays(by_lists(distinct, of_texts))
+        return pa.concat_arrays(by_lists(distinct, of_text, lambda made: pa.array(made, kind)))
 
     if not isinstance(texts, pa.ChunkedArray):
         return computed(texts)

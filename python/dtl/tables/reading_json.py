@@ -35,8 +35,11 @@ def read_json(ctx: Context, op: str, path: Paths, columns: Any) -> Rows:
         chosen = chosen_columns(columns)
     agree(ctx, op, f"path {path!r}, columns {chosen}")
     paths = from_root(ctx, op, "read", path, lambda: table_files(path))
-    with file_step(ctx, op, "read", path):
-        files = [bytes_of_file(name, len(paths) <= 100) for name in paths]
+    with local_step(ctx, op):
+        files = []
+        for name in paths:
+            with as_file_error("read", name):
+                files.append(bytes_of_file(name, len(paths) <= 100))
     agree(ctx, op)
     check_same_files(ctx, op, path, [file.state for file in files])
     with file_step(ctx, op, "read", path):

@@ -113,10 +113,10 @@ def rows_at(rows: Rows, op: str, places: Any) -> Rows:
     with local_step(ctx, op):
         owner = np.searchsorted(np.cumsum(rows.counts), chosen, "right")
         of_ranks = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts)]
-        parts = []
-        for part in of_ranks:
-            mine, back = np.unique(chosen[part][owner[part] == ctx.rank] - rows.first, return_inverse=True)
-            parts.append(taken(_ascending(rows, op, mine).cast(rows.schema), back))
+        own = owner == ctx.rank
+        mine, back = np.unique(chosen[own] - rows.first, return_inverse=True)
+        held, at = _ascending(rows, op, mine).cast(rows.schema), np.cumsum(own) - 1
+        parts = [taken(held, back[at[part][own[part]]]) for part in of_ranks]
     arrived = sent(ctx, op, parts, "rows in the order that is asked for")
     with local_step(ctx, op):
         order = np.argsort(owner[of_ranks[ctx.rank]], kind="stable")

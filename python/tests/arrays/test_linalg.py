@@ -289,6 +289,21 @@ def test_singular_matrices(ctx: dtl.Context, n: int) -> None:
     refused(lambda: linalg.cholesky(a), LinAlgError, 100, "not positive definite")
 
 
+def test_which_matrices_are_singular_does_not_depend_on_the_ranks(ctx: dtl.Context) -> None:
+    """Pivots are rounded: which of these has one of zero is NumPy's."""
+    chance = np.random.default_rng(7)
+    for n in (2, 3, 4, 5) * 8:
+        whole = chance.integers(-5, 6, (n, n)).astype(np.float64)
+        whole[-1] = chance.integers(-3, 4, n - 1) @ whole[:-1]
+        a = tensor(ctx, whole)
+        try:
+            wanted = np.linalg.inv(whole)
+        except np.linalg.LinAlgError:
+            refused(lambda a=a: linalg.inv(a), LinAlgError, 100, "Singular matrix")  # type: ignore[misc]
+        else:
+            assert linalg.inv(a).shape == wanted.shape
+
+
 @pytest.mark.parametrize("n", [3, 300])
 def test_tiny_pivots_are_not_zero(ctx: dtl.Context, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(squares, "_SMALL", 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -240,3 +241,14 @@ def test_integers_become_the_nearest_floats(ctx: dtl.Context, dtype: str) -> Non
     whole[-2:] = limits.min, limits.max
     assert_holds(vector(ctx, whole).astype(np.float64), whole.astype(np.float64))
     assert_holds(vector(ctx, whole) * 1.0, whole * 1.0)
+
+
+def test_truths_of_a_signalling_nan_warn_of_nothing(ctx: dtl.Context) -> None:
+    """It is true; what the processor tells of it on one rank alone is not the call's."""
+    whole = np.ones((8000, 4))
+    whole[-1] = np.array(0x7FF0000000000001, np.uint64).view(np.float64)
+    a = dtl.asarray(ctx, whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bool(dtl.all(dtl.all(a, axis=1)))
+        assert bool(dtl.all(dtl.any(a, axis=0)))

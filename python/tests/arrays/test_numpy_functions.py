@@ -13,6 +13,7 @@ from older_numpy import VERSION
 from refusals import TYPE, refused
 
 import dtl
+from dtl.algorithms import neighbours
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -300,3 +301,26 @@ def test_out_by_position(ctx: dtl.Context, function: Any) -> None:
     for wrong in (np.zeros(6, want.dtype), np.zeros(2, want.dtype)):
         with pytest.raises(dtl.InvalidTypeError, match="out is of type ndarray"):
             function(c, *places, wrong)
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("place", [0, 1, 40, 88, 89])
+def test_gradients_do_not_depend_on_who_has_which_rows(
+    ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, place: int, edge_order: int
+) -> None:
+    """Of even places NumPy leaves the middle element out, which is not to be so where others are uneven."""
+    f, at = np.arange(90.0) ** 2 / 7, np.arange(90)
+    f[[20, 60]] = np.nan, np.inf
+    at[place:] += 1
+    at[:place] -= place == 0
+    with np.errstate(invalid="ignore"):
+        wanted = [np.gradient(f, each, edge_order=edge_order) for each in (at, at * 0.1, np.arange(90) * 0.1)]
+        for blocks in ((slice(None),), [slice(lo, lo + 2) for lo in range(0, 90, 2)]):
+
+            def in_blocks(part: Any, blocks: Any = blocks) -> Any:
+                return [rows for rows in blocks if rows == slice(None) or rows.start < len(part)]
+
+            monkeypatch.setattr(neighbours, "in_blocks", in_blocks)
+            for each, want in zip((at, at * 0.1, np.arange(90) * 0.1), wanted):
+                for places in (each, dtl.asarray(ctx, each)):
+                    assert_holds(np.gradient(dtl.asarray(ctx, f), places, edge_order=edge_order), want)

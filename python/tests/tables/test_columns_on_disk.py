@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,39 @@ def test_ranks_and_fills_of_more_rows_than_memory(folder: str, monkeypatch: pyte
             assert found.rows.counts == wanted.rows.counts, name
             one, other = (dtl.broadcast_object(disk, each.to_arrow()) for each in (found, wanted))
             assert same(one, other), name
+
+
+@pytest.mark.parametrize("limit", [0, 64_000])
+def test_types_of_results_do_not_depend_on_pieces(folder: str, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Nor do they of some thousand values that Python has at a time."""
+    monkeypatch.setattr(on_disk.library, "memory_limit", lambda: limit)
+    utc, count = datetime.timezone.utc, 3000 if limit else 10_000
+    with dtl.Context(scratch=folder) as disk:
+        column = dtl.Table(disk, {"k": np.arange(count)})["k"]
+        for f, kind in [
+            (lambda k: 5 if k < 2000 else 2**63 + k, pa.uint64()),
+            (lambda k: 2**63 + k if k < 2000 else 5, pa.uint64()),
+            (lambda k: datetime.datetime(2000, 1, 1, tzinfo=utc if k < 2000 else None), pa.timestamp("us", "UTC")),
+            (lambda k: None if k < 2000 else f"{k}", pa.string()),
+            (lambda k: k if k < 2000 else k / 2, pa.float64()),
+        ]:
+            made = column.map(f)
+            assert made.rows.schema.types == [kind]
+            whole = dtl.broadcast_object(disk, made.to_arrow())
+            assert whole.cast(kind).to_pylist()[-1] == pa.scalar(f(count - 1), kind).as_py()
+
+
+def test_rows_by_number_take_one_pass(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with dtl.Context(scratch=folder) as disk:
+        path, passes = f"{folder}/rows.parquet", []
+        dtl.Table(disk, {"k": np.arange(60_000), "x": np.arange(60_000) / 2}).save(path)
+        table = dtl.read_parquet(disk, path, placement="disk")
+        monkeypatch.setattr(on_disk.library, "memory_limit", lambda: 1 << 20)
+        in_pieces = on_disk.PendingRows._in_pieces
+        monkeypatch.setattr(on_disk.PendingRows, "_in_pieces", lambda rows, n: passes.append(n) or in_pieces(rows, n))
+        made = table.iloc[[5, 0, 59_999, 5]]
+        assert dtl.broadcast_object(disk, made.to_arrow())["k"].to_pylist() == [5, 0, 59_999, 5]
+        assert len(passes) == 1
 
 
 def test_how_columns_vary_together_and_rows_by_number(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

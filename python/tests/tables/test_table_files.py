@@ -63,6 +63,15 @@ def test_round_trip(ctx: dtl.Context, folder: str, suffix: str, order: str) -> N
     assert read(ctx, path).shape == (0, len(WHOLE.column_names))
 
 
+def test_a_list_with_a_file_that_is_not_there(ctx: dtl.Context, folder: str) -> None:
+    if ctx.is_root:
+        Path(folder, "a.json").write_text('{"n": 1}\n')
+    ctx.barrier()
+    with pytest.raises(FileNotFoundError, match=r"b\.json"):
+        dtl.read_json(ctx, [f"{folder}/a.json", f"{folder}/b.json"])
+    assert dtl.read_json(ctx, [f"{folder}/a.json"] * 2)["n"].sum() == 2
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
 def test_lists_of_files(ctx: dtl.Context, folder: str, suffix: str) -> None:
     """Their rows follow each other in the order of the list; patterns are among them."""
