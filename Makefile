@@ -191,7 +191,7 @@ FUSED_TESTS = $(call tests,in_place broadcasting array_standard numbers warnings
 	lifetimes halo span windows async)
 test-python: $(VENV)/.installed
 	$(say) "pytest, one process, no MPI"
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+	DTL_TEST_RANKS=1 timeout -k 10 2700 $(PY) -m pytest -q -m "not jobs"
 	$(say) "pytest, one process, with expressions of all sizes"
 	DTL_FUSE=0 DTL_TEST_RANKS=1 timeout -k 10 600 $(PY) -m pytest -q -m "not jobs" $(FUSED_TESTS)
 
@@ -506,7 +506,7 @@ smoke: $(PY)
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	$(PY) -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[$(EXTRAS)]" $(OLDEST_$(notdir $(VENV)))
-	DTL_TEST_RANKS=1 timeout -k 10 1800 $(PY) -m pytest -q -m "not jobs"
+	DTL_TEST_RANKS=1 timeout -k 10 2700 $(PY) -m pytest -q -m "not jobs"
 	$(call pytest_jobs,$(PY))
 
 # Of the newest Python the newest releases of all packages that DTL meets: what xarray, scikit-learn and SciPy compute with

@@ -167,11 +167,11 @@ def _uneven(places: Array, at_first: bool) -> Array:
     distances = np.diff(places)
     if not (distances == distances[0]).all():
         return places
-    moved = places.astype(np.float64) if kind_of(places.dtype).is_integer else places.copy()
+    moved = places.copy()
     if at_first:
-        moved[0] -= distances[0]
+        moved[:1] -= distances[:1]
     else:
-        moved[-1] += distances[0]
+        moved[-1:] += distances[:1]
     return moved
 
 

@@ -390,7 +390,7 @@ def _plan(a: DistributedContainer, call: Call, dims: tuple[int, ...], by: Reduct
     shape = tuple(1 if d in dims else a.shape[d] for d in left)
     plan = _Plan(dims, by, words, shape, count)
     plan.warning = warning
-    plan.is_of_truths = by.name in ("all", "any") and not kind_of(a.dtype).is_inexact  # a signalling NaN is told of
+    plan.is_of_truths = by.name in ("all", "any") and np.can_cast(a.dtype, np.int64)  # a signalling NaN is told of
     plan.left = left
     grid = a.grid
     # A span's elements lie where its container has them, which is no division of the span's own shape.
