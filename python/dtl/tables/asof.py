@@ -185,6 +185,11 @@ def _compared(side: str, rows: Rows, local: Any, names: list[str], kinds: _Kinds
     return arrow().table({"k0": first, **dict(zip(equal.column_names, equal.columns)), **values})
 
 
+def _groups_of(table: Any) -> list[str]:
+    """Return the names of the keys of a table of ``_compared`` that have to be equal."""
+    return [name for name in table.column_names[1:] if name.startswith("k")]
+
+
 class _Left:
     """The rows of the left table on this rank, of which so many at a time are in memory."""
 
@@ -273,7 +278,7 @@ class _Right:
 
     def __init__(self, ctx: Context, op: str, table: Any, numbers: Array, bounds: Sequence[Array]) -> None:
         self._context, self._op, self._table, self._numbers, self._bounds = ctx, op, table, numbers, bounds
-        self._groups = [name for name in table.column_names[1:] if name.startswith("k")]
+        self._groups = _groups_of(table)
 
     def near(self, how: AsOf, wanted: Sequence[Array]) -> Any:
         """Return the rows that this rank needs, in order, given each rank's first and last key. Collective."""
@@ -349,7 +354,7 @@ class _Window:
 
     def __init__(self, table: Any, keys: Array) -> None:
         self._table, self._keys = table, keys
-        groups = [name for name in table.column_names[1:] if name.startswith("k")]
+        groups = _groups_of(table)
         self._has_groups = bool(groups)
         if not groups:
             return
@@ -383,7 +388,7 @@ class _Window:
 
 def _found(left: Any, left_keys: Array, right: Any, right_keys: Array, how: AsOf) -> Array:
     """Return which row of the right table is the nearest to each of the left one; -1 for none."""
-    groups = [name for name in left.column_names[1:] if name.startswith("k")]
+    groups = _groups_of(left)
     search = _Search(left, right, groups)
     before = behind = None
     if how.backward:
