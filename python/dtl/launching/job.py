@@ -146,7 +146,10 @@ class Job:
         self._over, over = socket.socketpair()
         with _deaf():
             self._child = self._start(started)
-            threading.Thread(target=_wait_for, args=(self._child, over), name="dtl-launcher", daemon=True).start()
+            self._waiter = threading.Thread(
+                target=_wait_for, args=(self._child, over), name="dtl-launcher", daemon=True
+            )
+            self._waiter.start()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         self._selector.register(self._over, selectors.EVENT_READ, self._end_of_launcher)
         self._selector.register(self._interrupts.event, selectors.EVENT_READ, self._interrupts.take)
@@ -466,6 +469,7 @@ class Job:
                 supervise.end(self._child, signal.SIGTERM)
                 supervise.end_left(processes.carrying(f"{reports.VARIABLE}={self._reports.name}"))
             self._child.wait()
+            self._waiter.join()  # it has a descriptor
             self._environment.close()
             deadline = time.monotonic() + _KILLED_SECONDS
             while any(map(processes.alive, ranks)) and time.monotonic() < deadline:

@@ -43,13 +43,23 @@ def left() -> list[processes.Process]:
     return [process for process in processes.descendants(os.getpid()) if processes.alive(process)]
 
 
+def opened() -> dict[str, str]:
+    """Return what the descriptors of this process are open to."""
+    found = {}
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # that of the folder itself
+            found[number] = os.readlink(f"/proc/self/fd/{number}")
+    return found
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     before = set(os.listdir("/dev/shm"))
-    descriptors = len(os.listdir("/proc/self/fd"))
+    descriptors = opened()
     yield
     assert not left()
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    after = opened()
+    assert len(after) <= len(descriptors), (descriptors, after)
     assert not [name for name in set(os.listdir("/dev/shm")) - before if str(os.getpid()) in name]
 
 
