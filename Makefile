@@ -455,6 +455,7 @@ test-replay:
 replay: $(VENV)/.installed
 	$(say) "calls of NumPy in other packages' tests, 1 and 3 ranks"
 	timeout -k 10 $(LIMIT) $(PY) python/tests/replay --seconds $(REPLAY_SECONDS) --seed $(SEED)
+	timeout -k 10 $(LIMIT) $(PY) python/tests/replay --kept --on-disk --seconds $(REPLAY_SECONDS)
 	timeout -k 10 $(LIMIT) $(PY) python/tests/replay/matrices.py
 
 # The array API consortium's own suite, https://github.com/data-apis/array-api-tests, from a checkout with its submodule:

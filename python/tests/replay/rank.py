@@ -1,4 +1,7 @@
-"""Replays calls on a rank: ``rank.py CORPUS FOLDER FIRST``. Each rank writes the class of each evaluation to a file."""
+"""Replays calls on a rank: ``rank.py CORPUS FOLDER FIRST [once]``. Each writes the class of each evaluation to a file.
+
+The environment's DTL_REPLAY_ON_DISK has containers on disk, and what goes over them in pieces do so.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,16 @@ from typing import Any
 
 import answers
 import numpy as np
+import small_pieces
 from calls import Call, read, shown, target
 from variants import given, mapped, ways
 
 import dtl
 
 
-def evaluations(corpus: Path) -> list[tuple[int, Call, str]]:
+def evaluations(corpus: Path, on_disk: bool) -> list[tuple[int, Call, str]]:
     """Return what is evaluated: each call in each way, with the call's number."""
-    return [(number, call, way) for number, call in enumerate(read(corpus)) for way in ways(call)]
+    return [(number, call, way) for number, call in enumerate(read(corpus)) for way in ways(call, on_disk)]
 
 
 def _made(call: Call) -> tuple[Any, BaseException | None]:
@@ -97,8 +101,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     faulthandler.enable()
-    every = evaluations(corpus)
+    on_disk = bool(os.environ.get("DTL_REPLAY_ON_DISK"))
+    every = evaluations(corpus, on_disk)
     with dtl.Context() as ctx:
+        if on_disk:
+            small_pieces.make_small()
         if sys.argv[4:] == ["once"]:
             _print(ctx, *every[first])
             return

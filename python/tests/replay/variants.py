@@ -12,9 +12,10 @@ import dtl
 #: The partitions that take turns; of "explicit", every other rank has nothing.
 PARTITIONS = ("cyclic", "explicit", "replicated", "block_cyclic", "hash", "grid")
 
-#: Names of the ways: all arrays in blocks; the first alone; the last alone; all, each divided in another way.
+#: Names of the ways: all arrays in blocks; the first alone; the last alone; all, each divided in another way. And the
+#: way of those that are placed on disk: all arrays.
 WAYS = ("blocks", "first", "last", "turns")
-
+ON_DISK = "disk"
 
 #: Functions that write to their first argument, which has to be a container.
 _WRITING = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
@@ -29,11 +30,13 @@ def count(value: Any) -> int:
     return sum(map(count, value.values())) if isinstance(value, dict) else 0
 
 
-def ways(call: Call) -> list[str]:
+def ways(call: Call, on_disk: bool = False) -> list[str]:
     """Return the ways that differ for a call."""
     arrays = count(call.args) + count(call.kwargs)
     if call.kind == "method" and not count(call.args[0]):
         return []
+    if on_disk:
+        return [ON_DISK] if arrays else []
     if arrays < 2 or call.kind == "method" or call.name.rpartition(":")[2].rpartition(".")[2] in _WRITING | {"at"}:
         return [*WAYS[:1], *(["first"] if arrays > 1 else []), "turns"] if arrays else []
     return list(WAYS)
@@ -52,6 +55,8 @@ def given(ctx: dtl.Context, call: Call, way: str, turn: int) -> Call:
         number = next(position)
         if number not in chosen and not any(array is out for out in written):
             return array.copy()
+        if way == ON_DISK:
+            return container(ctx, array, way)
         name = "block" if way in ("blocks", "last") else PARTITIONS[(turn + number) % len(PARTITIONS)]
         return container(ctx, array, name)
 
@@ -60,6 +65,8 @@ def given(ctx: dtl.Context, call: Call, way: str, turn: int) -> Call:
 
 def container(ctx: dtl.Context, array: Any, name: str) -> Any:
     """Return a container of an array, or the array if containers do not have its dtype. Collective."""
+    if name == ON_DISK:
+        return dtl.asarray(ctx, array, placement="disk")
     if name == "grid":
         if array.ndim == 1:
             return dtl.asarray(ctx, array)
