@@ -8,6 +8,9 @@ const (
 	piece = 1984
 	// worthwhile is from how many bytes on that matters: less lies in the cache.
 	worthwhile = 64 << 10
+	// large is from how many bytes on Go's copy gets them all at once: of a megabyte and more, it writes past the caches, where none of so
+	// much would be left for whoever reads it, and the processor need not read what it writes over.
+	large = 12 << 20
 )
 
 // Move copies n bytes; source and destination may overlap.
@@ -17,14 +20,16 @@ func Move(dst, src unsafe.Pointer, n int) {
 		if done := ByCalls(dst, src, n); done > 0 {
 			to, from = to[done:], from[done:]
 		}
-		for len(from) > Piece {
-			Move(unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0]), Piece)
-			to, from = to[Piece:], from[Piece:]
-			Ease()
+		each := piece
+		if n >= large {
+			each = Piece
 		}
-		for len(from) > piece {
-			copy(to[:piece], from[:piece])
-			to, from = to[piece:], from[piece:]
+		for done := 0; len(from) > each; to, from = to[each:], from[each:] {
+			copy(to[:each], from[:each])
+			if done += each; done >= Piece {
+				done = 0
+				Ease()
+			}
 		}
 	}
 	copy(to, from)

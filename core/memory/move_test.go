@@ -31,3 +31,22 @@ func TestMoveOverlaps(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeMoves moves more than the caches hold, to and from where no line of a cache begins, also onto a part of itself.
+func TestLargeMoves(t *testing.T) {
+	const n, all = 12<<20 + 777, 26 << 20
+	source, got, want := make([]byte, all), make([]byte, all), make([]byte, all)
+	for i := range source {
+		source[i] = byte(i * i >> 5)
+	}
+	for _, ends := range [][2]int{{0, 13 << 20}, {13<<20 + 3, 5}, {1, 70}, {4096, 0}, {300, 0}} {
+		copy(got, source)
+		copy(want, source)
+		from, to := ends[0], ends[1]
+		memory.Move(unsafe.Pointer(&got[to]), unsafe.Pointer(&got[from]), n)
+		copy(want[to:to+n], want[from:from+n])
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d bytes from %d to %d differ", n, from, to)
+		}
+	}
+}
