@@ -13,7 +13,7 @@
 
 /* Elements from FEW on are done in pieces; a tile is what a transposition does at once;
  * AHEAD is how far indices are read ahead. */
-enum { PIECE = 1 << 17, FEW = 1 << 18, TILE = 32, AHEAD = 64 };
+enum { PIECE = 1 << 17, FEW = 1 << 18, TILE = 32, AHEAD = 128 };
 
 /* Rows of elements, in two arrays. */
 typedef struct {
@@ -220,7 +220,7 @@ typedef struct {
         const ptrdiff_t n = t->n;                                                                                                          \
         for (ptrdiff_t i = first; i < end; i++) {                                                                                          \
             if (i + AHEAD < n)                                                                                                             \
-                __builtin_prefetch(from + (indices[i + AHEAD] + (indices[i + AHEAD] >> 63 & extent)));                                    \
+                __builtin_prefetch(from + (indices[i + AHEAD] + (indices[i + AHEAD] >> 63 & extent)), 0, 2);                                 \
             int64_t at = indices[i] + (indices[i] >> 63 & extent);                                                                         \
             if ((uint64_t)at >= (uint64_t)extent)                                                                                          \
                 return 1;                                                                                                                  \
