@@ -42,7 +42,7 @@ from .concatenate import stack
 from .exchange import gathered, share
 from .external import rows_at_a_time
 from .layouts import container_of
-from .manipulation import dimension, divided_dimensions, is_whole_here, rows_between
+from .manipulation import dimension, divided_dimensions, is_whole_here, range_of_rows
 from .output import written
 from .rows import has_rows
 from .sort import sort
@@ -335,9 +335,11 @@ def _differences_of_rows(f: np.ufunc, a: Any) -> Any:
     high = low + len(out)
     begin = min(max(low, first), high)
     end = max(min(first + len(part) - 1, high), begin)
+    some = range_of_rows(a, low, high + (low < high))
     for start, stop in (low, begin), (end, high):
-        rows = rows_between(a, start, stop + (start < stop))
-        _write_differences(f, a, rows[1:], rows[:-1], out[start - low : stop - low])
+        if start < stop:
+            rows = some(start, stop + 1)
+            _write_differences(f, a, rows[1:], rows[:-1], out[start - low : stop - low])
     rows = part[begin - first : end - first + 1] if begin < end else part[:0]
     _write_differences(f, a, rows[1:], rows[:-1], out[begin - low : end - low])
     return made

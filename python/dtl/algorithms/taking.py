@@ -16,6 +16,7 @@ from .._native.threads import threads
 from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, indices_of_rows, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
+from ..containers.expressions import handle_to_read
 from ..containers.indexing.by_rows import gather_elements, gather_rows
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.interior import (
@@ -420,8 +421,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if len(times) > 1:
         share(a, "repeat", f"repeats with fingerprint {fingerprint(times)}")
     if dim == 0 and (axis is not None or a.ndim == 1) and _has_ranges(a):
-        share(a, "repeat", f"axis {axis}, {count} indices")
-        return _repeated(a, times, ends, count)
+        return _repeated(a, times, ends, count, f"repeat axis {axis}, {count} indices")
     if len(times) == 1:
         often = max(int(times[0]), 1)
         return rearranged(a, "repeat", count, lambda places: places // often, axis)
@@ -434,9 +434,14 @@ def _has_ranges(a: Any) -> bool:
     return ranges and a.placement_policy is not Placement.DEVICE and divided_dimensions(a) <= {0}
 
 
-def _repeated(a: Any, times: Array, ends: Array, count: int) -> Any:
-    """Return rows repeated, by what each rank needs for its range of the result. Collective."""
-    made = container_of(a, (count, *a.shape[1:]), a.dtype, divided_like(a), blank=True)
+def _repeated(a: Any, times: Array, ends: Array, count: int, words: str) -> Any:
+    """Return rows repeated, by what each rank needs for its range of the result. Collective.
+
+    The ranks agree on words, and on the container.
+    """
+    shape = (count, *a.shape[1:])
+    unmoved = (1, handle_to_read(a)) if a.context.size > 1 else ()
+    made = container_of(a, shape, a.dtype, divided_like(a), blank=True, words=words, pieces=unmoved)
     low, length = made.local_offset, made.local_shape[0]
     if len(times) == 1:
         often = max(int(times[0]), 1)
