@@ -29,6 +29,7 @@ const (
 	KeyNotFound     Code = 107 // a key that a map does not have
 	NoSuchAxis      Code = 108 // a dimension that a container does not have
 	FloatingPoint   Code = 109 // an error of floats, where np.errstate raises one
+	LinearAlgebra   Code = 110 // a matrix that has no result, such as a singular one that has no inverse
 
 	OutOfMemory Code = 200 // memory could not be allocated
 
@@ -59,6 +60,7 @@ var names = map[Code]string{
 	KeyNotFound:        "key not found",
 	NoSuchAxis:         "no such axis",
 	FloatingPoint:      "floating point",
+	LinearAlgebra:      "linear algebra",
 	OutOfMemory:        "out of memory",
 	Communication:      "communication",
 	Mismatch:           "mismatch",

@@ -215,7 +215,13 @@ _CLASSES: dict[int, type[DTLError]] = {
         FileNotFoundError,
     )
 }
-_CLASSES[STATUS.UNSUPPORTED] = InvalidArgumentError
+_CLASSES[STATUS.UNSUPPORTED] = _CLASSES[STATUS.LINEAR_ALGEBRA] = InvalidArgumentError
+
+
+def know(kind: type[DTLError]) -> None:
+    """Have a class of another package stand for the failures of its code, as its base class does until then."""
+    _CLASSES[kind.code] = kind
+
 
 #: With a number of the system's added to it, the code of a FileError that has this errno.
 _ERRNO, _LARGEST_ERRNO = STATUS.FILE_ERRNO, 4095

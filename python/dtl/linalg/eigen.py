@@ -8,10 +8,11 @@ import numpy as np
 
 from ..algorithms.exchange import share
 from ..containers.base import check_container
+from ..containers.layout import BLOCK, REPLICATED
 from ..exceptions import InvalidArgumentError
 from ..runtime.scheduler import algorithm
 from . import stacks
-from .matrix_arguments import check_matrix, dealt, everywhere, gathered, inexact, on_root, real
+from .matrix_arguments import check_matrix, gathered, inexact, of_root, real
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -83,15 +84,9 @@ def eigh(a: Any, UPLO: Any = "L") -> EighResult:  # noqa: N803 - NumPy's name
     share(a, "eigh", f"UPLO {UPLO}")
     dtype = inexact(a.dtype)
     whole = gathered(a, "eigh", 4)
-    kept: list[Array] = []
-
-    def compute() -> tuple[Array, ...]:
-        values, vectors = np.linalg.eigh(whole.astype(dtype, copy=False), UPLO)
-        kept.append(stacks.oriented(values, vectors)[1])
-        return (values,)
-
-    (values,) = on_root(a.context, "eigh", compute)
-    return EighResult(everywhere(a, values), dealt(a, a.shape, dtype, kept[0] if kept else None))
+    compute: Any = lambda: stacks.oriented(*np.linalg.eigh(whole.astype(dtype, copy=False), UPLO))  # noqa: E731 - one line
+    of_values = a.shape[:1], real(dtype), REPLICATED
+    return EighResult(*of_root(a, "eigh", compute, of_values, (a.shape, dtype, BLOCK)))
 
 
 @algorithm
@@ -108,7 +103,7 @@ def eigvalsh(a: Any, UPLO: Any = "L") -> Any:  # noqa: N803 - NumPy's name
     dtype = inexact(a.dtype)
     whole = gathered(a, "eigvalsh", 3)
     compute: Any = lambda: (np.linalg.eigvalsh(whole.astype(dtype, copy=False), UPLO),)  # noqa: E731 - one line
-    return everywhere(a, on_root(a.context, "eigvalsh", compute)[0])
+    return of_root(a, "eigvalsh", compute, (a.shape[:1], real(dtype), REPLICATED))[0]
 
 
 @algorithm
@@ -119,26 +114,21 @@ def eig(a: Any) -> EigResult:
     complex, also where NumPy's is real. Rank 0 has the whole matrix, and computes alone.
     """
     wide = _complex(a)
+
+    def both(x: Array) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eig(x)
+        return stacks.oriented(values.astype(wide), vectors.astype(wide))
+
     if stacks.is_stack(a):
-
-        def both(x: Array) -> tuple[Array, Array]:
-            values, vectors = np.linalg.eig(x)
-            return stacks.oriented(values.astype(wide), vectors.astype(wide))
-
         return EigResult(*stacks.each("eig", "", (a,), both, square=True))
     check_matrix("a", a, square=True)
     share(a, "eig")
     dtype = inexact(a.dtype)
     whole = gathered(a, "eig", 5)
-    kept: list[Array] = []
-
-    def compute() -> tuple[Array, ...]:
-        values, vectors = np.linalg.eig(whole.astype(dtype, copy=False))
-        kept.append(stacks.oriented(values, vectors.astype(wide))[1])
-        return (values.astype(wide),)
-
-    (values,) = on_root(a.context, "eig", compute)
-    return EigResult(everywhere(a, values), dealt(a, a.shape, wide, kept[0] if kept else None))
+    of_values = a.shape[:1], wide, REPLICATED
+    return EigResult(
+        *of_root(a, "eig", lambda: both(whole.astype(dtype, copy=False)), of_values, (a.shape, wide, BLOCK))
+    )
 
 
 @algorithm
@@ -155,7 +145,7 @@ def eigvals(a: Any) -> Any:
     dtype = inexact(a.dtype)
     whole = gathered(a, "eigvals", 3)
     compute: Any = lambda: (np.linalg.eigvals(whole.astype(dtype, copy=False)).astype(wide),)  # noqa: E731 - one line
-    return everywhere(a, on_root(a.context, "eigvals", compute)[0])
+    return of_root(a, "eigvals", compute, (a.shape[:1], wide, REPLICATED))[0]
 
 
 def _complex(a: Any) -> np.dtype[Any]:

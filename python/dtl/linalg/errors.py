@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError
+from .._numbers import STATUS
+from ..exceptions import InvalidArgumentError, know
 
 
 class LinAlgError(InvalidArgumentError, np.linalg.LinAlgError):
@@ -14,3 +15,7 @@ class LinAlgError(InvalidArgumentError, np.linalg.LinAlgError):
     """
 
     __module__ = "dtl.linalg"
+    code = STATUS.LINEAR_ALGEBRA
+
+
+know(LinAlgError)

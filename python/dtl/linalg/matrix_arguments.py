@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Tuple
 
 import numpy as np
 
@@ -18,13 +18,20 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import whole_region
 from ..containers.interior import check_numbers, is_plain
-from ..containers.layout import BLOCK, REPLICATED, Division
+from ..containers.layout import REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
 from ..policies import Partition, Placement
-from ..runtime.agreement import local_step
+from ..runtime.agreement import confirm, local_step, tell_ranks
 from .errors import LinAlgError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+#: A container to make: its shape, dtype and division.
+Wanted = Tuple[Tuple[int, ...], Any, Division]
+
+#: Of so many bytes, a message to all takes less than telling each rank which ones are its own, and an array of NumPy's
+#: less than memory that is kept.
+FEW = 1 << 15
 
 #: Bytes of a matrix, of which more are better not collected on one rank.
 _LARGE = 1 << 20
@@ -80,56 +87,75 @@ def as_lapack_error() -> Iterator[None]:
         raise LinAlgError(str(error)) from None
 
 
+@contextmanager
+def matrix_step(ctx: Any, op: str) -> Iterator[None]:
+    """Do a step of a collective call that may fail on this rank alone, also by a LinAlgError. See ``local_step``."""
+    with local_step(ctx, op):
+        try:
+            with as_lapack_error():
+                yield
+        except LinAlgError as error:
+            tell_ranks(ctx, "", error)  # without a name before LAPACK's words, which are the same on every rank
+            raise
+
+
 def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return what rank 0 computes: small arrays, the same bits on every rank. Collective.
 
     A LinAlgError of rank 0 is raised on every rank.
     """
-    if ctx.size == 1:
-        with as_lapack_error():
-            return compute()
-    found = objects.broadcast_object(ctx, _found_on_root(ctx, op, compute), 0)
-    if isinstance(found, str):
-        raise LinAlgError(found)
-    return tuple(found)
+    found = _kept_on_root(ctx, op, compute)
+    return found if ctx.size == 1 else tuple(objects.broadcast_object(ctx, found, 0))
 
 
-def kept_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return what rank 0 computes on rank 0, and nothing elsewhere. Collective.
+def of_root(
+    source: DistributedContainer, op: str, compute: Callable[[], tuple[Any, ...]], *wanted: Wanted
+) -> tuple[Any, ...]:
+    """Return containers of the arrays that rank 0 computes, of which it is said what they are. Collective.
 
-    A LinAlgError of rank 0 is raised on every rank.
+    They are made first, while all ranks are awake: what is left behind the computation is one message for each. An
+    error of rank 0 is raised on every rank.
     """
-    found = _found_on_root(ctx, op, compute)
-    if ctx.size > 1 and collectives.broadcast(ctx, np.int64(isinstance(found, str)), 0):
-        found = objects.broadcast_object(ctx, found, 0)
-    if isinstance(found, str):
-        raise LinAlgError(found)
-    return tuple(found)
+    ctx = source.context
+    made: list[Any] = []
+    try:
+        for shape, dtype, divided in wanted:
+            made.append(container_of(source, shape, np.dtype(dtype), divided, blank=True))
+        parts = [_part_of_few(c) if ctx.size > 1 and c.nbytes <= FEW else None for c in made]
+        found = _kept_on_root(ctx, op, compute) or (None,) * len(made)
+        for c, part, array in zip(made, parts, found):
+            given = np.ascontiguousarray(array, c.dtype) if ctx.rank == 0 else None
+            if part is None:
+                bridge.distribute(c, given)
+            else:
+                part[0][...] = collectives.broadcast(ctx, given, 0)[part[1]]
+        confirm()
+    except BaseException:
+        for c in made:
+            c.close()
+        raise
+    return tuple(made)
 
 
-def _found_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> Any:
-    """Return what rank 0 computes, or the text of its LinAlgError, on rank 0, and nothing elsewhere."""
-    with local_step(ctx, op):
-        try:
-            return compute() if ctx.rank == 0 else ()
-        except np.linalg.LinAlgError as error:
-            return str(error)
+def _kept_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return what rank 0 computes on rank 0, and nothing elsewhere.
+
+    Other ranks hear of an error of rank 0 in the collective call that follows.
+    """
+    with matrix_step(ctx, op):
+        return tuple(compute()) if ctx.rank == 0 else ()
+
+
+def _part_of_few(c: Any) -> tuple[Array, Any]:
+    """Return this rank's part, and an index of the elements that belong there in an array of all."""
+    part = c.local_view()
+    return part, ... if part.shape == c.shape else np.ix_(*[c.local_indices(d) for d in range(c.ndim)])
 
 
 def everywhere(source: DistributedContainer, array: Array) -> Any:
     """Return a container of an array that every rank has. Collective."""
     made = container_of(source, array.shape, array.dtype, REPLICATED, blank=True)
     made.local_view()[...] = array
-    return made
-
-
-def dealt(
-    source: DistributedContainer, shape: tuple[int, ...], dtype: Any, array: Any, divided: Division = BLOCK
-) -> Any:
-    """Return a container of an array that rank 0 has. Collective."""
-    made = container_of(source, shape, np.dtype(dtype), divided, blank=True)
-    given = np.ascontiguousarray(array, dtype) if source.context.rank == 0 else None
-    bridge.distribute(made, given)
     return made
 
 
@@ -149,7 +175,7 @@ def gathered(a: DistributedContainer, op: str, copies: int) -> Any:
         if a.context.rank == 0:
             check_room(op, a.nbytes * copies, f"{copies} copies of shape {a.shape}")
     started = slow_paths.clock() if slow_paths.listeners else 0
-    whole = _on_rank_0(a, op) if is_plain(a) and a.global_size else a.gather_to(0)
+    whole = _on_rank_0(a, op) if is_plain(a) and a.nbytes > FEW else a.gather_to(0)
     if started and a.context.size > 1 and a.nbytes >= _LARGE:
         slow_paths.tell(slow_paths.GATHERED, op, a.nbytes, started)
     return whole
@@ -189,15 +215,9 @@ def available() -> int | None:
 
 
 def local_parts(ctx: Any, op: str, compute: Callable[[], Any]) -> Any:
-    """Return what this rank computes of its own part; a LinAlgError of any rank is raised on every rank. Collective."""
-    result, failure = None, ""
-    with local_step(ctx, op):
-        try:
-            result = compute()
-        except np.linalg.LinAlgError as error:
-            failure = str(error)
-    texts = objects.allgather_object(ctx, failure) if int(collectives.allgather(ctx, bool(failure)).sum()) else []
-    for text in texts:
-        if text:
-            raise LinAlgError(text)
-    return result
+    """Return what this rank computes of its own part.
+
+    A LinAlgError of any rank is raised on every rank: on the others by the collective call that follows.
+    """
+    with matrix_step(ctx, op):
+        return compute()

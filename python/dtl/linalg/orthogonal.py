@@ -12,7 +12,7 @@ from .._native.threads import threads
 from ..algorithms.array_operands import together
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
-from ..algorithms.rows import by_rows, transposed
+from ..algorithms.rows import by_rows, has_rows, transposed
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import conjugate, division_of, is_laid_out_as
 from ..containers.layout import BLOCK, REPLICATED, Division
@@ -22,7 +22,7 @@ from ..runtime.agreement import last_step, local_step
 from ..runtime.scheduler import algorithm
 from . import matrix_arguments, stacks, tall
 from .errors import LinAlgError
-from .matrix_arguments import check_matrix, dealt, everywhere, inexact, on_root, real
+from .matrix_arguments import check_matrix, everywhere, inexact, of_root, on_root, real
 
 if TYPE_CHECKING:
     from ..containers.tensor import DistributedTensor
@@ -130,17 +130,17 @@ def _qr_of_one(a: Any, mode: str) -> Any:
     """Return Q and R, or R alone, which rank 0 finds."""
     whole = matrix_arguments.gathered(a, "qr", 3)
     dtype = inexact(a.dtype)
-    found = matrix_arguments.kept_on_root(a.context, "qr", lambda: stacks.qr(whole.astype(dtype, copy=False)))
-    q, r = found or (None, None)
     few = min(a.shape)
-    made = dealt(a, (few, a.shape[1]), dtype, r, REPLICATED)
-    return made if mode == "r" else QRResult(dealt(a, (a.shape[0], few), dtype, q, _rows_like(a)), made)
+    of_r = (few, a.shape[1]), dtype, REPLICATED
+    if mode == "r":
+        return of_root(a, "qr", lambda: (stacks.qr(whole.astype(dtype, copy=False))[1],), of_r)[0]
+    of_q = (a.shape[0], few), dtype, _rows_like(a)
+    return QRResult(*of_root(a, "qr", lambda: stacks.qr(whole.astype(dtype, copy=False)), of_q, of_r))
 
 
 def _rows_like(a: Any) -> Division:
     """Return how a matrix of other columns is divided by rows as a is, if its ranks have ranges of whole rows."""
-    with by_rows(a) as lines:
-        return rows_of(lines)
+    return rows_of(a) if has_rows(a) else BLOCK
 
 
 def _complete_qr(a: Any) -> QRResult:
@@ -151,11 +151,8 @@ def _complete_qr(a: Any) -> QRResult:
         if a.context.rank == 0:
             matrix_arguments.check_room("qr", (m * m + 3 * m * n) * dtype.itemsize, "a complete Q")
     whole = matrix_arguments.gathered(a, "qr", 1)
-    q, r = None, None
-    with local_step(a.context, "qr"):
-        if a.context.rank == 0:
-            q, r = stacks.qr(whole.astype(dtype, copy=False), "complete")
-    return QRResult(dealt(a, (m, m), dtype, q), dealt(a, (m, n), dtype, r))
+    compute: Any = lambda: stacks.qr(whole.astype(dtype, copy=False), "complete")  # noqa: E731 - one line
+    return QRResult(*of_root(a, "qr", compute, ((m, m), dtype, BLOCK), ((m, n), dtype, BLOCK)))
 
 
 def _of_triangle(a: Any, op: str, part: Array, dtype: Any, finish: tall.Finish) -> tuple[Any, ...]:
@@ -244,6 +241,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         return everywhere(a, _singular_values(a, "svd"))
     if full:
         return _full_svd(a)
+    if _is_for_one(a):
+        return SVDResult(*_factors_of_one(a, "svd"))
     u, s, vh, wide = _factors(a, "svd")
     return SVDResult(everywhere(a, u) if wide else u, everywhere(a, s), vh if wide else everywhere(a, vh))
 
@@ -251,8 +250,10 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
     """Return U, S and Vh, and whether a is wide. U is a container, or an array where a is wide, then Vh is one."""
     dtype = inexact(a.dtype)
-    if max(a.shape) <= 2 * min(a.shape) and (a.context.size == 1 or max(a.shape) <= tall.MOST_FOR_ONE):
-        return _factors_of_one(a, op, dtype)
+    if _is_for_one(a):
+        u, s, vh = _factors_of_one(a, op)
+        wide = a.shape[0] < a.shape[1]
+        return (u.local_view() if wide else u), s.local_view(), (vh if wide else vh.local_view()), wide
     if a.shape[0] >= a.shape[1]:
         with by_rows(a) as lines:
             u = container_of(a, a.shape, dtype, rows_of(lines), blank=True)
@@ -273,22 +274,29 @@ def _factors(a: Any, op: str) -> tuple[Any, Array, Any, bool]:
     return uh.conj().T, s, made, True
 
 
-def _factors_of_one(a: Any, op: str, dtype: Any) -> tuple[Any, Array, Any, bool]:
-    """Return what _factors does, which rank 0 finds of the whole."""
-    wide = a.shape[0] < a.shape[1]
+def _is_for_one(a: Any) -> bool:
+    """Say whether rank 0 decomposes the whole: it has not many more rows than columns, or the other way round."""
+    small = a.context.size == 1 or max(a.shape) <= tall.MOST_FOR_ONE
+    return bool(small and max(a.shape) <= 2 * min(a.shape))
+
+
+def _factors_of_one(a: Any, op: str) -> tuple[Any, ...]:
+    """Return containers of U, S and Vh, which rank 0 finds of the whole."""
+    dtype = inexact(a.dtype)
+    (m, n), k = a.shape, min(a.shape)
+    wide = m < n
     whole = matrix_arguments.gathered(a, op, 4)
-    kept: list[Array] = []
 
     def compute() -> tuple[Array, ...]:
-        tall_one = whole.astype(dtype, copy=False)
-        large, s, small = np.linalg.svd(tall_one.conj().T if wide else tall_one, full_matrices=False)
-        large, small = oriented(large, small)
-        kept.append(large.conj().T if wide else large)
-        return s, small
+        given = whole.astype(dtype, copy=False)
+        if not wide:
+            return stacks.svd(given, False)
+        u, s, vh = stacks.svd(given.conj().T, False)
+        return vh.conj().T, s, u.conj().T
 
-    s, small = on_root(a.context, op, compute)
-    found = dealt(a, a.shape, dtype, kept[0] if kept else None, columns_over_ranks(a) if wide else _rows_like(a))
-    return (small.conj().T, s, found, True) if wide else (found, s, small, False)
+    of_u = (m, k), dtype, REPLICATED if wide else _rows_like(a)
+    of_vh = (k, n), dtype, columns_over_ranks(a) if wide else REPLICATED
+    return of_root(a, op, compute, of_u, ((k,), real(dtype), REPLICATED), of_vh)
 
 
 def by_columns(a: Any) -> Any:
@@ -338,20 +346,9 @@ def _full_svd(a: Any) -> SVDResult:
         if a.context.rank == 0:
             matrix_arguments.check_room("svd", (m * m + n * n + 2 * m * n) * dtype.itemsize, "all singular vectors")
     whole = matrix_arguments.gathered(a, "svd", 1)
-    kept: list[Array] = []
-
-    def compute() -> tuple[Array, ...]:
-        u, s, vh = np.linalg.svd(whole.astype(dtype, copy=False))
-        k = min(m, n)
-        small, large = (u[:, :k], vh[:k]) if m >= n else (vh[:k].conj().T, u[:, :k].conj().T)
-        small, large = oriented(small, large)
-        u[:, :k], vh[:k] = (small, large) if m >= n else (large.conj().T, small.conj().T)
-        kept.extend((u, vh))
-        return (s,)
-
-    (s,) = on_root(a.context, "svd", compute)
-    u, vh = kept or (None, None)
-    return SVDResult(dealt(a, (m, m), dtype, u), everywhere(a, s), dealt(a, (n, n), dtype, vh))
+    compute: Any = lambda: stacks.svd(whole.astype(dtype, copy=False), True)  # noqa: E731 - one line
+    of_s = (min(m, n),), real(dtype), REPLICATED
+    return SVDResult(*of_root(a, "svd", compute, ((m, m), dtype, BLOCK), of_s, ((n, n), dtype, BLOCK)))
 
 
 @algorithm

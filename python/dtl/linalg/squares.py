@@ -30,7 +30,7 @@ from ..policies import Partition
 from ..runtime.scheduler import algorithm
 from . import stacks
 from .errors import LinAlgError
-from .matrix_arguments import check_matrix, dealt, gathered, inexact, kept_on_root, local_parts, on_root, real
+from .matrix_arguments import FEW, check_matrix, gathered, inexact, local_parts, of_root, on_root, real
 
 if TYPE_CHECKING:
     pass
@@ -146,8 +146,8 @@ def inv(a: Any) -> Any:
     """Return the inverse of a square matrix. Collective.
 
     Parameters and errors are those of :func:`solve`. The result is divided by blocks of rows. Of up to 1024 rows, each
-    rank has the whole, and computes some columns of the inverse. ``solve(a, b)`` takes less time than ``inv(a) @ b``,
-    and is more accurate.
+    rank has the whole, and computes some columns of the inverse; up to 32 KiB are inverted by rank 0. ``solve(a, b)``
+    takes less time than ``inv(a) @ b``, and is more accurate.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def inv(a: Any) -> Any:
     check_matrix("a", a, square=True)
     share(a, "inv")
     dtype = inexact(a.dtype)
-    if a.context.size == 1:
+    if a.context.size == 1 or a.nbytes <= FEW:
         return _by_root(a, "inv", a.shape, dtype, np.linalg.inv)
     if _is_small(a):
         return _inverse_by_columns(a, dtype)
@@ -307,8 +307,7 @@ def _is_small(a: Any) -> bool:
 def _by_root(a: Any, op: str, shape: tuple[int, ...], dtype: Any, compute: Any) -> Any:
     """Return a container of what rank 0 makes of the whole. Collective."""
     whole = gathered(a, op, 3)
-    kept = kept_on_root(a.context, op, lambda: (compute(whole.astype(dtype, copy=False)),))
-    return dealt(a, shape, dtype, kept[0] if kept else None)
+    return of_root(a, op, lambda: (compute(whole.astype(dtype, copy=False)),), (shape, dtype, BLOCK))[0]
 
 
 def _copied(a: Any, dtype: Any, turned: bool = False) -> DistributedContainer:

@@ -49,6 +49,7 @@ CLASSES = {
     "UNSUPPORTED": dtl.InvalidArgumentError,
     "OVERFLOW": dtl.OverflowError,
     "FLOATING_POINT": dtl.FloatingPointError,
+    "LINEAR_ALGEBRA": dtl.linalg.LinAlgError,
     "VIEWS_OUT": dtl.BufferError,
     "KEY_NOT_FOUND": dtl.KeyNotFoundError,
     "OUT_OF_MEMORY": dtl.MemoryError,
