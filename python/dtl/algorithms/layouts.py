@@ -9,7 +9,7 @@ import numpy as np
 from .._native.arguments import integer
 from ..containers.base import DistributedContainer
 from ..containers.expressions import handle_to_read
-from ..containers.indexing.regions import move_all
+from ..containers.indexing.regions import move_all, pieces_of_all
 from ..containers.interior import is_laid_out_as, run_as
 from ..containers.layout import BLOCK, Division
 from ..containers.making import created, new_like, result_placement
@@ -78,7 +78,10 @@ def joined_of(given: list[Any], shape: tuple[int, ...], divided: Division, rows:
 
 def redivided(c: DistributedContainer, divided: Division) -> DistributedContainer:
     """Return a copy of a container that is divided as it is said. Collective."""
-    made = container_of(c, c.shape, c.dtype, divided, blank=True)
+    pieces = pieces_of_all(c)
+    made = container_of(c, c.shape, c.dtype, divided, blank=True, words="copy " if pieces else "", pieces=pieces)
+    if pieces:
+        return made
     try:
         move_all(made, c)
     except BaseException:

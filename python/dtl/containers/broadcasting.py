@@ -25,7 +25,7 @@ from ..runtime import hang_monitor, scheduler
 from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
-from .indexing.regions import move_all
+from .indexing.regions import move_all, pieces_of_all
 from .interior import division_of, in_blocks, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
 from .layout import BLOCK, REPLICATED, Division
 from .making import created, new_like, result_placement
@@ -304,11 +304,20 @@ def compare_arrays(name: str, ctx: Any, operands: Iterable[Any]) -> None:
         agree(ctx, name, ", ".join(f"an array with fingerprint {fingerprint(array)}" for array in arrays))
 
 
-def _made(like: Any, shape: tuple[int, ...], dtype: Any, division: Division, blank: bool = True) -> Any:
-    """Make a container. Collective."""
+def _made(
+    like: Any,
+    shape: tuple[int, ...],
+    dtype: Any,
+    division: Division,
+    blank: bool = True,
+    words: str = "",
+    pieces: Sequence[int] = (),
+) -> Any:
+    """Make a container; words and pieces are those of ``created``. Collective."""
     kind = owning_class_of(like) if len(shape) == like.ndim else tensor_class_of(like)
     dtype = np.dtype(dtype)
-    made = created(kind, like.context, shape, dtype, division, result_placement(like, shape, dtype), blank=blank)
+    where = result_placement(like, shape, dtype)
+    made = created(kind, like.context, shape, dtype, division, where, blank, words, pieces=pieces)
     run_as(made, like.execution_policy)
     return made
 
@@ -419,9 +428,12 @@ def _brought(name: str, value: Any, target: Any) -> tuple[Any, bool]:
     started = slow_paths.clock() if slow_paths.listeners else 0
     if division is None:
         moved = new_like(target, value.dtype, blank=True)
+        move_all(moved, value)
     else:
-        moved = _made(value, value.shape, value.dtype, division)
-    move_all(moved, value)
+        pieces = pieces_of_all(value)
+        moved = _made(value, value.shape, value.dtype, division, words=f"{name} " if pieces else "", pieces=pieces)
+        if not pieces:
+            move_all(moved, value)
     if started:
         kind = slow_paths.EVERYWHERE if division == REPLICATED else slow_paths.MOVED
         slow_paths.tell(kind, name, value.nbytes, started)

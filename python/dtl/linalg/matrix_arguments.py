@@ -31,7 +31,7 @@ Wanted = Tuple[Tuple[int, ...], Any, Division]
 
 #: Of so many bytes, a message to all takes less than telling each rank which ones are its own, and an array of NumPy's
 #: less than memory that is kept.
-FEW = 1 << 15
+FEW = 1 << 17
 
 #: Bytes of a matrix, of which more are better not collected on one rank.
 _LARGE = 1 << 20

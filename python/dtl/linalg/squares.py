@@ -146,7 +146,7 @@ def inv(a: Any) -> Any:
     """Return the inverse of a square matrix. Collective.
 
     Parameters and errors are those of :func:`solve`. The result is divided by blocks of rows. Of up to 1024 rows, each
-    rank has the whole, and computes some columns of the inverse; up to 32 KiB are inverted by rank 0. ``solve(a, b)``
+    rank has the whole, and computes some columns of the inverse; up to 128 KiB are inverted by rank 0. ``solve(a, b)``
     takes less time than ``inv(a) @ b``, and is more accurate.
 
     Examples

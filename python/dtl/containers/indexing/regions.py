@@ -11,11 +11,14 @@ from ..._native.library import bridge
 from ..._native.objects import handle_of
 from ..base import DistributedContainer
 from ..expressions import handle_to_read
-from ..interior import as_carried, is_laid_out_as
+from ..interior import as_carried, is_laid_out_as, is_plain
 from ..making import new_like
 
 #: In place of a dimension: an axis of extent 1 that the container does not have, as np.newaxis makes.
 NEW_AXIS = -1
+
+#: Of so many bytes at most, it takes less time to move them to a new container by the call that makes it.
+_LITTLE = 1 << 20
 
 
 class Axis(NamedTuple):
@@ -96,6 +99,16 @@ def move_pieces(to: DistributedContainer, of: DistributedContainer, rows: list[l
 def move_all(to: DistributedContainer, of: DistributedContainer) -> None:
     """Move all of one container to another of its shape. Collective over the ranks of the one that is written to."""
     move(to, of, whole_region(of.shape).source())
+
+
+def pieces_of_all(of: DistributedContainer) -> tuple[int, ...]:
+    """Return what ``created`` takes to move all of a container to a new one of its shape: the ranks agree once.
+
+    Nothing where the elements need a call of their own: ``move_all``.
+    """
+    if of.context.size == 1 or not is_plain(of) or not 0 < of.nbytes <= _LITTLE:
+        return ()
+    return (1, handle_to_read(of), *whole_region(of.shape).source())
 
 
 def moved_to(op: str, c: DistributedContainer, other: DistributedContainer) -> DistributedContainer:
