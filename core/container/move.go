@@ -6,6 +6,7 @@ import (
 	"dtl/core/kernel/move"
 	"dtl/core/memory"
 	"dtl/core/partition"
+	"dtl/core/runtime"
 	"dtl/core/status"
 	"dtl/core/transfer"
 )
@@ -73,7 +74,7 @@ func (m *Plan) transfer(c *comm.Comm) error {
 		}
 		src := from.state
 		if src.storage == to.storage { // what is read must not have been written
-			if twin, err = src.duplicate(m.from.Context().Memory()); err != nil {
+			if twin, err = src.duplicate(m.from.Context()); err != nil {
 				return nil, err
 			}
 			src = twin
@@ -113,15 +114,19 @@ func arranged(s *state, axes []Axis, end func(Axis) (int64, transfer.Slice)) tra
 	return s.memoryOf(strides)
 }
 
-// duplicate returns a copy of the part, in C order.
-func (s *state) duplicate(from memory.Allocator) (*state, error) {
+// duplicate returns a copy of the part, in C order: in memory, or in a file where the part is, and memory is limited.
+func (s *state) duplicate(on *runtime.Context) (*state, error) {
 	if s.Placement() == OnDevice {
 		return s.duplicateThere()
 	}
 	twin := *s
 	bytes := int(product(s.shape)) * s.typ.Size()
 	twin.strides = cOrder(s.shape, s.typ.Size())
-	storage, err := memory.NewStorage(from, bytes, memory.Alignment)
+	to := home{space: on.Memory()}
+	if s.home.files && memory.Limit() != 0 && memory.WorthAFile(int64(bytes), s.home.limit) {
+		to = s.home
+	}
+	storage, err := to.blank(bytes)
 	if err != nil {
 		return nil, err
 	}

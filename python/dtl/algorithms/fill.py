@@ -9,7 +9,8 @@ import numpy as np
 from .._native.kinds import filling, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
-from ..containers.interior import end_write, in_blocks
+from ..containers.interior import copy_rows, end_write, in_blocks, is_limited
+from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import computed
 from ..containers.places.place import fill_part
@@ -86,7 +87,9 @@ def replace(c: DistributedContainer, old: Any, new: Any) -> None:
     share(c, "replace", f"{old!r} by {new!r}")
     if wanted is not None:
         view = c.local_view()
-        view[view == wanted] = number
+        for rows in in_blocks(view):
+            some = view[rows]
+            some[some == wanted] = number
 
 
 @algorithm
@@ -129,9 +132,10 @@ def replace_if(
 
 def _replaced(c: DistributedContainer, f: Any, new: Any, number: Array, _: Any, elementwise: bool) -> None:
     with user_code(c.context, "replace_if"):
-        mask = evaluate_predicate("replace_if", f, c.local_view(), elementwise)
+        view, mask = c.local_view(), evaluate_predicate("replace_if", f, c, elementwise)
     share(c, "replace_if", f"by {new!r}, {named(f)}")
-    c.local_view()[mask] = number
+    for rows in in_blocks(view):
+        view[rows][mask[rows]] = number
 
 
 def _replaced_there(c: DistributedContainer, f: Any, new: Any, number: Array, library: Any, elementwise: bool) -> None:
@@ -195,7 +199,8 @@ def generate(
         A container, the same on every rank.
     f
         A function of an int64 array: the global indices in C order of a rank's elements, in the shape of the local
-        view. It returns an array of that shape. It is called at most once on each rank.
+        view. It returns an array of that shape. It is called at most once on each rank; of what is on disk under a
+        limit of memory, with the indices of one block of rows after the other.
     elementwise
         True if f is a function of one index. It is then called for each.
     library
@@ -222,10 +227,15 @@ def generate(
 
 def _generated(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> None:
     with user_code(c.context, "generate"):
-        values = apply("generate", f, (linear_indices(c),), elementwise)
-        device_functions.check_cast(values.dtype, c.dtype)
+        view = c.local_view()
+        made: Any = new_like(c, c.dtype).local_view() if is_limited(c) else None
+        for rows in in_blocks(view) if made is not None else (slice(None),):
+            values = apply("generate", f, (linear_indices(c, rows=rows),), elementwise)
+            device_functions.check_cast(values.dtype, c.dtype)
+            if made is not None:
+                made[rows] = values
     share(c, "generate")
-    c.local_view()[...] = values
+    copy_rows(view, values if made is None else made)
 
 
 def _generated_there(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> None:

@@ -225,7 +225,8 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
     Returns
     -------
     DistributedVector
-        Of NumPy's common dtype, by PARTITION_BLOCK. Of equal elements, those of a come first.
+        Of NumPy's common dtype, by PARTITION_BLOCK. Of equal elements, those of a come first. It is copied and then
+        sorted, as by ``dtl.sort``: that on disk for which there is no memory under the limit is read and written twice.
 
     Raises
     ------
@@ -260,7 +261,10 @@ def merge(a: DistributedContainer, b: DistributedContainer) -> DistributedVector
 def concatenated(a: Any, b: Any) -> DistributedVector:
     """Return a vector of the elements of two, one after the other. Collective."""
     dtype, n = compared_in("merge", a.dtype, b.dtype), a.shape[0]
-    made = created(DistributedVector, a.context, (n + b.shape[0],), dtype, BLOCK)
+    disk = next((c for c in (a, b) if c.placement_policy is Placement.DISK), None)
+    shape = (n + b.shape[0],)
+    where = Placement.HOST if disk is None else result_placement(disk, shape, dtype)
+    made = created(DistributedVector, a.context, shape, dtype, BLOCK, where)
     made[:n] = a
     made[n:] = b
     return made

@@ -25,7 +25,7 @@ from . import device_functions, statistics
 from .exchange import share
 from .operator_ufuncs import UFUNCS
 from .transform import check_all_alike
-from .user_functions import apply, check_function, named, user_code
+from .user_functions import by_blocks, check_function, named, user_code
 
 #: The reductions of the same meaning, which GPUs compute.
 _STATISTICS: dict[int, Callable[[Any], Any]] = {
@@ -104,7 +104,8 @@ def transform_reduce(
         A container; or a tuple of containers, which are the function's arguments, of the same shape and partition.
     f
         A function of as many arrays as there are containers, which returns an array of their shape. It is called once
-        on each rank, with the local views, unless the rank has no elements.
+        on each rank, with the local views, unless the rank has no elements; of what is on disk under a limit of memory,
+        it is called with one block of rows after the other, the values of which are combined.
     op
         An operator other than MINLOC and MAXLOC, or its name; ``dtl.ops.Op`` lists them.
     elementwise
@@ -149,11 +150,13 @@ def transform_reduce(
 def _transformed(sources: tuple[Any, ...], f: Any, op: Op, _: Any, elementwise: bool) -> Any:
     first = sources[0]
     with user_code(first.context, "transform_reduce"):
-        parts = tuple(source.local_view() for source in sources)
-        values = apply("transform_reduce", f, parts, elementwise) if parts[0].size else np.empty(0)
-        dtype_number(values.dtype)
-        _check(op, values.dtype if values.size else np.dtype(np.bool_))
-        mine = _combine(op, values)
+        found = []
+        for _, values in by_blocks("transform_reduce", f, sources, elementwise) if first.local_size else ():
+            dtype_number(values.dtype)
+            _check(op, values.dtype)
+            found.append(_combine(op, values))
+        _check(op, np.dtype(np.bool_))
+        mine = found[0] if len(found) == 1 else _combine(op, np.array(found))
     return _combine_ranks("transform_reduce", first, op, sources[1:], np.dtype(np.float64), mine, named(f))
 
 

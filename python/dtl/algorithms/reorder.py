@@ -11,9 +11,9 @@ from .._native.arguments import integer
 from .._native.kinds import kind_of
 from .._native.library import bridge
 from .._native.objects import handle_of, refuse_closed
-from ..containers.base import DistributedContainer, check_container
+from ..containers.base import DistributedContainer, check_container, indices_of_rows
 from ..containers.indexing.regions import Axis, Region, move, move_all
-from ..containers.interior import end_write
+from ..containers.interior import end_write, in_blocks, is_limited
 from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import computed
@@ -41,7 +41,7 @@ _STEP = 0x9E3779B97F4A7C15
 def reverse(c: DistributedContainer) -> None:
     """Reverse the order of the elements in place, along every dimension. Collective.
 
-    Each rank needs temporary memory as large as its part.
+    Each rank needs temporary memory as large as its part: of what is on disk under a limit of memory, a file.
 
     Raises
     ------
@@ -118,7 +118,8 @@ def partition_by(
 ) -> int:
     """Move the elements for which a predicate is true before the others, in place. Collective.
 
-    Both groups keep their order. Each rank needs temporary memory as large as its part.
+    Both groups keep their order. Each rank needs temporary memory as large as its part. What is on disk under a limit
+    of memory is read in blocks and written to files three times, of which the last is its own.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def partition_by(
         groups, words = computed("partition_by", _groups, (line, f, library, elementwise), _groups_there, written=())
         held = int(share(line, "partition_by", words, (len(groups[0]),), anywhere=True)[:, 0].sum())
         for part, at, extent in ((groups[0], 0, held), (groups[1], held, c.shape[0] - held)):
-            with from_parts(DistributedVector, c.context, part) as piece:
+            with from_parts(DistributedVector, c.context, part, line.placement_policy) as piece:
                 _move_rows(c, piece, [], 0, at, extent)
     end_write(c, "partition_by")
     return held
@@ -161,9 +162,17 @@ def partition_by(
 def _groups(line: DistributedContainer, f: Any, _: Any, elementwise: bool) -> tuple[Any, str]:
     """Return this rank's elements for which a predicate is true, and the others, and words for the agreement."""
     with user_code(line.context, "partition_by"):
-        view = line.local_view()
-        mask = evaluate_predicate("partition_by", f, view, elementwise)
+        view, mask = line.local_view(), evaluate_predicate("partition_by", f, line, elementwise)
+    if not is_limited(line):
         return (view[mask], view[~mask]), named(f)
+    made = new_like(line, line.dtype).local_view()
+    first = sum(int(np.count_nonzero(mask[rows])) for rows in in_blocks(mask))
+    ends = [0, first]
+    for rows in in_blocks(view):
+        for group, chosen in enumerate((view[rows][mask[rows]], view[rows][~mask[rows]])):
+            made[ends[group] : ends[group] + len(chosen)] = chosen
+            ends[group] += len(chosen)
+    return (made[:first], made[first:]), named(f)
 
 
 def _groups_there(line: DistributedContainer, f: Any, library: Any, elementwise: bool) -> tuple[Any, str]:
@@ -213,19 +222,20 @@ def adjacent_difference(c: DistributedContainer) -> Any:
     result = new_like(c, c.dtype)
     with in_global_order(c) as line:
         view = line.local_view()
-        last = view[-1:].tobytes().ljust(16, b"\0")
-        rows = share(c, "adjacent_difference", "", (len(view), *np.frombuffer(last, np.int64).tolist()))
+        end = view[-1:].tobytes().ljust(16, b"\0")
+        rows = share(c, "adjacent_difference", "", (len(view), *np.frombuffer(end, np.int64).tolist()))
         before = np.zeros(1, c.dtype)
         for held, *value in rows[: c.context.rank].tolist():
             if held:
                 before = np.array(value, np.int64).view(np.uint8)[: c.itemsize].view(c.dtype)
-        made = np.empty_like(view)
-        np.subtract(view[1:], view[:-1], out=made[1:])
-        np.subtract(view[:1], before[: len(view)], out=made[:1])
-        if line is c:
-            result.local_view()[...] = made
-        else:
-            line.local_view()[...] = made
+        made = result.local_view() if line is c else view
+        for some in in_blocks(view):
+            rows, to = view[some], made[some]
+            last = rows[-1:].copy()
+            np.subtract(rows[1:], rows[:-1], out=to[1:])
+            np.subtract(rows[:1], before[: len(rows)], out=to[:1])
+            before = last
+        if line is not c:
             move_all(result, line)
     return result
 
@@ -280,7 +290,8 @@ def shuffle(c: DistributedContainer, seed: int) -> None:
     CollectiveMismatchError
         If the ranks pass different containers or seeds.
     MemoryError
-        If a rank has no memory for intermediate results, 40 bytes for each element. On every rank; nothing is changed.
+        If a rank has no memory for intermediate results, 40 bytes for each element; of what is on disk, these are in
+        files, as for ``sort_by_key``. On every rank; nothing is changed.
 
     Notes
     -----
@@ -305,7 +316,9 @@ def shuffle(c: DistributedContainer, seed: int) -> None:
     if c.ndim != 1:
         raise InvalidArgumentError(f"c of shape {c.shape} has {c.ndim} dimensions; it must have 1")
     keys = new_like(c, np.uint64)
-    keys.local_view()[...] = _random(c.local_indices(), number)
+    view = keys.local_view()
+    for rows in in_blocks(view):
+        view[rows] = _random(indices_of_rows(c, rows), number)
     with keys:
         share(c, "shuffle", f"seed {number}")
         sort_by_key(keys, c)

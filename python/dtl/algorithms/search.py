@@ -17,7 +17,7 @@ from ..runtime.scheduler import algorithm, calls_functions, computed_on_devices
 from . import device_functions, folds, statistics
 from .exchange import share, total
 from .folds import fold
-from .user_functions import check_function, evaluate_predicate, named, user_code
+from .user_functions import check_function, named, predicates, user_code
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -94,7 +94,8 @@ def find_if(
         A container, the same on every rank.
     f
         A function of an array, which returns an array of bool of the same shape. It is called at most once on each
-        rank, with the local view, and not if that is empty.
+        rank, with the local view, and not if that is empty. Of what is on disk under a limit of memory, it is called
+        with blocks of rows, one after the other.
     elementwise
         True if f is a function of one element. It is then called for each.
     library
@@ -127,8 +128,14 @@ def find_if(
 
 
 def _found_if(c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> int | None:
-    mask = _predicate_mask("find_if", c, f, elementwise).reshape(-1)
-    return _lowest_index(c, "find_if", named(f), int(mask.argmax()) if mask.any() else None)
+    here, before = None, 0
+    with user_code(c.context, "find_if"):
+        for _, mask in predicates("find_if", f, c, elementwise):
+            if mask.any():
+                here = before + int(mask.argmax())
+                break
+            before += mask.size
+    return _lowest_index(c, "find_if", named(f), here)
 
 
 def _found_if_there(c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> int | None:
@@ -237,18 +244,15 @@ def _check_predicate(c: DistributedContainer, f: Any, library: Any) -> None:
     check_function("f", f, library)
 
 
-def _predicate_mask(op: str, c: DistributedContainer, f: Any, elementwise: bool) -> Array:
-    with user_code(c.context, op):
-        return evaluate_predicate(op, f, c.local_view(), elementwise)
-
-
 def _count_true(op: str, c: DistributedContainer, f: Any, elementwise: bool, library: Any) -> int:
     _check_predicate(c, f, library)
     return int(computed(op, _counted_if, (op, c, f, library, elementwise), _counted_if_there))
 
 
 def _counted_if(op: str, c: DistributedContainer, f: Any, _: Any, elementwise: bool) -> int:
-    return total(c, op, named(f), int(np.count_nonzero(_predicate_mask(op, c, f, elementwise))))
+    with user_code(c.context, op):
+        here = sum(int(np.count_nonzero(mask)) for _, mask in predicates(op, f, c, elementwise))
+    return total(c, op, named(f), here)
 
 
 def _counted_if_there(op: str, c: DistributedContainer, f: Any, library: Any, elementwise: bool) -> int:

@@ -18,8 +18,8 @@ from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..comm.vector_collectives import allgatherv
-from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import check_numbers, division_of, in_memory, is_limited, is_where_divided
+from ..containers.base import DistributedContainer, check_container, indices_at
+from ..containers.interior import check_numbers, division_of, in_blocks, in_memory, is_limited, is_where_divided
 from ..containers.layout import REPLICATED, Division
 from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -97,7 +97,7 @@ def quantile(
         Keep the dimensions of axis, with an extent of 1.
     weights
         How much each element counts: a container or an array of c's shape, or of the extents along axis. As in NumPy,
-        the method has to be "inverted_cdf". The elements are sorted then.
+        the method has to be "inverted_cdf". The elements are sorted then, with their weights, as by ``sort_by_key``.
 
     Returns
     -------
@@ -538,36 +538,37 @@ def topk(c: DistributedContainer, k: int, largest: bool = True) -> tuple[Array, 
         return np.empty(0, c.dtype), np.empty(0, np.int64)
     part = c.local_view()
     if count * _FEW * c.context.size <= c.global_size:
-        chosen = _best(part.ravel(), count, bool(descending))
+        chosen, values = _best(part.ravel(), count, bool(descending))
     else:
         last = np.array([count - 1], np.int64)
         found = bridge.select(c, last, 0, descending, threads(c.execution_policy))
-        chosen = _chosen(part, np.asarray(found)[0], count, bool(descending))
-    values, indices = np.ascontiguousarray(part.ravel()[chosen]), _global(c, chosen)
+        chosen, values = _chosen(part.ravel(), np.asarray(found)[0], count, bool(descending))
+    indices = _global(c, chosen)
     if c.partition_policy is not Partition.REPLICATED:
         values, indices = allgatherv(c.context, values), allgatherv(c.context, indices)
     order = _order(values, indices, bool(descending))[:count]
     return values[order], indices[order]
 
 
-def _best(flat: Array, count: int, descending: bool) -> Array:
-    """Return where the first so many elements in sorted order are, of equal ones the first, in one pass over them."""
-    kept, bound = np.empty(0, np.int64), flat[:0]
-    for start in range(0, len(flat), _CHUNK):
-        chunk = flat[start : start + _CHUNK]
-        if not len(bound):
-            more = np.arange(len(chunk))
-        elif np.isnan(bound[0]):
-            more = np.flatnonzero(~np.isnan(chunk))
-        else:
-            more = np.flatnonzero(chunk > bound[0] if descending else chunk < bound[0])
-        if len(more):
-            kept = np.concatenate([kept, more + start])
-        if len(kept) > count and len(more):
-            values = flat[kept]
-            bound = _bound(values, count, descending)
-            kept = kept[np.sort(_chosen(values, bound[0], count, descending)[:count])]
-    return kept
+def _best(flat: Array, count: int, descending: bool) -> tuple[Array, Array]:
+    """Return where the first so many elements in sorted order are, of equal ones the first, in one pass, and these."""
+    kept, values, bound = np.empty(0, np.int64), flat[:0], flat[:0]
+    for block in in_blocks(flat):
+        for start in range(*block.indices(len(flat))[:2], _CHUNK):
+            chunk = flat[start : start + _CHUNK]
+            if not len(bound):
+                more = np.arange(len(chunk))
+            elif np.isnan(bound[0]):
+                more = np.flatnonzero(~np.isnan(chunk))
+            else:
+                more = np.flatnonzero(chunk > bound[0] if descending else chunk < bound[0])
+            if len(more):
+                kept, values = np.concatenate([kept, more + start]), np.concatenate([values, chunk[more]])
+            if len(kept) > count and len(more):
+                bound = _bound(values, count, descending)
+                chosen = np.sort(_chosen(values, bound[0], count, descending)[0][:count])
+                kept, values = kept[chosen], values[chosen]
+    return kept, values
 
 
 def _bound(values: Array, count: int, descending: bool) -> Array:
@@ -579,14 +580,20 @@ def _bound(values: Array, count: int, descending: bool) -> Array:
     return np.partition(values, at)[at : at + 1]
 
 
-def _chosen(part: Array, bound: Any, count: int, descending: bool) -> Array:
-    """Return where in a flat part the elements before a bound are, and the first of those equal to it."""
-    flat = part.ravel()
-    if np.isnan(bound):
-        before, equal = ~np.isnan(flat), np.isnan(flat)
-    else:
-        before, equal = flat > bound if descending else flat < bound, flat == bound
-    return np.concatenate([np.flatnonzero(before), np.flatnonzero(equal)[:count]])
+def _chosen(flat: Array, bound: Any, count: int, descending: bool) -> tuple[Array, Array]:
+    """Return where in a flat part the elements before a bound are, and the first of those equal to it, and these."""
+    groups: list[list[tuple[Array, Array]]] = [[], []]
+    for rows in in_blocks(flat):
+        some, start = flat[rows], rows.start or 0
+        if np.isnan(bound):
+            before, equal = ~np.isnan(some), np.isnan(some)
+        else:
+            before, equal = some > bound if descending else some < bound, some == bound
+        left = count - sum(len(places) for places, _ in groups[1])
+        for group, places in zip(groups, (np.flatnonzero(before), np.flatnonzero(equal)[:left])):
+            group.append((places + start, some[places]))
+    found = groups[0] + groups[1]
+    return np.concatenate([places for places, _ in found]), np.concatenate([values for _, values in found])
 
 
 def _global(c: DistributedContainer, chosen: Array) -> Array:
@@ -594,7 +601,7 @@ def _global(c: DistributedContainer, chosen: Array) -> Array:
     total = np.zeros(len(chosen), np.int64)
     places = np.unravel_index(chosen, c.local_shape) if math.prod(c.local_shape) else (chosen,) * c.ndim
     for d, extent in enumerate(c.shape):
-        total = total * extent + c.local_indices(d)[places[d]]
+        total = total * extent + indices_at(c, d, places[d])
     return total
 
 

@@ -13,6 +13,8 @@ from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import assignment
 from ..containers.indexing.regions import copy_all
+from ..containers.interior import copy_rows, in_blocks, is_limited
+from ..containers.making import new_like
 from ..containers.places.copies import computed
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import local_step
@@ -22,7 +24,7 @@ from . import device_functions
 from .exchange import share
 from .user_functions import (
     REFUSALS,
-    apply,
+    by_blocks,
     by_elements,
     check_function,
     named,
@@ -129,8 +131,9 @@ def transform(
     f
         A ufunc of NumPy, which writes straight to dst. Or a function of as many arrays as there are containers, which
         returns an array of their shape; it is called once on each rank, with the local views, unless the rank has no
-        elements. If it does not accept arrays, like ``math.sqrt`` or ``lambda x: x if x > 0 else 0``, it is called with
-        each element, as with elementwise. That takes a hundred times as long as with arrays.
+        elements. Of what is on disk under a limit of memory, it is called with blocks of rows, one after the other. If
+        it does not accept arrays, like ``math.sqrt`` or ``lambda x: x if x > 0 else 0``, it is called with each
+        element, as with elementwise. That takes a hundred times as long as with arrays.
     elementwise
         True if f is a function of one element of each container. It is then called for each.
     library
@@ -175,13 +178,18 @@ def _transform(op: str, dst: DistributedContainer, sources: tuple[Any, ...], f: 
     with user_code(dst.context, op):
         to, parts = dst.local_view(), tuple(source.local_view() for source in sources)
         if isinstance(f, np.ufunc) and f.nout == 1 and not elementwise:
-            by_user(f, parts, {"out": to})
+            for rows in in_blocks(to):
+                by_user(f, tuple([part[rows] for part in parts]), {"out": to[rows]})
         elif to.size:
-            values = apply(op, f, parts, elementwise)
-            device_functions.check_cast(values.dtype, to.dtype)
+            made: Any = new_like(dst, dst.dtype).local_view() if any(map(is_limited, sources)) else None
+            for rows, values in by_blocks(op, f, sources, elementwise):
+                device_functions.check_cast(values.dtype, to.dtype)
+                if made is not None:
+                    made[rows] = values
+            values = values if made is None else made
     share(dst, op, named(f), also=sources)
     if values is not None:
-        to[...] = values
+        copy_rows(to, values)
 
 
 @algorithm

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import traceback
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from .._native import slow_paths
 from .._native.callsite import by_user, own
+from ..containers.interior import BLOCK, in_blocks, is_limited
+from ..containers.making import new_like
 from ..exceptions import CommunicationError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import tell_ranks
 from ..runtime.array_libraries import check_library
@@ -137,9 +139,36 @@ def tell_of_elements(op: str, parts: tuple[Array, ...], started: int) -> None:
         slow_paths.tell(slow_paths.BY_ELEMENTS, op, sum(part.nbytes for part in parts), started)
 
 
-def evaluate_predicate(op: str, f: Callable[..., Any], part: Array, elementwise: bool) -> Array:
-    """Return which elements of a part a predicate holds for, as an array of bool of its shape."""
-    values = apply(op, f, (part,), elementwise)
-    if values.dtype != np.bool_:
-        raise InvalidTypeError(f"the predicate gave {values.dtype}; it must give bool")
-    return values
+def by_blocks(
+    op: str, f: Callable[..., Any], containers: Sequence[Any], elementwise: bool
+) -> Iterator[tuple[slice, Array]]:
+    """Yield ranges of this rank's rows of containers, and a function's values for these: all rows at once.
+
+    Of what is on disk under a limit of memory, they are blocks, which have as many elements as four MiB of float64.
+    """
+    parts = [c.local_view() for c in containers]
+    limited = next((c for c in containers if is_limited(c)), None)
+    most = 0 if limited is None else BLOCK * min(limited.dtype.itemsize, 8) // 8
+    for rows in (slice(None),) if limited is None else in_blocks(limited.local_view(), most):
+        yield rows, apply(op, f, tuple([part[rows] for part in parts]), elementwise)
+
+
+def predicates(op: str, f: Callable[..., Any], c: Any, elementwise: bool) -> Iterator[tuple[slice, Array]]:
+    """Yield ranges of this rank's rows, and which elements of them a predicate holds for, as an array of bool."""
+    for rows, values in by_blocks(op, f, (c,), elementwise):
+        if values.dtype != np.bool_:
+            raise InvalidTypeError(f"the predicate gave {values.dtype}; it must give bool")
+        yield rows, values
+
+
+def evaluate_predicate(op: str, f: Callable[..., Any], c: Any, elementwise: bool) -> Array:
+    """Return which elements of this rank's part a predicate holds for, as an array of bool of its shape.
+
+    The array is in a file for a container that is on disk under a limit of memory.
+    """
+    mask: Any = new_like(c, np.bool_).local_view() if is_limited(c) else None
+    for rows, values in predicates(op, f, c, elementwise):
+        if mask is None:
+            return values
+        mask[rows] = values
+    return mask

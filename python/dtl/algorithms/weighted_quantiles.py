@@ -12,6 +12,7 @@ from .._native.callsite import warn
 from .._native.kinds import kind_of
 from ..containers.base import DistributedContainer
 from ..containers.broadcasting import spread_to
+from ..containers.interior import division_of
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from . import statistics
 from .creation import asarray
@@ -21,8 +22,7 @@ from .manipulation import ravel
 from .numpy_functions import weights_along
 from .ordered import searchsorted
 from .scan import cumsum
-from .sort import argsort
-from .taking import take
+from .sort import sort_by_key
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -69,16 +69,16 @@ def _quantiles_of_vector(line: Any, q: Array, heavy: Any, without_nan: bool) -> 
         if not len(line):
             warn("All-NaN slice encountered", RuntimeWarning)
             return kind_of(line.dtype).nothing(q.shape, line.dtype)
-    order = argsort(line)
-    line, sums = take(line, order), cumsum(take(heavy, order))
+    line, heavy = line.copy(), redivided(heavy, division_of(line))
+    sort_by_key(line, heavy)  # reads what is on disk in order, where elements taken by their indices are far apart
+    sums = cumsum(heavy)
     _check_sums(sums[-1])
     last = line[-1]
     if kind_of(line.dtype).has_missing and np.isnan(last):
         return np.full(q.shape, last)
-    shares = sums / sums[-1]
-    places = searchsorted(
-        np.where(shares == 0, -1.0, shares), q
-    )  # the first elements that count for nothing are passed
+    sums /= sums[-1]
+    first = searchsorted(sums, np.zeros(1), "right")  # what counts for nothing is passed
+    places = np.maximum(searchsorted(sums, q), first)
     return np.asarray(line.get(np.minimum(places, len(line) - 1)))
 
 

@@ -334,6 +334,10 @@ def check_alike(name: str, c: DistributedContainer, other: DistributedContainer)
         raise InvalidArgumentError(f"{name}, {c!r}, is divided otherwise than {other!r}; {text}")
 
 
+#: The partitions by which a rank has a range of rows.
+_RANGES = (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED)
+
+
 def linear_indices(
     of: DistributedContainer, dims: range | None = None, rows: slice | None = None
 ) -> np.ndarray[Any, Any]:
@@ -352,9 +356,16 @@ def linear_indices(
 def indices_of_rows(of: DistributedContainer, rows: slice) -> np.ndarray[Any, Any]:
     """Return the global index along dimension 0 of some of this rank's rows; of a range, without a list of all."""
     begin, end, _ = rows.indices(of.local_shape[0])
-    if is_where_divided(of) and of.partition_policy in (Partition.BLOCK, Partition.EXPLICIT, Partition.REPLICATED):
+    if is_where_divided(of) and of.partition_policy in _RANGES:
         return np.arange(of.local_offset + begin, of.local_offset + end)
     return of.local_indices(0)[begin:end]
+
+
+def indices_at(of: DistributedContainer, dim: int, places: Any) -> np.ndarray[Any, Any]:
+    """Return the global indices of places in this rank's part along a dimension; of a range, without a list of all."""
+    whole = dim or not is_where_divided(of) or of.partition_policy not in _RANGES
+    found: np.ndarray[Any, Any] = of.local_indices(dim)[places] if whole else np.add(places, of.local_offset)
+    return found
 
 
 def own_elements(of: DistributedContainer, whole: Any, dims: range | None = None) -> Any:

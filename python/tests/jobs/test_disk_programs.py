@@ -177,7 +177,7 @@ with dtl.Context() as ctx:
         for at in range(0, len(mine), 1 << 17):
             part = mine[at : at + (1 << 17)]
             part[:] = (np.arange(at, at + len(part)) + offset) * step % (rows // 8)
-    data = 8 * rows // ctx.size
+    data, heavy = 8 * rows // ctx.size, {"weights": values, "method": "inverted_cdf"}
     CALLS = {  # with what calls of the system read and write, in times of the data: files, and copies to containers
         "argsort": (lambda: dtl.argsort(keys)[5] == 5 * (rows // 8), 2, 2.5),
         "unique": (lambda: dtl.unique(keys, return_counts=True, return_inverse=True).counts[9] == 8, 4.25, 4.25),
@@ -189,6 +189,7 @@ with dtl.Context() as ctx:
         "value_counts": (lambda: dtl.value_counts(keys).counts[9] == 8, 2.25, 2.25),
         "intersect1d": (lambda: len(dtl.intersect1d(keys, few, return_indices=True)[0]) == rows // 8, 17.25, 14.75),
         "setxor1d": (lambda: len(dtl.setxor1d(keys, few)) == 0, 2.5, 2.75),
+        "weights": (lambda: abs(np.quantile(keys, 0.3, **heavy) - 0.3 * rows / 8) <= 1, 8, 8),
     }
     name = os.environ["CALL"]
     call, reads, writes = CALLS[name]
@@ -218,6 +219,7 @@ with dtl.Context() as ctx:
         "value_counts",
         "setxor1d",
         "intersect1d",
+        "weights",
     ],
 )
 @COUNTS
@@ -313,6 +315,24 @@ with dtl.Context() as ctx:
         "arange": (4, lambda: dtl.arange(ctx, rows, like=a), lambda c: (c[3], c[rows - 1]) == (3, rows - 1)),
         "pad": (8, lambda: np.pad(a, 9, "edge"), lambda c: (c[3], c[rows + 17]) == (1.5, 1.5)),
         "pad rows": (24, lambda: np.pad(t, 9, "wrap"), lambda c: (c[7, 9], c[7, side + 9]) == (0, 0)),
+        "iota": (4, lambda: dtl.iota(b), lambda _: (b[3], b[rows - 1]) == (3, rows - 1)),
+        "count_if": (0, lambda: dtl.count_if(b, lambda x: x < 7), lambda c: c == 7),
+        "find_if": (0, lambda: dtl.find_if(b, lambda x: x > rows - 3), lambda c: c == rows - 2),
+        "inner_product": (0, lambda: dtl.inner_product(a, b), lambda c: abs(c - 0.75 * rows * (rows - 1)) < 1e-9 * c),
+        "differences": (4, lambda: dtl.adjacent_difference(b), lambda c: (c[0], c[7], c[rows - 1]) == (0, 1, 1)),
+        "topk": (0, lambda: dtl.topk(b, 9999), lambda c: (c[0] == c[1]).all() and c[0][-1] == rows - 9999),
+        "merge": (32, lambda: dtl.merge(b, a), lambda c: (c[1], c[2], c[rows + 1], c[rows + 2]) == (1, 1.5, 1.5, 2)),
+        "partition_by": (
+            16,
+            lambda: dtl.partition_by(b, lambda x: x % 2 > 0),
+            lambda c: (c, b[3], b[c + 3]) == (rows // 2, 7, 6),
+        ),
+        "reverse": (8, lambda: dtl.reverse(b), lambda _: (b[3], b[rows - 1]) == (rows - 8, 1)),
+        "shift": (8, lambda: b.__setitem__(slice(1, None), b[:-1]), lambda _: (b[4], b[rows - 1]) == (rows - 8, 3)),
+        "replace_if": (5, lambda: dtl.replace_if(b, lambda x: x > 9, 9), lambda _: (b.max(), b[8]) == (9, 8)),
+        "transform": (8, lambda: dtl.transform((a, b), b, lambda x, y: x + y), lambda _: (b[3], b[99]) == (4.5, 10.5)),
+        "generate": (8, lambda: dtl.generate(b, lambda i: i * 2.0), lambda _: (b[3], b[rows - 1]) == (6, 2 * rows - 2)),
+        "shuffle": (20, lambda: dtl.shuffle(b, 3), lambda _: b.sum() == rows * (rows - 1) / 2 and b[0] > 0),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ["CALLS"].split(","):
@@ -347,6 +367,10 @@ def test_moves_write_what_they_say_and_hold_the_limit(tmp_path, count):
 MOVES = {
     "moves": "save,save a slice,copy,copy(),slice,fill,roll,transpose,transposes,assign,redistribute,back,take",
     "neighbours": "gradient,gradients,convolve,stack,join,tile,pad,pad rows",
+    "functions": "iota,count_if,find_if,inner_product,differences,topk,partition_by,reverse,shift",
+    "values": "iota,replace_if,transform,generate",
+    "merge": "iota,merge",
+    "shuffle": "iota,shuffle",
     "indices": "repeat,take_along_axis,histogram2d,unpackbits,fill_diagonal,arange",
 }
 
