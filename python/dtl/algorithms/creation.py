@@ -649,8 +649,10 @@ def _triangle(name: str, a: Any, k: Any, lower: bool) -> Any:
 def _zeroed(a: Any, offset: int, lower: bool) -> Any:
     made = a.copy()
     rows, columns = a.local_indices(a.ndim - 2)[:, np.newaxis], a.local_indices(a.ndim - 1)
-    above = columns > rows + offset if lower else columns < rows + offset
-    np.copyto(made.local_view(), np.zeros((), made.dtype), where=above)
+    view, zero = made.local_view(), np.zeros((), made.dtype)
+    for some in interior.in_blocks(view):
+        own = rows[some] if a.ndim == 2 else rows
+        np.copyto(view[some], zero, where=columns > own + offset if lower else columns < own + offset)
     return made
 
 

@@ -12,8 +12,9 @@ from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.interior import elements_at, in_blocks
 from ..containers.layout import BLOCK, REPLICATED
+from ..containers.making import result_placement
 from ..exceptions import InvalidArgumentError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.scheduler import algorithm, writes
 from .creation import arange, ones, tril, triu
 from .elementwise import nonzero
@@ -40,8 +41,12 @@ def diag(v: Any, k: int = 0) -> Any:
     places = rows + min(number, 0)
     on = (places >= 0) & (places < v.shape[0])
     wanted = np.ascontiguousarray(places[on], np.int64)
-    got = elements_at(v, wanted)
-    made.local_view()[np.flatnonzero(on), rows[on] + number] = got
+    got, at, columns = elements_at(v, wanted), np.flatnonzero(on), rows[on] + number
+    view = made.local_view()
+    for some in in_blocks(view):
+        begin, end, _ = some.indices(len(view))
+        own = slice(*np.searchsorted(at, (begin, end)))
+        view[at[own], columns[own]] = got[own]
     return made
 
 
@@ -105,8 +110,9 @@ def triu_indices_from(arr: Any, k: int = 0) -> Any:
 
 
 def _all(arr: Any) -> Any:
-    """Return a matrix of a shape that is true everywhere. Collective."""
+    """Return a matrix of the same shape that is true everywhere, on disk if the other one is. Collective."""
     check_container("arr", arr)
     if arr.ndim != 2:
         raise InvalidArgumentError("input array must be 2-d")
-    return ones(arr.context, arr.shape, np.bool_)
+    where = result_placement(arr, arr.shape, np.dtype(np.bool_))
+    return ones(arr.context, arr.shape, np.bool_, placement=where if where is Placement.DISK else Placement.HOST)

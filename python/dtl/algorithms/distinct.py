@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..comm import collectives
+from ..containers.base import indices_of_rows
+from ..containers.interior import is_limited
 from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
 from ..runtime.scheduler import algorithm
@@ -16,6 +19,9 @@ from .manipulation import ravel, reshape
 from .scan import cumsum
 from .sort import argsort
 from .taking import take
+
+#: How many elements on disk are put to their places at a time.
+_SOME = 1 << 17
 
 
 class UniqueAll(NamedTuple):
@@ -33,6 +39,11 @@ def unique_all(x: Any, /) -> UniqueAll:
 
     They are those that are not equal to the one before in a stable order: each NaN is distinct. Collective.
     """
+    return found_in_order(x)
+
+
+def found_in_order(x: Any, with_inverse: bool = True) -> UniqueAll:
+    """Return what :func:`unique_all` does, and None for which one each element is where nobody asks. Collective."""
     flat = ravel(x)
     n = flat.global_size
     if n == 0:
@@ -43,8 +54,18 @@ def unique_all(x: Any, /) -> UniqueAll:
     differs = concat([ones(x.context, 1, bool), in_order[1:] != in_order[:-1]])
     (starts,) = nonzero(differs)
     counts = diff(concat([starts, full(x.context, 1, n)]))
-    which = cumsum(differs.astype(np.int64)) - 1
-    inverse = new_like(order, np.int64)
-    inverse.put(order.to_numpy(), which.get(order.local_indices()))
-    shaped = reshape(inverse, x.shape)
+    shaped = reshape(_inverse(order, cumsum(differs.astype(np.int64)) - 1), x.shape) if with_inverse else None
     return UniqueAll(take(in_order, starts), take(order, starts), shaped, counts)
+
+
+def _inverse(order: Any, which: Any) -> Any:
+    """Return for the elements what is known of them in an order, some at a time where memory is limited. Collective."""
+    inverse = new_like(order, np.int64)
+    if not is_limited(order):
+        inverse.put(order.to_numpy(), which.get(order.local_indices()))
+        return inverse
+    own = order.local_view()
+    for at in range(0, int(collectives.allgather(order.context, len(own)).max()), _SOME):
+        some = slice(at, at + _SOME)
+        inverse.put(own[some].copy(), which.get(indices_of_rows(order, some)))
+    return inverse

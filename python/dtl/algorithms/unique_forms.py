@@ -14,7 +14,7 @@ from ..containers.sequences import DistributedVector
 from ..runtime.agreement import local_step
 from .concatenate import concat
 from .creation import full
-from .distinct import unique_all
+from .distinct import found_in_order, unique_all
 from .layouts import redivided, rows_over_ranks
 from .manipulation import dimension, moveaxis, ravel, reshape
 from .ordered import unique as distinct
@@ -41,7 +41,7 @@ def unique(
     if not (return_inverse or return_counts or return_index) and equal_nan:
         return distinct(flat)
     if return_index or not equal_nan:
-        found, index, inverse, counts = unique_all(ar)
+        found, index, inverse, counts = found_in_order(ar, bool(return_inverse))
         if equal_nan and kind_of(ar.dtype).has_missing:
             found, index, inverse, counts = _one_nan(found, index, inverse, counts)
     else:
@@ -66,7 +66,8 @@ def _one_nan(values: Any, index: Any, inverse: Any, counts: Any) -> tuple[Any, A
         return values, index, inverse, counts
     kept = len(values) - many + 1
     counts = concat([counts[: kept - 1], np.array([counts[kept - 1 :].sum()])])
-    return values[:kept], index[:kept], np.minimum(inverse, kept - 1), counts
+    shared = None if inverse is None else np.minimum(inverse, kept - 1)
+    return values[:kept], index[:kept], shared, counts
 
 
 def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_counts: bool, equal_nan: bool) -> Any:

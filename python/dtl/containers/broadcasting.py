@@ -276,7 +276,8 @@ def place(
         compare_arrays(name, first.context, operands)
         made = target is None
         if made:
-            target = _made(first, shape, dtype, _division(containers, shape), blank)
+            like = next((c for c in containers if c.placement_policy is Placement.DISK), first)
+            target = _made(like, shape, dtype, _division(containers, shape), blank)
         form = _host_part if part is None else part
         return Placed(target, made, [form(*_brought(name, value, target), target) for value in operands])
 

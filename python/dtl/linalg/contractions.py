@@ -24,14 +24,14 @@ from ..algorithms.wider_types import is_widened, multiplied_in_wider
 from ..comm import reductions
 from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import division_of, is_where_divided
+from ..containers.interior import division_of, is_limited, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
 from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
-from . import summa
+from . import pieces, summa
 from .array_products import multiplied
 from .matrix_arguments import everywhere
 
@@ -76,6 +76,8 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     Notes
     -----
     More than two operands are multiplied two at a time, in the order that ``numpy.einsum_path`` finds.
+    With a limit of memory, what is on disk is multiplied in pieces, of which 4 MiB are there with what is made of them:
+    each operand is read once for each piece of the dimensions that it has not, and the result written once.
 
     Examples
     --------
@@ -400,7 +402,39 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         return product
     letter = _divided_letter(parts, wanted)
     division = _rows_kept(parts, wanted, letter)
-    laid, lent = [], []
+    turned = _turned(parts, wanted, letter, dtype)
+    if turned is not None:
+        return turned
+    laid, lent = _laid(parts, letter, division)
+    extent = max(value.shape[term.index(letter)] for value, term in parts if letter in term)
+    like = next(
+        (c for c, (_, term) in zip(laid, parts) if isinstance(c, DistributedContainer) and letter in term), None
+    )
+    if like is None:
+        mine = np.arange(extent)[slice(extent * ctx.rank // ctx.size, extent * (ctx.rank + 1) // ctx.size)]
+    else:
+        mine = like.local_indices(parts[[c is like for c in laid].index(True)][1].index(letter))
+    own = [_own_factor(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
+    sizes = {name: n for value, term in parts for name, n in zip(term, value.shape)}
+    shape = tuple(sizes[name] for name in wanted)
+    is_divided = letter in wanted and like is not None
+    divided = _division_along(like, wanted.index(letter), division, len(shape)) if is_divided else None
+    partial, made = _multiplied((laid, own, [term for _, term in parts]), wanted, dtype, known, (shape, divided))
+    for c in lent:
+        c.close()
+    if made is not None:
+        return made
+    total = reductions.allreduce(ctx, np.asarray(partial, order="C"), "lor" if kind_of(dtype).is_boolean else "sum")
+    total = np.asarray(total).astype(dtype, copy=False)
+    return everywhere(known, total) if wanted else total[()]
+
+
+def _laid(
+    parts: list[tuple[Any, str]], letter: str, division: Division | None
+) -> tuple[list[Any], list[DistributedContainer]]:
+    """Return the operands divided along a dimension, or on every rank, and which of these are copies. Collective."""
+    laid: list[Any] = []
+    lent: list[DistributedContainer] = []
     copies: dict[Any, Any] = {}  # an operand that occurs twice moves once, and BLAS then computes half of the products
     for value, term in parts:
         if not isinstance(value, DistributedContainer):
@@ -416,28 +450,45 @@ def _pair(known: Any, parts: list[tuple[Any, str]], wanted: str, dtype: Any) -> 
         laid.append(c)
         if c is not value:
             lent.append(c)
-    extent = max(value.shape[term.index(letter)] for value, term in parts if letter in term)
-    like = next(
-        (c for c, (_, term) in zip(laid, parts) if isinstance(c, DistributedContainer) and letter in term), None
-    )
-    if like is None:
-        mine = np.arange(extent)[slice(extent * ctx.rank // ctx.size, extent * (ctx.rank + 1) // ctx.size)]
-    else:
-        mine = like.local_indices(parts[[c is like for c in laid].index(True)][1].index(letter))
-    own = [_own_factor(c, term, letter, mine) for c, (_, term) in zip(laid, parts)]
-    partial = _local(own, [term for _, term in parts], wanted, dtype, known)
-    for c in lent:
-        c.close()
-    if letter in wanted and like is not None:
-        sizes = {name: n for value, term in parts for name, n in zip(term, value.shape)}
-        shape = tuple(sizes[name] for name in wanted)
-        place = wanted.index(letter)
-        made = container_of(known, shape, dtype, _division_along(like, place, division, len(shape)))
+    return laid, lent
+
+
+def _multiplied(
+    operands: tuple[list[Any], list[Array], list[str]],
+    wanted: str,
+    dtype: Any,
+    known: Any,
+    made_of: tuple[tuple[int, ...], Division | None],
+) -> tuple[Array, Any]:
+    """Return the sum of products of this rank's arrays, and the container that has it where it is divided, or None.
+
+    Operands are the containers, what this rank multiplies of each, and their letters. Collective where it is divided.
+    """
+    (laid, own, terms), (shape, divided) = operands, made_of
+    on_disk = [isinstance(c, DistributedContainer) and is_limited(c) for c in laid]
+    if not any(on_disk):
+        partial = _local(own, terms, wanted, dtype, known)
+        if divided is None:
+            return partial, None
+        made: Any = container_of(known, shape, dtype, divided, blank=True)
         made.local_view()[...] = partial
-        return made
-    total = reductions.allreduce(ctx, np.asarray(partial, order="C"), "lor" if kind_of(dtype).is_boolean else "sum")
-    total = np.asarray(total).astype(dtype, copy=False)
-    return everywhere(known, total) if wanted else total[()]
+        return partial, made
+    made = None if divided is None else container_of(laid[on_disk.index(True)], shape, dtype, divided, blank=True)
+    partial = np.empty(shape, dtype) if made is None else made.local_view()
+    own = [value if disk else value.astype(dtype, copy=False) for value, disk in zip(own, on_disk)]
+    pieces.write(partial, own, terms, wanted, on_disk, lambda some: _local(some, terms, wanted, dtype, known))
+    return partial, made
+
+
+def _turned(parts: list[tuple[Any, str]], wanted: str, letter: str, dtype: Any) -> Any:
+    """Return a copy of an operand on disk with its dimensions in another order; None if more is asked. Collective."""
+    ((value, term), *others) = parts
+    if others or not is_limited(value) or sorted(term) != sorted(wanted) or value.dtype != dtype:
+        return None
+    if value.partition_policy is not Partition.BLOCK or len(set(term)) < len(term):
+        return None
+    divided = _division_along(value, wanted.index(letter), None, len(wanted))
+    return transposed(value, [term.index(name) for name in wanted], divided)
 
 
 def _without_ones(value: Any, term: str, parts: list[tuple[Any, str]]) -> tuple[Any, str]:
@@ -538,9 +589,11 @@ def _own_factor(value: Any, term: str, letter: str, mine: Array) -> Array:
         return value.local_view() if isinstance(value, DistributedContainer) else value
     divided = term.index(letter) if isinstance(value, DistributedContainer) else -1
     part = value.local_view() if isinstance(value, DistributedContainer) else value
+    is_range = not len(mine) or int(mine[-1]) - int(mine[0]) == len(mine) - 1
     for d, name in enumerate(term):
         if name == letter and d != divided:
-            part = part.take(mine, axis=d)
+            at = slice(int(mine[0]), int(mine[-1]) + 1) if is_range and len(mine) else mine
+            part = part[(*[slice(None)] * d, at)] if is_range else part.take(mine, axis=d)
     return part
 
 

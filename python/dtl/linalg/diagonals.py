@@ -17,7 +17,7 @@ from ..algorithms.manipulation import moveaxis
 from ..comm import reductions
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move_all
-from ..containers.interior import is_laid_out_as
+from ..containers.interior import in_blocks, is_laid_out_as
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import new_like
 from ..exceptions import InvalidArgumentError
@@ -34,12 +34,21 @@ if TYPE_CHECKING:
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
+#: How many bytes of vectors are multiplied at a time where memory is limited: there are copies of both, and products.
+_VECTORS = 1 << 20
+
 
 def _own_diagonal(a: DistributedContainer, offset: int) -> tuple[Array, Array]:
     """Return the elements of a diagonal of a matrix that this rank has, and their places in it."""
     rows, columns = a.local_indices(0), a.local_indices(1)
     common, at, other = np.intersect1d(rows + offset, columns, assume_unique=True, return_indices=True)
-    return a.local_view()[at, other], common - max(offset, 0)
+    view = a.local_view()
+    found: Array = np.empty(len(at), a.dtype)
+    for some in in_blocks(view):  # the system maps pages around each element
+        begin, end, _ = some.indices(len(view))
+        own = slice(*np.searchsorted(at, (begin, end)))
+        found[own] = view[at[own], other[own]]
+    return found, common - max(offset, 0)
 
 
 @algorithm
@@ -189,7 +198,8 @@ def cross(a: Any, b: Any, *, axis: int | None = -1) -> Any:
     Returns
     -------
     container
-        Divided as a is, if both are of one shape and divided alike. Otherwise as their products are.
+        Divided as a is, if both are of one shape and divided alike. Otherwise as their products are. With a limit of
+        memory, what is on disk is read once where vectors are not divided, 1 MiB at a time.
 
     Raises
     ------
@@ -221,7 +231,7 @@ def cross(a: Any, b: Any, *, axis: int | None = -1) -> Any:
     dtype = np.result_type(a.dtype, b.dtype)
     made: Any = new_like(a, dtype)
     if _is_whole(a, d):
-        made.local_view()[...] = _crossed(a.local_view(), b.local_view(), d, dtype)
+        _cross(a, b, made, d)
         return made
     divided = REPLICATED if a.ndim == 1 else BLOCK if d else Division(Partition.BLOCK, grid=(1, a.context.size))
     if a.ndim > 2 and d == 0:
@@ -230,7 +240,7 @@ def cross(a: Any, b: Any, *, axis: int | None = -1) -> Any:
         move_all(x, a)
         move_all(y, b)
         with container_of(a, a.shape, dtype, divided) as z:
-            z.local_view()[...] = _crossed(x.local_view(), y.local_view(), d, dtype)
+            _cross(x, y, z, d)
             move_all(made, z)
     return made
 
@@ -249,10 +259,13 @@ def _is_whole(a: DistributedContainer, dim: int) -> bool:
     return a.context.size == 1 or a.partition_policy is Partition.REPLICATED or (dim > 0 and a.grid[dim] == 1)
 
 
-def _crossed(a: Array, b: Array, dim: int, dtype: Any) -> Array:
-    x, y = np.moveaxis(a, dim, 0).astype(dtype), np.moveaxis(b, dim, 0).astype(dtype)
-    parts = [x[i] * y[j] - x[j] * y[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return np.moveaxis(np.stack(parts), 0, dim)
+def _cross(a: Any, b: Any, made: Any, dim: int) -> None:
+    """Write the cross products of vectors along a dimension, of which this rank has all indices. Not collective."""
+    x, y, z = (np.moveaxis(c.local_view(), dim, -1) for c in (a, b, made))
+    for rows in in_blocks(z, _VECTORS):
+        p, q = (each[rows].astype(z.dtype, copy=False) for each in (x, y))
+        for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+            z[rows][..., k] = p[..., i] * q[..., j] - p[..., j] * q[..., i]
 
 
 @algorithm

@@ -1,10 +1,11 @@
 """Stacks of matrices: containers of more than two dimensions, of which the last two are a matrix each.
 
-Each rank has whole matrices, and NumPy works on them all at once.
+Each rank has whole matrices, and NumPy works on them all at once; with a limit of memory, on those of 4 MiB on disk.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._native.objects import refuse_closed
 from ..algorithms.exchange import share
 from ..algorithms.layouts import container_of, redivided
 from ..containers.base import DistributedContainer, check_container
-from ..containers.interior import division_of, is_where_divided
+from ..containers.interior import division_of, in_blocks, is_limited, is_where_divided
 from ..containers.layout import BLOCK, Division
 from ..containers.places.copies import computed
 from ..policies import Partition
@@ -40,6 +41,7 @@ def each(
     """Return what a function makes of each matrix of a stack, or of two: a container, or a tuple of them. Collective.
 
     A LinAlgError of any matrix is raised on every rank. The function gets floats, unless it is to get what there is.
+    With a limit of memory, it gets some of the matrices on disk at a time: each is read once, each result written once.
     """
     return computed(op, _each, (op, words, given, compute, square, keep))
 
@@ -56,16 +58,48 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
     share(first, op, words, also=given[1:])
     whole = _with_whole_matrices(first, None)
     others = [_with_whole_matrices(value, division_of(whole)) for value in given[1:]]
-    parts = [c.local_view() for c in (whole, *others)]
-    if not keep:
-        parts = [part.astype(inexact(*(c.dtype for c in given)), copy=False) for part in parts]
-    found = local_parts(first.context, op, lambda: compute(*parts))
+    views = [_matrices(c) for c in (whole, *others)]
+    dtype = inexact(*(c.dtype for c in given))
+    limited = any(map(is_limited, (whole, *others)))
+    blocks = in_blocks(max(views, key=lambda view: view.nbytes)) if limited else iter((slice(None),))
+
+    def compute_some(rows: slice) -> Any:
+        parts = [view[rows] for view in views]
+        return compute(*(parts if keep else [part.astype(dtype, copy=False) for part in parts]))
+
+    rows = next(blocks)
+    found = local_parts(first.context, op, lambda: compute_some(rows))
     lead = first.ndim - 2
-    made = [_container_of_parts(first, whole, lead, each) for each in (found if isinstance(found, tuple) else (found,))]
+    made = [_container_of_results(first, whole, lead, each) for each in _several(found)]
+
+    def write(rows: slice, found: Any) -> None:
+        for c, part in zip(made, _several(found)):
+            _matrices(c, lead)[rows] = part
+
+    write(rows, found)
+
+    def write_others() -> None:
+        for rows in blocks:
+            write(rows, compute_some(rows))
+
+    if limited:
+        local_parts(first.context, op, write_others)
     for c, value in zip((whole, *others), given):
         if c is not value:
             c.close()
     return tuple(made) if isinstance(found, tuple) else made[0]
+
+
+def _several(found: Any) -> tuple[Array, ...]:
+    """Return the results of a function, which may be one."""
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _matrices(c: Any, lead: int | None = None) -> Array:
+    """Return this rank's part with one dimension in place of the first ones: without a number, all but the last two."""
+    part = c.local_view()
+    number = part.ndim - 2 if lead is None else lead
+    return part.reshape(math.prod(part.shape[:number]), *part.shape[number:])
 
 
 def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
@@ -78,14 +112,12 @@ def _with_whole_matrices(c: Any, divided: Division | None) -> Any:
     return redivided(c, divided or BLOCK)
 
 
-def _container_of_parts(a: Any, whole: Any, lead: int, part: Array) -> Any:
-    """Return a container of what each rank has of a result. Collective."""
+def _container_of_results(a: Any, whole: Any, lead: int, some: Array) -> Any:
+    """Return a container for what is made of each matrix, of which there are some. Collective."""
     divided = division_of(whole)
     if divided.partition is Partition.BLOCK:
-        divided = Division(Partition.BLOCK, grid=(*whole.grid[:lead], *[1] * (part.ndim - lead)))
-    made = container_of(a, (*a.shape[:lead], *part.shape[lead:]), part.dtype, divided, blank=True)
-    made.local_view()[...] = part
-    return made
+        divided = Division(Partition.BLOCK, grid=(*whole.grid[:lead], *[1] * (some.ndim - 1)))
+    return container_of(a, (*a.shape[:lead], *some.shape[1:]), some.dtype, divided, blank=True)
 
 
 def qr(a: Array, mode: str = "reduced") -> tuple[Array, Array]:

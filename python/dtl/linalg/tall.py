@@ -60,10 +60,12 @@ def own_triangle(rows: int, columns: int, some: Callable[[int, int], Array], thr
     ranges = pieces(rows, columns)
 
     def task(first: int) -> Array:
-        found = []
+        found: list[Array] = []
         for lo, hi in ranges[first : first + _TASK]:
             found.append(np.linalg.qr(some(lo, hi), mode="r"))
             library.memory_ease()
+            if library.memory_limit() and sum(map(len, found)) >= hi - lo:
+                found = [triangle(found)]  # which are as large as a piece
         return triangle(found)
 
     tasks = [partial(task, first) for first in range(0, len(ranges), _TASK)]

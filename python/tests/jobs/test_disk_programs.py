@@ -288,6 +288,12 @@ with dtl.Context() as ctx:
     places = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
     bits = dtl.full(ctx, rows, 65, dtype=np.uint8, placement="disk")
     zeros = dtl.zeros(ctx, (ctx.size * side, side), dtype=np.int32, placement="disk")
+    def points():
+        return dtl.arange(ctx, rows, like=a).reshape(-1, 3)
+    def diagonals():
+        made = dtl.zeros(ctx, (rows // 256, 16, 16), placement="disk")
+        made += 2 * np.eye(16)
+        return made
     CALLS = {  # how many times what there is is written at most, the call, and whether what it made is right
         "save": (4, lambda: dtl.save(np.sqrt(a * a + b * b), path), lambda _: in_file()),
         "save a slice": (4, lambda: dtl.save(a[5:] , path), lambda _: os.path.getsize(path) == 128 + 8 * (rows - 5)),
@@ -333,6 +339,16 @@ with dtl.Context() as ctx:
         "transform": (8, lambda: dtl.transform((a, b), b, lambda x, y: x + y), lambda _: (b[3], b[99]) == (4.5, 10.5)),
         "generate": (8, lambda: dtl.generate(b, lambda i: i * 2.0), lambda _: (b[3], b[rows - 1]) == (6, 2 * rows - 2)),
         "shuffle": (20, lambda: dtl.shuffle(b, 3), lambda _: b.sum() == rows * (rows - 1) / 2 and b[0] > 0),
+        "product": (2, lambda: t @ np.ones((side, 16)), lambda c: c[9, 7] == side * (side - 1) // 2),
+        "einsum": (1, lambda: np.einsum("ij,ij->j", t, t), lambda c: c[7] == 49 * ctx.size * side),
+        "turned": (4, lambda: np.einsum("ij->ji", t), lambda c: (c[9, 3], c[side - 1, 5]) == (9, side - 1)),
+        "inv": (12, lambda: np.linalg.inv(diagonals()), lambda c: (c[9, 7, 7], c[9, 7, 8]) == (0.5, 0)),
+        "values": (5, lambda: dtl.linalg.svdvals(a.reshape(-1, 96)), lambda c: abs(c[0] / rows**0.5 - 1.5) < 1e-9),
+        "lines": (8, lambda: np.apply_along_axis(np.flip, 1, t), lambda c: (c[9, 0], c[7, side - 1]) == (side - 1, 0)),
+        "piecewise": (8, lambda: np.piecewise(a, [a > 1], [lambda x: 2 * x]), lambda c: (c[3], c[rows - 1]) == (3, 3)),
+        "cross": (17, lambda: np.cross(points(), a.reshape(-1, 3)), lambda c: (c[5, 0], c[5, 1]) == (-1.5, 3)),
+        "trace": (1, lambda: np.trace(t), lambda c: c == side * (side - 1) // 2),
+        "tril": (12, lambda: np.tril(t), lambda c: (c[9, 7], c[9, 11]) == (7, 0)),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ["CALLS"].split(","):
@@ -371,6 +387,8 @@ MOVES = {
     "values": "iota,replace_if,transform,generate",
     "merge": "iota,merge",
     "shuffle": "iota,shuffle",
+    "products": "product,einsum,turned,inv,values,cross",
+    "lines": "lines,piecewise,trace,tril",
     "indices": "repeat,take_along_axis,histogram2d,unpackbits,fill_diagonal,arange",
 }
 
