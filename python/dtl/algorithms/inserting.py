@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from .creation import arange, asarray, full
 from .exchange import share
 from .layouts import container_of, redivided
 from .manipulation import dimension, divided_like, moveaxis, ravel, reshape
-from .taking import rearranged
+from .taking import Range, of_ranges, rearranged
+
+#: Up to so many ranges of indices are moved each by itself, and else each index is looked up.
+_FEW_RANGES = 64
 
 
 def _is_integers(obj: Any) -> bool:
@@ -64,6 +67,8 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     """
     check_container("arr", arr)
     extent = arr.global_size if axis is None else arr.shape[dimension(axis, arr.ndim)]
+    if isinstance(obj, slice):
+        return _delete_slice(arr, range(*obj.indices(extent)), axis)
     given = _indices(arr, obj, extent)
     mask = not _is_integers(given)
     if mask and given.shape != (extent,):
@@ -77,14 +82,49 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     gone = np.flatnonzero(given) if mask else distinct_sorted(_inside(given, -extent, extent - 1, extent))
     before = gone - np.arange(len(gone))  # how many of those that are kept stand before each
     share(arr, "delete", f"indices with fingerprint {fingerprint(gone)}", anywhere=True)
+    starts = np.flatnonzero(np.diff(gone, prepend=-2) != 1)
+    if len(starts) < _FEW_RANGES:
+        counts = np.diff(np.append(starts, len(gone)))
+        return _without(arr, zip(gone[starts].tolist(), (gone[starts] + counts).tolist()), axis)
+    if axis is None or arr.ndim == 1:
+        return _delete_elements(ravel(arr) if arr.ndim > 1 else arr, gone)
     return rearranged(
         arr, "delete", extent - len(gone), lambda places: places + np.searchsorted(before, places, "right"), axis
     )
 
 
+def _delete_slice(arr: Any, gone: range, axis: Any) -> Any:
+    """Return what is left without the indices of a slice, of which no rank has a list. Collective."""
+    gone = gone[::-1] if gone.step < 0 else gone
+    step, first, count = gone.step, gone.start, len(gone)
+    share(arr, "delete", f"axis {axis}, {gone}", anywhere=True)
+    if step == 1 or count < _FEW_RANGES:
+        return _without(arr, [(first, first + count)] if step == 1 else [(at, at + 1) for at in gone], axis)
+    if axis is None or arr.ndim == 1:
+        return _delete_elements(ravel(arr) if arr.ndim > 1 else arr, slice(first, gone.stop, step))
+    extent = arr.shape[dimension(axis, arr.ndim)]
+    return rearranged(
+        arr, "delete", extent - count, lambda at: at + np.clip((at - first) // (step - 1) + 1, 0, count), axis
+    )
+
+
+def _without(arr: Any, gone: Iterable[tuple[int, int]], axis: Any) -> Any:
+    """Return what is left without a few ranges, in ascending order, along a dimension. Collective."""
+    a = ravel(arr) if axis is None else arr
+    dim = 0 if axis is None else dimension(axis, a.ndim)
+    kept, start = [], 0
+    for begin, end in gone:
+        kept.append(Range(a, start, begin - start))
+        start = max(start, end)
+    return of_ranges("delete", a, dim, [*kept, Range(a, start, a.shape[dim] - start)])
+
+
 def _delete_elements(a: Any, gone: Any) -> Any:
-    """Return a vector without the elements that a mask or indices in a container say, which no rank gathers."""
-    if kind_of(gone.dtype).is_boolean:
+    """Return a vector without the elements that indices or a slice say, or a mask or indices in a container.
+
+    No rank gathers a container, and that of bool which is made has an element for each of the vector.
+    """
+    if isinstance(gone, DistributedContainer) and kind_of(gone.dtype).is_boolean:
         return _divided_like(a, a[np.logical_not(gone)])
     with _all_true(a, a.shape) as kept:
         kept[gone] = False
@@ -134,6 +174,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     places = np.empty(count, np.int64)
     places[order] = at[order] + np.arange(count)
     share(a, "insert", f"indices with fingerprint {fingerprint(places)}", anywhere=True)
+    new = new.astype(a.dtype, copy=False)
+    parts = _between(a, new, dim, at, order)
+    if parts is not None:
+        return of_ranges("insert", a, dim, parts)
     taken = np.sort(places)
     which = np.argsort(places, kind="stable")
 
@@ -145,7 +189,20 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
             here = np.where(new_ones, extent + which[np.minimum(before, count - 1)], here)
         return here
 
-    return rearranged(concat([a, new.astype(a.dtype)], dim), "insert", extent + count, source, dim)
+    return rearranged(concat([a, new], dim), "insert", extent + count, source, dim)
+
+
+def _between(a: Any, new: Any, dim: int, at: Any, order: Any) -> list[Range] | None:
+    """Return the ranges of a container and of what is inserted, in their new order; None if they are many."""
+    starts = np.flatnonzero((np.diff(at[order], prepend=-1) != 0) | (np.diff(order, prepend=-2) != 1))
+    if len(starts) >= _FEW_RANGES:
+        return None
+    parts, done = [], 0
+    for begin, end in zip(starts.tolist(), np.append(starts[1:], len(order)).tolist()):
+        before, first = int(at[order[begin]]), int(order[begin])
+        parts += [Range(a, done, before - done), Range(new, first, end - begin)]
+        done = before
+    return [*parts, Range(a, done, a.shape[dim] - done)]
 
 
 def _insert_elements(a: Any, at: Any, values: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, overload
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from . import device_indexing
 from .array_operands import together
 from .concatenate import concat
 from .exchange import share
-from .layouts import container_of
+from .layouts import container_of, joined_of
 from .manipulation import (
     check_open,
     dimension,
@@ -207,12 +207,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
         gather_rows(made, a, lambda rows: of(linear_indices(made, rows=rows)))
         return made
     shape = (*a.shape[:dim], *inner, *a.shape[dim + 1 :])
-    blocks, owns = a.partition_policy is Partition.BLOCK, is_where_divided(a)
-    divided = None
-    if owns and blocks and dim and dim not in divided_dimensions(a):
-        divided = Division(Partition.BLOCK, grid=(*a.grid[:dim], *[1] * len(inner), *a.grid[dim + 1 :]))
-    elif owns and not blocks and dim:
-        divided = division_of(a)
+    divided = _division_that_stays(a, dim, len(inner))
     if divided is not None:
         made = container_of(a, shape, a.dtype, divided)
         chosen = of(np.arange(math.prod(inner))).reshape(inner)
@@ -234,6 +229,41 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
 
     gather_rows(made, a, indices)
     return made
+
+
+def _division_that_stays(a: Any, dim: int, dims: int) -> Division | None:
+    """Return the division with which what is chosen along a dimension stays on its rank, in so many dimensions."""
+    if not dim or not is_where_divided(a):
+        return None
+    if a.partition_policy is not Partition.BLOCK:
+        return division_of(a)
+    if dim in divided_dimensions(a):
+        return None
+    return Division(Partition.BLOCK, grid=(*a.grid[:dim], *[1] * dims, *a.grid[dim + 1 :]))
+
+
+class Range(NamedTuple):
+    """Indices of a container along a dimension, which are side by side in what is made of it and of others."""
+
+    of: Any
+    start: int
+    count: int
+
+
+def of_ranges(op: str, a: Any, dim: int, ranges: Sequence[Range]) -> Any:
+    """Return ranges of containers of one dtype, one behind the other along a dimension, in one pass. Collective.
+
+    It is divided as what :func:`rearranged` makes of the first container is. No rank has lists of indices.
+    """
+    extent = sum(each.count for each in ranges)
+    shape = (*a.shape[:dim], extent, *a.shape[dim + 1 :])
+    divided = _division_that_stays(a, dim, 1) or divided_like(a)
+    rows, to = [], 0
+    for each in ranges:
+        for d, whole in enumerate(a.shape):
+            rows += [d, each.start, 1, d, to, 1, each.count] if d == dim else [d, 0, 1, d, 0, 1, whole]
+        to += each.count
+    return joined_of([each.of for each in ranges], shape, divided, rows, f"{op} along axis {dim}")
 
 
 def _along(indices: Array, extent: int, outside: int) -> Array:

@@ -52,6 +52,34 @@ def test_delete_and_insert(ctx: dtl.Context, seed: int) -> None:
         assert_holds(np.insert(c, places, given, axis), np.insert(whole, points, values, axis))
 
 
+@pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        slice(None, None, 3),
+        slice(40, 2, -7),
+        slice(30, 10),
+        slice(None),
+        slice(9, 200),
+        [],
+        -1,
+        [7, 7, 0, -1, 7],
+        range(0, 300, 2),
+    ],
+    ids=str,
+)
+def test_few_ranges_and_many(ctx: dtl.Context, partition: str, at: Any) -> None:
+    whole = np.arange(300 * 2).reshape(300, 2) * 1.5
+    at = list(at) if isinstance(at, range) else at
+    count = len(np.atleast_1d(np.arange(300)[at]))
+    for given, axis in ((whole, 0), (whole.T.copy(), 1), (whole[:, 0].copy(), None), (whole, None)):
+        a = dtl.asarray(ctx, given, partition=partition)
+        assert_holds(np.delete(a, at, axis), np.delete(given, at, axis))
+        assert_holds(np.insert(a, at, -7, axis), np.insert(given, at, -7, axis))
+        if given.ndim == 1 and isinstance(at, list):
+            assert_holds(np.insert(a, at, np.arange(count)), np.insert(given, at, np.arange(count)))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_put_along_axis(ctx: dtl.Context, seed: int) -> None:
     drawn = _Drawn(ctx, seed)
