@@ -1,6 +1,7 @@
 package container
 
 import (
+	"math"
 	"unsafe"
 
 	"dtl/core/backend"
@@ -42,7 +43,7 @@ func (s *state) take(dst unsafe.Pointer, offsets []int64) error {
 func (s *state) gather(dst unsafe.Pointer, offsets []int64) error {
 	size := s.typ.Size()
 	if s.Placement() != OnDevice {
-		move.Gather(dst, s.addr, offsets, size)
+		s.eased(offsets, func(from, to int) { move.Gather(unsafe.Add(dst, from*size), s.addr, offsets[from:to], size) })
 		return nil
 	}
 	packed, places := make([]byte, (len(offsets)+1)*size), make([]int64, 0, len(offsets))
@@ -58,11 +59,51 @@ func (s *state) gather(dst unsafe.Pointer, offsets []int64) error {
 	return err
 }
 
+// shareMapped is the part of the limit that elements side by side may take which a loop reaches in any order without a look.
+const shareMapped = 64
+
+// eased calls f with ranges of offsets, and lets pages be given back between them where elements are on disk and memory is limited: the system
+// maps some pages around each element that is far from the one before it, and of a large folio in its cache 2 MiB.
+func (s *state) eased(offsets []int64, f func(from, to int)) {
+	if s.Placement() != OnDisk || memory.Limit() == 0 || reach(offsets) <= max(memory.Piece, memory.Limit()/shareMapped) {
+		f(0, len(offsets))
+		return
+	}
+	const most, page = 8, 4 << 10 // how many elements that are far, and from how many bytes on
+	start, far, last := 0, 0, int64(0)
+	for i, at := range offsets {
+		if at < 0 {
+			continue
+		}
+		if apart := at - last; apart > page || apart < -page {
+			far++
+		}
+		last = at
+		if far == most {
+			f(start, i+1)
+			memory.Ease()
+			start, far = i+1, 0
+		}
+	}
+	if start < len(offsets) {
+		f(start, len(offsets))
+	}
+}
+
+// reach returns how many bytes lie between the first and the last of the offsets that are not negative.
+func reach(offsets []int64) int64 {
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, at := range offsets {
+		least, most = min(least, at&math.MaxInt64), max(most, at)
+	}
+	return most - least
+}
+
 // put copies elements, which lie side by side on the host, to offsets in bytes, as move.Put does.
 func (s *state) put(offsets []int64, src unsafe.Pointer) error {
 	size := s.typ.Size()
 	if s.Placement() != OnDevice {
-		move.Put(s.addr, offsets, src, size)
+		s.eased(offsets, func(from, to int) { move.Put(s.addr, offsets[from:to], unsafe.Add(src, from*size), size) })
 		return nil
 	}
 	places, from := lastOfEach(offsets, size)

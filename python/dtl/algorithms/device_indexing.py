@@ -11,6 +11,7 @@ from .._native.library import bridge
 from ..comm.collectives import allgather
 from ..containers import indices as host_indices
 from ..containers.base import DistributedContainer, linear_indices, own_elements
+from ..containers.indexing.by_rows import gather_rows
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
 from ..containers.interior import (
@@ -176,11 +177,12 @@ def selected_rows(of: Any, indices: Any) -> Any:
         return made
     own = _own_of(indices, made)
     inner = linear_indices(made, range(indices.ndim, made.ndim))
-    own = host_indices.from_start(own, of.shape[0]).reshape((*own.shape, *[1] * inner.ndim))
-    wanted = np.ascontiguousarray(own * math.prod(of.shape[1:]) + inner)
-    elements = elements_at(of, wanted.reshape(-1))
-    set_part(made, elements.reshape(wanted.shape))
-    end_write(made, "getitem")
+
+    def wanted(some: slice) -> Array:
+        rows = host_indices.from_start(own[some].astype(np.int64, copy=False), of.shape[0])
+        return rows.reshape((*rows.shape, *[1] * inner.ndim)) * math.prod(of.shape[1:]) + inner
+
+    gather_rows(made, of, wanted, "getitem")
     run_as(made, of.execution_policy)
     return made
 
@@ -189,9 +191,10 @@ def _own_of(indices: Any, made: Any) -> Array:
     """Return the indices of this rank's rows of what is made of them. Collective where these are not all its own."""
     alike = indices.ndim == 1 and indices.partition_policy is made.partition_policy is Partition.BLOCK
     if alike and is_where_divided(indices) and made.grid[0] == made.context.size:
-        return to_host("getitem", indices).astype(np.int64, copy=False)
+        own: Array = to_host("getitem", indices)
+        return own
     ahead = [made.local_indices(d) for d in range(indices.ndim)]
-    own: Array = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
+    own = indices.get(np.ix_(*ahead) if indices.ndim > 1 else ahead[0])
     return own
 
 

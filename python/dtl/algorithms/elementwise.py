@@ -22,6 +22,7 @@ from ..comm.collectives import allgather
 from ..containers import fused_loops
 from ..containers.base import DistributedContainer, check_container, linear_indices
 from ..containers.broadcasting import elementwise, sample
+from ..containers.indexing.by_rows import Scatter
 from ..containers.interior import division_of, in_blocks, is_limited, is_where_divided, tensor_class_of
 from ..containers.layout import Division
 from ..containers.making import created, new_like, result_placement
@@ -615,7 +616,7 @@ def _isin_ranges(element: Any, others: Any, invert: bool, rows: int) -> Any:
     cuts = external.cuts_of(ctx, "isin", parts, rows)
     mine = external.divided(ctx, "isin", parts[:1], cuts, rows, element.local_offset)
     theirs = external.divided(ctx, "isin", parts[1:], cuts, rows)
-    which = external.Scatter(ctx, element.global_size, np.bool_, rows)
+    which = Scatter(ctx, element.global_size, np.bool_, rows)
     for first, last in external.steps(ctx, cuts.ranges, rows, mine, theirs):
         wanted = gathered(ctx, distinct_sorted(theirs.rows(first, last)[0]))
         elements, indices = mine.rows(first, last)

@@ -6,8 +6,6 @@ them to files without a name. A second pass reads one range after the other, and
 
 from __future__ import annotations
 
-import os
-import weakref
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import numpy as np
@@ -19,10 +17,10 @@ from ..containers.layout import Division
 from ..containers.making import created, result_placement
 from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
-from ..exceptions import MemoryError
 from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
-from ..runtime.scratch import free_memory, scratch_file, trim
+from ..runtime.scratch import free_memory, trim
+from ..runtime.spill import Spill, add_by_range
 from .exchange import gathered, share
 from .rows import has_rows
 
@@ -79,74 +77,6 @@ def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
     most = int(told[:, 1].max())
     rows = max(1, int(told[told[:, 0] >= 0, 0].min()), 2 * most // _MOST_RANGES)
     return 0 if most <= rows else rows
-
-
-class Spill:
-    """Columns of this rank in a file without a name: written in pieces, each of which has rows of all ranges in order.
-
-    Not collective, as all of its methods.
-    """
-
-    def __init__(self, ctx: Any, dtypes: Sequence[np.dtype[Any]]) -> None:
-        self._folder, self._end = ctx.scratch, 0
-        self.dtypes = [np.dtype(dtype) for dtype in dtypes]
-        self._file = scratch_file(ctx)
-        self._pieces: list[tuple[list[int], Array]] = []
-        weakref.finalize(self, os.close, self._file)
-
-    def add(self, columns: Sequence[Array], ends: Array) -> None:
-        """Write a piece, in which ranges lie one after the other and end at places.
-
-        Raises
-        ------
-        MemoryError
-            If there is no room on the disk.
-        """
-        starts = []
-        for column, dtype in zip(columns, self.dtypes):
-            starts.append(self._end)
-            self._write(np.ascontiguousarray(column, dtype).view(np.uint8).reshape(-1))
-        self._pieces.append((starts, np.append(0, ends)))
-
-    def _write(self, rest: Array) -> None:
-        while len(rest):
-            try:
-                count = os.pwrite(self._file, rest, self._end)
-            except OSError as error:
-                what = f"{len(rest)} bytes have no room in the scratch folder {self._folder!r}"
-                raise MemoryError(f"{what}: {error.strerror}") from None
-            self._end += count
-            rest = rest[count:]
-
-    def rows(self, first: int, last: int) -> list[Array]:
-        """Return the columns of some ranges, in the order in which the pieces were written."""
-        return self._rows(first, last, self._pieces)
-
-    def by_piece(self, first: int, last: int) -> Iterator[list[Array]]:
-        """Yield what ``rows`` returns, of one piece after the other that has any."""
-        for piece in self._pieces:
-            if piece[1][first] < piece[1][last]:
-                yield self._rows(first, last, [piece])
-
-    def _rows(self, first: int, last: int, pieces: Sequence[tuple[list[int], Array]]) -> list[Array]:
-        counts = [int(ends[last] - ends[first]) for _, ends in pieces]
-        made = [np.empty(sum(counts), dtype) for dtype in self.dtypes]
-        for number, (column, dtype) in enumerate(zip(made, self.dtypes)):
-            at, into = 0, column.view(np.uint8)
-            for count, (starts, ends) in zip(counts, pieces):
-                size = count * dtype.itemsize
-                self._read(into[at : at + size], starts[number] + int(ends[first]) * dtype.itemsize)
-                at += size
-        return made
-
-    def _read(self, into: Array, at: int) -> None:
-        while len(into):
-            count = os.preadv(self._file, [into], at)
-            into, at = into[count:], at + count
-
-    def counts(self, ranges: int) -> Array:
-        """Return how many rows each range has."""
-        return sum((np.diff(ends) for _, ends in self._pieces), np.zeros(ranges, np.int64)).astype(np.int64)
 
 
 class Cuts(NamedTuple):
@@ -239,13 +169,6 @@ def rounds(of: Any, part: Array) -> Iterator[slice]:
     for number in range(max(1, count)):
         yield slice(number * step, (number + 1) * step)
         library.memory_ease()
-
-
-def add_by_range(spill: Spill, codes: Array, ranges: int, columns: Sequence[Array]) -> None:
-    """Write rows to a file, those of each range together, in their order."""
-    codes = codes.astype(np.min_scalar_type(ranges))
-    order = np.argsort(codes, kind="stable")  # by radix
-    spill.add([column[order] for column in columns], np.cumsum(np.bincount(codes, minlength=ranges)))
 
 
 def divided(ctx: Any, op: str, columns: Sequence[Array], cuts: Cuts, rows: int, offset: int | None = None) -> Spill:
@@ -373,34 +296,3 @@ def collected(of: Any, spills: Sequence[tuple[Spill, int]]) -> list[DistributedV
             ends = [put_rows(into, at, part) for into, part in zip(made, spill.rows(number, number + 1))]
             at = ends[0]
     return made
-
-
-class Scatter:
-    """Values that go to global indices of a container: written to a file by ranges of indices, then put range by range.
-
-    Parameters
-    ----------
-    ctx
-        The context.
-    size
-        How many indices there are.
-    dtype
-        Of the values.
-    rows
-        How many a rank has in memory.
-    """
-
-    def __init__(self, ctx: Any, size: int, dtype: Any, rows: int) -> None:
-        self._ranges = max(1, -(-size // (rows * ctx.size)))
-        self._width = max(1, -(-size // self._ranges))
-        self._spill = Spill(ctx, [np.dtype(np.int64), np.dtype(dtype)])
-
-    def add(self, indices: Array, values: Array) -> None:
-        """Write what this rank has. Not collective."""
-        add_by_range(self._spill, indices // self._width, self._ranges, [indices, values])
-
-    def put(self, into: Any) -> None:
-        """Write all of it to a container. Collective."""
-        for number in range(self._ranges):
-            into.put(*self._spill.rows(number, number + 1))
-            library.memory_ease()

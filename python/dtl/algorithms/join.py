@@ -19,6 +19,7 @@ from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step, refuse_other_context
 from ..runtime.scheduler import algorithm
+from ..runtime.spill import Spill
 from . import external
 from .exchange import share
 from .external import rows_at_a_time
@@ -149,7 +150,7 @@ def _in_ranges(left: Any, right: Any, how: str, dtype: np.dtype[Any], rows: int)
         spills = [external.divided(ctx, "join", [side.local_view()], cuts, rows, side.local_offset) for side in sides]
     steps = external.steps(ctx, cuts.ranges, rows, *spills)
     whole = how not in ("semi", "anti")
-    found = [external.Spill(ctx, [np.dtype(np.int64)] * (1 + whole)) for _ in range(3)]
+    found = [Spill(ctx, [np.dtype(np.int64)] * (1 + whole)) for _ in range(3)]
     for number, (first, last) in enumerate(steps):
         for spill, columns in zip(found, _of_range(ctx, [spill.rows(first, last) for spill in spills], how)):
             spill.add(columns, np.where(np.arange(len(steps)) < number, 0, len(columns[0])))

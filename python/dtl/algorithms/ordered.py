@@ -17,6 +17,7 @@ from ..comm import collectives
 from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
+from ..containers.indexing.by_rows import Scatter
 from ..containers.interior import note_meaning, noted_meaning
 from ..containers.layout import BLOCK
 from ..containers.making import created, new_like, result_placement
@@ -27,6 +28,7 @@ from ..exceptions import InvalidArgumentError
 from ..policies import Partition, Placement
 from ..runtime.agreement import local_step, refuse_other_context
 from ..runtime.scheduler import algorithm
+from ..runtime.spill import Spill
 from . import external
 from .exchange import exchanged, gathered, share
 from .external import rows_at_a_time
@@ -415,8 +417,8 @@ def _unique_in_ranges(c: Any, counted: bool, inverted: bool, rows: int) -> Any:
         part = work.local_view() if inverted else external.flat_part(work)
         cuts = external.cuts_of(ctx, "unique", [part], rows)
         spill = external.divided(ctx, "unique", [part], cuts, rows, work.local_offset if inverted else None)
-    found = external.Spill(ctx, [c.dtype, np.dtype(np.int64)])
-    which = external.Scatter(ctx, c.global_size, np.int64, rows)
+    found = Spill(ctx, [c.dtype, np.dtype(np.int64)])
+    which = Scatter(ctx, c.global_size, np.int64, rows)
     steps, before = external.steps(ctx, cuts.ranges, rows, spill), 0
     for number, (first, last) in enumerate(steps):
         columns = spill.rows(first, last)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..containers.interior import run_as
 from ..runtime.agreement import local_step
+from ..runtime.spill import Spill
 from . import external
 from .exchange import gathered
 from .ordered import flattened
@@ -67,7 +68,7 @@ class RangedGroups:
             else:
                 made = self._of_range(spill.rows(first, last), values, name)
             if found is None:
-                found = external.Spill(ctx, [column.dtype for column in made])
+                found = Spill(ctx, [column.dtype for column in made])
             found.add(made, np.where(np.arange(len(steps)) < number, 0, len(made[0])))
         return external.collected(self._work[0], [(found, len(steps))])
 
@@ -84,7 +85,7 @@ class RangedGroups:
                 stack.enter_context(vec)
             return [np.array(vec.local_view()) for vec in (*found, made)]
 
-    def _of_one_key(self, spill: external.Spill, number: int, by: Reduction) -> list[Array]:
+    def _of_one_key(self, spill: Spill, number: int, by: Reduction) -> list[Array]:
         """Return the key and its aggregate on one rank, of values that need not fit in memory. Collective."""
         ctx, count, start = self._context, 0, np.zeros(1, np.int64)
         keys, values = spill.rows(0, 0)

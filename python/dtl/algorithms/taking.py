@@ -17,7 +17,7 @@ from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, indices_of_rows, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.expressions import handle_to_read
-from ..containers.indexing.by_rows import gather_elements, gather_rows
+from ..containers.indexing.by_rows import gather_rows
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.interior import (
     as_elements,
@@ -101,6 +101,12 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     CollectiveMismatchError
         If the ranks pass different containers or arguments.
 
+    Notes
+    -----
+    On disk, with a limit of memory, indices in any order in a container are divided by ranges of the elements, in
+    files: there is one pass over the indices, over the elements and over the result, and the indices, their places and
+    the elements are written and read once. Memory holds one range at a time, up to a twelfth of what is free.
+
     Examples
     --------
     >>> import dtl
@@ -122,7 +128,8 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
         if place_of(a).takes(a):
             device_indexing.IndexedElements(a, device_indexing.from_start(indices, a.global_size)).take(made)
         else:
-            gather_elements(made, a, to_host("take", indices))
+            own = to_host("take", indices)
+            gather_rows(made, a, own.__getitem__)
         note_meaning(made, noted_meaning(a))
         return made
     chosen = array_from("indices", indices)
@@ -247,7 +254,7 @@ class Range(NamedTuple):
 
     of: Any
     start: int
-    count: int
+    length: int
 
 
 def of_ranges(op: str, a: Any, dim: int, ranges: Sequence[Range]) -> Any:
@@ -255,14 +262,14 @@ def of_ranges(op: str, a: Any, dim: int, ranges: Sequence[Range]) -> Any:
 
     It is divided as what :func:`rearranged` makes of the first container is. No rank has lists of indices.
     """
-    extent = sum(each.count for each in ranges)
+    extent = sum(each.length for each in ranges)
     shape = (*a.shape[:dim], extent, *a.shape[dim + 1 :])
     divided = _division_that_stays(a, dim, 1) or divided_like(a)
     rows, to = [], 0
     for each in ranges:
         for d, whole in enumerate(a.shape):
-            rows += [d, each.start, 1, d, to, 1, each.count] if d == dim else [d, 0, 1, d, 0, 1, whole]
-        to += each.count
+            rows += [d, each.start, 1, d, to, 1, each.length] if d == dim else [d, 0, 1, d, 0, 1, whole]
+        to += each.length
     return joined_of([each.of for each in ranges], shape, divided, rows, f"{op} along axis {dim}")
 
 

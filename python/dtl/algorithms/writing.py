@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 
+from .._native import library
 from .._native.keywords import index_mode
 from .._native.kinds import fingerprint, fitting
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import array_from, spread
-from ..containers.base import DistributedContainer, check_container, linear_indices, own_elements
+from ..containers.base import (
+    DistributedContainer,
+    check_container,
+    indices_of_rows,
+    linear_indices,
+    own_elements,
+)
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks
+from ..containers.indexing.by_rows import scatter_rows
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
-from ..containers.interior import as_carried, elements_at, end_write
+from ..containers.interior import as_carried, elements_at, end_write, is_limited, mapped_at_once
 from ..containers.making import new_like
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed, to_host
@@ -60,11 +68,15 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if isinstance(ind, DistributedContainer):
         check_integers(ind.dtype)
         share(a, "put", f"mode {mode}", also=(ind,), anywhere=True)
-        own = _inside_extent(to_host("put", ind).astype(np.int64).reshape(-1), extent, mode)
-        values = _again(a, v, linear_indices(ind).reshape(-1))
-        if ind.partition_policy is Partition.REPLICATED and a.context.rank:
-            own, values = own[:0], values[:0]
-        bridge.put(a, own, as_carried(a, values))
+        own, again = to_host("put", ind), _repeating(a, v)
+        scatter_rows(
+            a,
+            _own_rows(ind),
+            math.prod(ind.local_shape[1:]),
+            lambda rows: _inside_extent(own[rows].astype(np.int64), extent, mode),
+            lambda rows: again(linear_indices(ind, rows=rows).reshape(-1)),
+            fit=_fit(a, v),
+        )
         return
     given = array_from("ind", ind)
     if given.size:
@@ -73,7 +85,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     share(a, "put", f"mode {mode}, indices with fingerprint {fingerprint(places)}", anywhere=True)
     chosen = np.flatnonzero(last_occurrences(places))
     mine = chosen[a.context.rank :: a.context.size]
-    values = _again(a, v, mine)
+    values = _repeating(a, v)(mine)
     bridge.put(a, np.ascontiguousarray(places[mine]), as_carried(a, values))
 
 
@@ -85,18 +97,34 @@ def _are_none(a: Any, op: str, values: Any) -> bool:
     return none
 
 
-def _again(a: Any, v: Any, places: Array) -> Array:
-    """Return the values for some places among those that are written to, which repeat. Collective."""
-    if isinstance(v, DistributedContainer):
-        wanted = np.ascontiguousarray(places % v.global_size, np.int64)
-        got = elements_at(v, wanted)
-        values = fitting("v", got, a.dtype)
+def _own_rows(c: Any) -> int:
+    """Return how many rows of a container are this rank's to write: of what all have, they are the first rank's."""
+    return 0 if c.partition_policy is Partition.REPLICATED and c.context.rank else int(c.local_shape[0])
+
+
+def _fit(a: Any, v: Any) -> bool:
+    """Say whether values are sure to fit: others may be refused when they are there."""
+    return not isinstance(v, DistributedContainer) or v.dtype == a.dtype
+
+
+def _repeating(a: Any, v: Any) -> Callable[[Array], Array]:
+    """Return what returns values for some places among those that are written to, which repeat.
+
+    Both are collective where the values are in a container, and else this alone.
+    """
+    if not isinstance(v, DistributedContainer):
+        values = fitting("values", v, a.dtype).reshape(-1)
+        share(a, "put", f"values with fingerprint {fingerprint(values)}", anywhere=True)
+        return lambda places: np.ascontiguousarray(values[places % values.size])
+
+    def again(places: Array) -> Array:
+        wanted = places % v.global_size if places.size and int(places.max()) >= v.global_size else places
+        given: Array = fitting("values", elements_at(v, np.ascontiguousarray(wanted, np.int64)), a.dtype)
         if v.dtype != a.dtype:
             agree(a.context, "put")  # a value that does not fit is an error on every rank
-        return values
-    values = fitting("v", v, a.dtype).reshape(-1)
-    share(a, "put", f"values with fingerprint {fingerprint(values)}", anywhere=True)
-    return np.ascontiguousarray(values[places % values.size])
+        return given
+
+    return again
 
 
 @algorithm
@@ -118,8 +146,48 @@ def _put_where_there(a: Any, mask: Any, values: Any) -> None:
 
 def _put_where(a: Any, mask: Any, values: Any) -> None:
     chosen = _mask_of(a, mask)
-    places = linear_indices(a)[chosen]
-    a.local_view()[chosen] = _again(a, values, places)
+    if isinstance(values, DistributedContainer) and values.global_size == a.global_size and values.dtype == a.dtype:
+        given = laid_out_as(_shaped_as(a, values), a).local_view()
+        part = a.local_view()
+        for rows in _blocks(a):
+            np.copyto(part[rows], given[rows], where=chosen(rows))
+        return
+    blocks = _blocks(a, _fit(a, values))
+    _write_blocks(a, blocks, chosen, _repeating(a, values), lambda rows, true: linear_indices(a, rows=rows)[true])
+
+
+def _write_blocks(
+    a: Any,
+    blocks: Iterable[slice],
+    chosen: Callable[[slice], Array],
+    again: Callable[[Array], Array],
+    number: Callable[[slice, Array], Array],
+) -> None:
+    """Write values where a mask is true to this rank's part, a block after the other. Collective if the values are.
+
+    The last arguments are functions: of rows, which of their elements are true; of numbers, the values; and of rows and
+    what is true there, the number of each value.
+    """
+    part = a.local_view()
+    for rows in blocks:
+        true = chosen(rows)
+        given = again(np.ascontiguousarray(number(rows, true)))
+        part[rows][true] = given
+
+
+def _blocks(a: Any, fit: bool = True) -> Iterator[slice]:
+    """Yield ranges of rows of this rank's part, a few MiB each where memory is limited; as many on each rank.
+
+    Values that are not sure to fit are written all at once, or none. Collective.
+    """
+    if not (fit and is_limited(a)):
+        yield slice(0, a.local_shape[0])
+        return
+    step = max(1, (mapped_at_once() >> 4) // max(1, math.prod(a.local_shape[1:])))
+    mine = -(-a.local_shape[0] // step)
+    for block in range(int(share(a, "write", numbers=(mine,))[:, 0].max())):
+        yield slice(min(block, mine) * step, (block + 1) * step)
+        library.memory_ease()
 
 
 @algorithm
@@ -142,12 +210,25 @@ def _put_in_turn_there(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _put_in_turn(arr: Any, mask: Any, vals: Any) -> None:
-    chosen = _mask_of(arr, mask)
+    chosen, again = _mask_of(arr, mask), _repeating(arr, vals)
+    if masks.is_in_global_order(arr):
+        mine = sum(int(np.count_nonzero(chosen(rows))) for rows in _blocks(arr))
+        written = int(share(arr, "place", numbers=(mine,))[: arr.context.rank, 0].sum())
+
+        def number(rows: slice, true: Array) -> Array:
+            nonlocal written
+            count = int(np.count_nonzero(true))
+            written += count
+            return np.arange(written - count, written)
+
+        _write_blocks(arr, _blocks(arr, _fit(arr, vals)), chosen, again, number)
+        return
     true = new_like(arr, np.bool_)
-    true.local_view()[...] = chosen
-    number = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr)
-    places = number.local_view()[chosen] - 1
-    arr.local_view()[chosen] = _again(arr, vals, places)
+    for rows in _blocks(arr):
+        true.local_view()[rows] = chosen(rows)
+    numbers = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr).local_view()
+    blocks = _blocks(arr, _fit(arr, vals))
+    _write_blocks(arr, blocks, chosen, again, lambda rows, true: numbers[rows][true] - 1)
 
 
 def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> None:
@@ -155,23 +236,23 @@ def _write_on_device(op: str, a: Any, mask: Any, values: Any, in_turn: bool) -> 
     if isinstance(mask, DistributedContainer):
         _write_where_true(a, laid_out_as(truth_of(_shaped_as(a, mask)), a), values, in_turn)
     else:
-        chosen = _mask_of(a, mask).reshape(-1)
+        chosen = _mask_of(a, mask)(slice(None)).reshape(-1)
         indices = linear_indices(a).reshape(-1)[chosen]
         numbers = np.cumsum(np.asarray(mask, np.bool_))[indices] - 1 if in_turn else indices
-        device.put_places(a, np.flatnonzero(chosen), _again(a, values, numbers))
+        device.put_places(a, np.flatnonzero(chosen), _repeating(a, values)(numbers))
     end_write(a, op)
 
 
 def _write_where_true(a: Any, mask: Any, values: Any, in_turn: bool) -> None:
     """Write where a mask is true that is on the GPU, too, laid out alike. Collective."""
     if not isinstance(values, DistributedContainer) and np.size(values) == 1:
-        device.put_where(a, mask, _again(a, values, np.zeros(1, np.int64)))
+        device.put_where(a, mask, _repeating(a, values)(np.zeros(1, np.int64)))
         return
     indices, counts = masks.selected(mask)
     numbers = indices
     if in_turn:
         numbers = sum(counts[: a.context.rank]) + np.arange(len(indices))
-    given = _again(a, values, numbers)
+    given = _repeating(a, values)(numbers)
     if masks.by_kernel(a, mask):
         device.put_where(a, mask, given)
     else:
@@ -198,14 +279,17 @@ def _check_size(a: Any, mask: Any) -> None:
         )
 
 
-def _mask_of(a: Any, mask: Any) -> Array:
-    """Return which of this rank's elements a mask of as many elements chooses. Collective where it has to move."""
+def _mask_of(a: Any, mask: Any) -> Callable[[slice], Array]:
+    """Return what says which elements of this rank's rows a mask of as many elements chooses.
+
+    This is collective, and what it returns is not.
+    """
     if isinstance(mask, DistributedContainer):
-        chosen: Array = laid_out_as(_shaped_as(a, mask), a).local_view() != 0
-        return chosen
+        own = laid_out_as(_shaped_as(a, mask), a).local_view()
+        return lambda rows: own[rows] if own.dtype == np.bool_ else own[rows] != 0
     given = array_from("mask", mask)
     share(a, "putmask", f"a mask with fingerprint {fingerprint(given)}", anywhere=True)
-    return np.asarray(given.reshape(-1)[linear_indices(a)], np.bool_)
+    return lambda rows: np.asarray(given.reshape(-1)[linear_indices(a, rows=rows)], np.bool_)
 
 
 @algorithm
@@ -231,30 +315,40 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     share(arr, "put_along_axis", f"axis {axis}", also=also, anywhere=True)
     if device_indexing.lines(arr, indices) and _put_there(arr, indices, values, dim):
         return
-    entries = to_host("put_along_axis", indices).astype(np.int64)
-    places: Array = np.zeros((), np.int64)
-    if dim is None:
-        places = _inside_extent(entries, arr.global_size, "raise")
-    for d, extent in enumerate(arr.shape if dim is not None else ()):
-        others = indices.local_indices(d).reshape([-1 if k == d else 1 for k in range(arr.ndim)])
-        places = places * extent + (_inside_extent(entries, extent, "raise") if d == dim else others)
-    places = np.broadcast_to(places, indices.local_shape)
+    entries = to_host("put_along_axis", indices)
+
+    def places(rows: slice) -> Array:
+        some = entries[rows].astype(np.int64, copy=False)
+        if dim is None:
+            return _inside_extent(some, arr.global_size, "raise")
+        total: Array = np.zeros((), np.int64)
+        for d, extent in enumerate(arr.shape):
+            if d == dim:
+                total = total * extent + _inside_extent(some, extent, "raise")
+            else:
+                others = indices.local_indices(d) if d else indices_of_rows(indices, rows)
+                total = total * extent + others.reshape([-1 if k == d else 1 for k in range(arr.ndim)])
+        return np.broadcast_to(total, some.shape)
+
+    inner = math.prod(indices.local_shape[1:])
     given = _beside_indices(arr, indices, values)
-    if indices.partition_policy is Partition.REPLICATED and arr.context.rank:
-        places, given = places.reshape(-1)[:0], given[:0]
-    wanted = np.ascontiguousarray(places, np.int64).reshape(-1)
-    bridge.put(arr, wanted, as_carried(arr, given))
+    scatter_rows(arr, _own_rows(indices), inner, places, given, "put_along_axis", fit=_fit(arr, values))
 
 
-def _beside_indices(a: Any, indices: Any, values: Any) -> Array:
-    """Return the values that go with this rank's entries of a container of indices. Collective."""
+def _beside_indices(a: Any, indices: Any, values: Any) -> Callable[[slice], Array]:
+    """Return what returns the values that go with rows of this rank's part of a container of indices.
+
+    This is collective, and what it returns is not.
+    """
     if not isinstance(values, DistributedContainer):
         whole = fitting("values", values, a.dtype)
         spread("values", whole, indices.shape)
-        return np.ascontiguousarray(own_elements(indices, np.broadcast_to(whole, indices.shape))).reshape(-1)
+        own = own_elements(indices, np.broadcast_to(whole, indices.shape))
+        return lambda rows: np.ascontiguousarray(own[rows]).reshape(-1)
     values = spread_over(values, indices.shape)
     laid = laid_out_as(values, indices)
-    return fitting("values", place_of(laid).elements(laid), a.dtype).reshape(-1)
+    part = place_of(laid).elements(laid)
+    return lambda rows: fitting("values", part[rows], a.dtype).reshape(-1)
 
 
 @algorithm
@@ -273,22 +367,32 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
     share(a, "setitem", "rows" if rows else "", also=also, anywhere=True)
     if _rows_assigned_there(a, indices, value, shape) if rows else _assigned_there(a, indices, value):
         return
-    mine, places = linear_indices(indices).reshape(-1), to_host("setitem", indices).astype(np.int64).reshape(-1)
-    if indices.partition_policy is Partition.REPLICATED and a.context.rank:
-        mine, places = mine[:0], places[:0]
-    if rows:
-        inner = np.arange(math.prod(a.shape[1:]))
-        mine = (mine[:, np.newaxis] * len(inner) + inner).reshape(-1)
-        places = (from_start(places, a.shape[0])[:, np.newaxis] * len(inner) + inner).reshape(-1)
+    own, inner = to_host("setitem", indices), np.arange(math.prod(a.shape[1:]) if rows else 1)
+    given = _given_values(a, value, shape)
+
+    def places(some: slice) -> Array:
+        wanted = own[some].astype(np.int64, copy=False).reshape(-1)
+        return (from_start(wanted, a.shape[0])[:, np.newaxis] * len(inner) + inner) if rows else wanted
+
+    def values(some: slice) -> Array:
+        mine = linear_indices(indices, rows=some).reshape(-1, 1)
+        return given((mine * len(inner) + inner).reshape(-1))
+
+    width = math.prod(indices.local_shape[1:]) * len(inner)
+    scatter_rows(a, _own_rows(indices), width, places, values, "setitem", fit=_fit(a, value))
+
+
+def _given_values(a: Any, value: Any, shape: tuple[int, ...]) -> Callable[[Array], Array]:
+    """Return what returns the values of some indices in C order of a shape to which they spread.
+
+    Both are collective where the values are in a container, and else this alone.
+    """
     if isinstance(value, DistributedContainer):
-        got = elements_at(value, np.ascontiguousarray(mine))
-        given = fitting("values", got, a.dtype)
-    else:
-        whole = fitting("values", value, a.dtype)
-        share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
-        spreads = spread("values", whole, shape)
-        given = np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
-    bridge.put(a, np.ascontiguousarray(places), as_carried(a, np.ascontiguousarray(given)))
+        return lambda mine: fitting("values", elements_at(value, np.ascontiguousarray(mine)), a.dtype)
+    whole = fitting("values", value, a.dtype)
+    share(a, "setitem", f"values with fingerprint {fingerprint(whole)}", anywhere=True)
+    spreads = spread("values", whole, shape)
+    return lambda mine: np.full(mine.size, spreads[0], a.dtype) if len(spreads) == 1 else spreads[mine]
 
 
 def _assigned_there(a: Any, indices: Any, value: Any) -> bool:

@@ -127,12 +127,13 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
 def _stretches(wanted: np.ndarray[Any, Any], whole: np.ndarray[Any, Any]) -> Iterator[slice]:
     """Yield ranges of indices, between which pages are given back where memory is limited.
 
-    The system maps some pages around each element that is far from the one before it.
+    The system maps some pages around each element that is far from the one before it, and of a large folio in its cache
+    2 MiB.
     """
-    if not library.memory_limit() or whole.nbytes <= BLOCK:
+    if not library.memory_limit() or not len(wanted) or int(np.ptp(wanted)) * whole.itemsize <= mapped_at_once():
         yield slice(None)
         return
-    far, start = np.flatnonzero(np.abs(np.diff(wanted)) > _PAGE // whole.itemsize) + 1, 0
+    far, start = np.flatnonzero(np.abs(np.diff(wanted)) > PAGE // whole.itemsize) + 1, 0
     for end in (*far[_FAR - 1 :: _FAR].tolist(), len(wanted)):
         yield slice(start, end)
         library.memory_ease()
@@ -164,10 +165,10 @@ def room_for(c: Any, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 #: How many bytes of an array a loop takes before it lets pages of files be given back, and how many elements far apart.
-BLOCK, _FAR = 4 << 20, 128
+BLOCK, _FAR = 4 << 20, 8
 
 #: How many bytes a page has, and about how many the system maps where one of a file is touched.
-_PAGE, _MAPPED = 4 << 10, 128 << 10
+PAGE, _MAPPED = 4 << 10, 128 << 10
 
 
 def in_blocks(part: Any, most: int = BLOCK) -> Iterator[slice]:
@@ -179,6 +180,11 @@ def in_blocks(part: Any, most: int = BLOCK) -> Iterator[slice]:
     for start in range(0, len(part), step):
         yield slice(start, start + step)
         library.memory_ease()
+
+
+def mapped_at_once() -> int:
+    """Return how many bytes of a file, side by side, a loop may have mapped without a look. Not collective."""
+    return max(BLOCK, int(library.memory_limit()) // 64)
 
 
 def is_limited(c: Any) -> bool:

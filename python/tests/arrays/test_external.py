@@ -6,6 +6,7 @@ from older_numpy import unique
 
 import dtl
 from dtl.algorithms import external
+from dtl.runtime import spill
 
 SIZE = 701
 
@@ -24,8 +25,8 @@ def disk(ctx, tmp_path_factory, monkeypatch):
 def written(monkeypatch):
     """What has been written to files, piece by piece."""
     pieces = []
-    add = external.Spill.add
-    monkeypatch.setattr(external.Spill, "add", lambda self, *given: pieces.append(1) or add(self, *given))
+    add = spill.Spill.add
+    monkeypatch.setattr(spill.Spill, "add", lambda self, *given: pieces.append(1) or add(self, *given))
     return pieces
 
 
@@ -180,7 +181,7 @@ def test_no_room_is_a_memory_error_on_every_rank(disk, monkeypatch):
         raise OSError(28, "No space left on device")
 
     if disk.rank == disk.size - 1:
-        monkeypatch.setattr(external.os, "pwrite", full)
+        monkeypatch.setattr(spill.os, "pwrite", full)
     with pytest.raises(dtl.MemoryError, match="have no room in the scratch folder"):
         dtl.argsort(x)
     assert dtl.allreduce(disk, np.ones(1)).tolist() == [disk.size]

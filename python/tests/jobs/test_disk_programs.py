@@ -286,6 +286,13 @@ with dtl.Context() as ctx:
     square = t[:side]
     square.sum()  # copies the slice
     places = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
+    order = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
+    mine = order.local_view()
+    for at in range(0, len(mine), 1 << 17):  # as a program does that knows of the limit
+        part = mine[at : at + (1 << 17)]
+        part[:] = (np.arange(at, at + len(part)) + order.local_offset) * 7919 % rows
+    order.sum()
+    lines = dtl.arange(ctx, ctx.size * side) * 7919 % side
     bits = dtl.full(ctx, rows, 65, dtype=np.uint8, placement="disk")
     zeros = dtl.zeros(ctx, (ctx.size * side, side), dtype=np.int32, placement="disk")
     def points():
@@ -349,6 +356,13 @@ with dtl.Context() as ctx:
         "cross": (17, lambda: np.cross(points(), a.reshape(-1, 3)), lambda c: (c[5, 0], c[5, 1]) == (-1.5, 3)),
         "trace": (1, lambda: np.trace(t), lambda c: c == side * (side - 1) // 2),
         "tril": (12, lambda: np.tril(t), lambda c: (c[9, 7], c[9, 11]) == (7, 0)),
+        "put": (24, lambda: np.put(b, order, a), lambda _: (b[3], b[rows - 1]) == (1.5, 1.5)),
+        "take in any order": (24, lambda: np.take(a, order), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
+        "putmask": (8, lambda: np.putmask(b, a == 1.5, a), lambda _: (b[3], b[rows - 1]) == (1.5, 1.5)),
+        "place": (8, lambda: np.place(b, a == 1.5, [3.0]), lambda _: (b[3], b[rows - 1]) == (3, 3)),
+        "rows": (8, lambda: t[lines] if ctx.size == 1 else t.copy(), lambda c: (c[3, 7], c[side - 1, 9]) == (7, 9)),
+        "put_along_axis": (24, lambda: np.put_along_axis(u, zeros, t, 1), lambda _: u[9, 0] == side - 1),
+        "delete": (8, lambda: np.delete(a, slice(0, None, 3)), lambda c: c.shape == (rows - -(-rows // 3),)),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ["CALLS"].split(","):
@@ -389,6 +403,8 @@ MOVES = {
     "shuffle": "iota,shuffle",
     "products": "product,einsum,turned,inv,values,cross",
     "lines": "lines,piecewise,trace,tril",
+    "any order": "put,take in any order,putmask,place",
+    "rows": "rows,put_along_axis,delete",
     "indices": "repeat,take_along_axis,histogram2d,unpackbits,fill_diagonal,arange",
 }
 
