@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 from ..comm.objects import allgather_object
 from ..containers.layout import Division
+from ..containers.making import created
+from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..policies import Partition
 from ..runtime.agreement import agree, local_step, root_number
 from ..runtime.context import Context
 from .arrow import Column, Strings, Table, check_strings, completed, pyarrow
@@ -37,20 +40,52 @@ def _table(pa: Any, table: Any) -> Any:
 def columns_of(ctx: Context, op: str, table: Any, divided: Division, made: Table, strings: Strings) -> Table:
     """Return columns, given as empty ones, of each rank's rows, one rank's after the other's. Collective."""
     with local_step(ctx, op):
-        pa = pyarrow_with_capsules()
-        mine = None if table is None else _table(pa, table)
-        fields = None if mine is None else [(field.name, field.type) for field in mine.schema]
-    agree(ctx, op)
-    found = [of_rank for of_rank in allgather_object(ctx, fields) if of_rank is not None]
+        mine = None if table is None else _table(pyarrow_with_capsules(), table)
+    if mine is None:
+        return columns_of_batches(ctx, op, None, 0, (), divided, made, strings)
+    return columns_of_batches(ctx, op, mine.schema, len(mine), mine.to_batches(), divided, made, strings)
+
+
+def columns_of_batches(
+    ctx: Context,
+    op: str,
+    schema: Any,
+    rows: int,
+    batches: Iterable[Any],
+    divided: Division,
+    made: Table,
+    strings: Strings,
+) -> Table:
+    """Return the same of rows that come in batches, given their schema, None of none, and how many there are.
+
+    Collective. One pass over the rows; beside their batch, the columns alone are in memory, and texts until the end.
+    """
     with local_step(ctx, op):
-        kinds = _common(pa, found)
+        pa = pyarrow_with_capsules()
+        fields = None if schema is None else [(field.name, field.type) for field in schema]
+    agree(ctx, op)
+    told = allgather_object(ctx, (fields, rows))
+    with local_step(ctx, op):
+        kinds = _common(pa, [of_rank for of_rank, _ in told if of_rank is not None])
         check_strings(strings, [name for name, _ in kinds])
-        read = [Column(name, kind, 0 if mine is None else len(mine), pa, strings) for name, kind in kinds]
-        if mine is not None:
-            for batch in mine.to_batches():
+        empty = [Column(name, kind, 0, pa, strings) for name, kind in kinds]
+    own = Division(Partition.EXPLICIT, sizes=tuple(count for _, count in told))
+    vectors: dict[str, Any] = {}
+    try:
+        for each in empty:
+            if not each.strings:
+                vectors[each.name] = created(DistributedVector, ctx, (sum(own.sizes),), each.dtype, own)
+        with local_step(ctx, op):
+            views = {name: vec.local_view() for name, vec in vectors.items()}
+            read = [Column(name, kind, rows, pa, strings, views.pop(name, None)) for name, kind in kinds]
+            for batch in batches:
                 for each, array in zip(read, batch.columns):
                     each.add(array)
-    return completed(ctx, op, read, {}, divided, made)
+        return completed(ctx, op, read, vectors, divided, made)
+    except BaseException:
+        for vec in vectors.values():
+            vec.close()
+        raise
 
 
 def _common(pa: Any, found: list[list[tuple[str, Any]]]) -> list[tuple[str, Any]]:

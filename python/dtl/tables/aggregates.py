@@ -43,6 +43,7 @@ class Aggregate(NamedTuple):
     ddof: int = 1
     interpolation: str = "linear"
     other: str | None = None
+    foremost: int = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ class Aggregate(NamedTuple):
     @property
     def of_parts(self) -> bool:
         """Whether each rank makes a part of it."""
-        return self.function is None and self.name in OF_PARTS
+        return self.function is None and self.name in (*OF_PARTS, *group_extremes.FOREMOST)
 
     @property
     def of_row_numbers(self) -> bool:
@@ -144,6 +145,8 @@ def _check_type(wanted: Aggregate, column: str, kind: Any) -> None:
 def _states_of(wanted: Aggregate, kind: Any) -> list[str]:
     """Return the folds that an aggregate needs."""
     name = wanted.name
+    if name in group_extremes.FOREMOST:
+        return [group_extremes.state_of(name, wanted.foremost)]
     states = _states_of_values(name, kind)
     if not wanted.skipna:
         if name in ("first", "last"):
@@ -227,8 +230,8 @@ class Parts:
                 return group_pairs.pairs(groups, *values)
             if state == "shapes":
                 return shapes.shapes(groups, *values)
-            if state in group_extremes.PLACES:
-                return group_extremes.placed(state, groups, *values)
+            if group_extremes.is_of_extremes(state):
+                return group_extremes.extremes(state, groups, *values)
             if state in folds.OF_SEVERAL:
                 return folds.OF_SEVERAL[state](groups, *values)
             return [folds.fold(state, groups, *values)]
@@ -246,8 +249,8 @@ class Parts:
                 found[needed] = folds.merged_moments(groups, columns)
             elif state == "shapes":
                 found[needed] = shapes.merged_shapes(groups, columns)
-            elif state in group_extremes.PLACES:
-                found[needed] = group_extremes.placed(state, groups, *columns)
+            elif group_extremes.is_of_extremes(state):
+                found[needed] = group_extremes.extremes(state, groups, *columns)
             elif state == "pairs":
                 found[needed] = group_pairs.merged_pairs(groups, columns)
             else:

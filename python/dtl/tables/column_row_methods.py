@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from .._native.arguments import integer
 from ..runtime.agreement import collective
 from . import bins as bins_of
-from . import distinct_rows, dummies, elementwise, ordering, ranking, reshaping, sequences
+from . import distinct_rows, dummies, elementwise, exploding, ordering, ranking, sequences
 from .expanding import windows_of
 from .rolling import Expanding, Rolling
 from .rows import HasRows, as_column, as_table
@@ -297,5 +297,5 @@ class ColumnRowMethods(HasRows):
     @collective
     def explode(self: C) -> C:
         """Return the values of the column's lists, null for an empty one. Collective. See :meth:`Table.explode`."""
-        made: C = as_column(reshaping.exploded(self.rows, "explode", self.rows.names))
+        made: C = as_column(exploding.exploded(self.rows, "explode", self.rows.names))
         return made

@@ -20,9 +20,10 @@ from .hashes import hashed, ranks_of
 from .local_groups import LocalGroups, check_keys
 from .moves import TableCall, expect, in_words
 from .nested_types import is_nested
-from .on_disk import Spool, collected, piece_rows, pieces, release, share_of_memory
+from .on_disk import collected, piece_rows, pieces, pieces_of_texts, release, share_of_memory
 from .ordering import Order, sorted_rows
 from .owners import Owners
+from .part_files import Part, PartFile
 from .reductions import distinct
 from .rows import Rows, arrow, arrows_errors, column_names, counted
 from .within_groups import missing_of
@@ -90,18 +91,21 @@ def _repeated_in_parts(rows: Rows, op: str, keep: Any) -> Array:
     # Between ranks, rows are in memory as they are, as keys, as what is sent and as what arrives.
     count = max(allgather_object(ctx, -(-rows.length // size))) * (1 if ctx.size == 1 else 4)
     with local_step(ctx, op), arrows_errors(op):
-        spool, held, cuts = Spool(ctx, op), [], []
-        for start, piece in pieces(rows, size):
+        file = PartFile(ctx, op)
+        parts: list[list[Part]] = [[] for _ in range(count)]
+        for start, piece in pieces_of_texts(rows, size):
             part = ranks_of(hashed(piece, rows.names), count)
             numbers = pa.array(np.arange(rows.first + start, rows.first + start + len(piece)))
-            held.append(spool.held(taken(piece.append_column(_ROW, numbers), in_order(part, count))))
-            cuts.append(np.cumsum([0, *np.bincount(part, minlength=count)]).tolist())
+            moved = taken(piece.append_column(_ROW, numbers), in_order(part, count))
+            counts = np.bincount(part, minlength=count).tolist()
+            for place, length, added in zip(parts, counts, file.add(moved, counts)):
+                if length:
+                    place.append(added)
         mask = np.zeros(rows.length, np.bool_)
     for number in range(count):
         with local_step(ctx, op):
             release()
-            parts = [each.slice(cut[number], cut[number + 1] - cut[number]) for each, cut in zip(held, cuts)]
-            local = pa.concat_tables(parts).unify_dictionaries()
+            local = file.read(parts[number], moved.schema).unify_dictionaries()
         found = Rows.made(ctx, local)
         numbers = local.column(_ROW).to_numpy()
         mask[numbers - rows.first] = _marked(found.chosen(rows.names), op, keep, numbers)
@@ -155,13 +159,15 @@ def value_counts(
         if number in names:
             raise InvalidArgumentError(f"two columns of the result would be called {number!r}")
         check_keys(rows, names, dropna)
-        local = rows.local.select(names)
+        counted_rows = rows.chosen(names)
         wanted = {number: Aggregate(names[0], "size")}
         if not sorts:
+            local = counted_rows.local
             local = local.append_column(_ROW, pa.array(np.arange(rows.first, rows.first + len(local))))
+            counted_rows = rows.like(local)
             wanted[_ROW] = Aggregate(_ROW, "min")
     expect("these in order", None)
-    counts = aggregated(rows.like(local), op, names, dropna, wanted, f"normalize {shares}, ascending {up}")
+    counts = aggregated(counted_rows, op, names, dropna, wanted, f"normalize {shares}, ascending {up}")
     order = Order([number, *names], [up] + [True] * len(names), nulls_first=False)
     made = sorted_rows(counts, op, order if sorts else Order([_ROW], [True], nulls_first=False))
     made = made.chosen([*names, number])

@@ -9,6 +9,7 @@ import numpy as np
 from . import loops
 from .codes import integers_of
 from .folds import Groups, fold, held_numbers, valid
+from .gather import one_array
 from .rows import arrow
 from .within_groups import in_order_of
 
@@ -17,6 +18,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 #: The aggregates that say which row has the least or greatest value.
 PLACES = ("idxmin", "idxmax")
+
+#: Those of several values, which are a list of each group.
+FOREMOST = ("nlargest", "nsmallest")
 
 
 def placed(name: str, groups: Groups, column: Any, numbers: Any) -> list[Any]:
@@ -80,16 +84,30 @@ def _rows(of_row: Array, width: int, numbers: Array, n: int, descending: bool) -
     return rows[np.repeat(begins, lengths) + within], lengths
 
 
-def listed(values: Any, lengths: Array) -> Any:
-    """Return the values of groups as a list for each."""
+def lists_of(state: str, groups: Groups, column: Any) -> Any:
+    """Return the foremost values of each group as a list for each, given values or such lists, each of a group.
+
+    The state says which they are, as ``state_of`` does.
+    """
     pa = arrow()
-    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return pa.ListArray.from_arrays(pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32)), whole)
+    if pa.types.is_list(column.type):
+        lengths = pa.compute.list_value_length(column).to_numpy()
+        groups, column = Groups(np.repeat(groups.of_row, lengths), groups.width), pa.compute.list_flatten(column)
+    name, n = state.split()
+    values, lengths = foremost(groups, column, int(n), name == "nlargest")
+    return pa.ListArray.from_arrays(pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32)), one_array(values))
 
 
-def of_lists(groups: Groups, lists: Any, n: int, descending: bool) -> tuple[Any, Array]:
-    """Return the same as ``foremost`` of values that several lists have, of which each is of a group."""
-    pa = arrow()
-    lengths = lists.value_lengths() if not isinstance(lists, pa.ChunkedArray) else pa.compute.list_value_length(lists)
-    of_value = np.repeat(groups.of_row, lengths.to_numpy())
-    return foremost(Groups(of_value, groups.width), pa.compute.list_flatten(lists), n, descending)
+def state_of(name: str, n: int) -> str:
+    """Return the name of the fold of the n foremost values."""
+    return f"{name} {n}"
+
+
+def is_of_extremes(state: str) -> bool:
+    """Say whether a fold is one of these."""
+    return state in PLACES or state.split(maxsplit=1)[0] in FOREMOST
+
+
+def extremes(state: str, groups: Groups, *columns: Any) -> list[Any]:
+    """Return what such a fold makes of each group, given values or what was made of parts of groups."""
+    return placed(state, groups, *columns) if state in PLACES else [lists_of(state, groups, *columns)]

@@ -18,7 +18,7 @@ from .aggregates import Aggregate, Parts, aggregate, check, of_values
 from .arrow_types import is_decimal, is_number
 from .by_ranges import by_ranges
 from .coded_rows import rows_of
-from .folds import Groups
+from .exploding import of_lists
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
 from .group_values import GroupValues, called, of_function
@@ -451,6 +451,11 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         CollectiveMismatchError
             If the ranks pass different arguments.
 
+        Notes
+        -----
+        Rows that are more than may be in memory are read as for :meth:`TableGroupBy.agg`: with few groups once, with
+        many twice, and written once. The foremost values of one group have room in memory.
+
         Examples
         --------
         >>> import dtl
@@ -459,7 +464,7 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
         ...     print(table.group_by("shop")["price"].nlargest(2).to_arrow().to_pydict())
         {'shop': ['a', 'b', 'b'], 'price': [3, 7, 5]}
         """
-        return self._foremost("nlargest", n, True)
+        return self._foremost("nlargest", n)
 
     @collective
     def nsmallest(self, n: int = 5) -> Any:
@@ -467,12 +472,12 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
 
         See :meth:`nlargest`.
         """
-        return self._foremost("nsmallest", n, False)
+        return self._foremost("nsmallest", n)
 
-    def _foremost(self, op: str, n: int, descending: bool) -> Any:
-        ctx, pa = self._context, arrow()
+    def _foremost(self, op: str, n: int) -> Any:
+        ctx = self._context
         kind = self._rows.schema.field(self._name).type
-        with local_step(ctx, op), arrows_errors(op):
+        with local_step(ctx, op):
             count = integer("n", n)
             if count < 0:
                 raise BoundsError(f"n {count} is negative")
@@ -480,19 +485,9 @@ class ColumnGroupBy(GroupMethods, GroupRowMethods):
                 raise InvalidTypeError(
                     f"the column {self._name!r} of {kind} has no {op}; numbers, dates and times have"
                 )
-            local = LocalGroups(self._rows, self._keys, self._dropna)
-            places = Groups(local.places(), local.count)
-            mine = group_extremes.foremost(places, local.column(self._name), count, descending)
-        agree(ctx, op, f"{count} of {self._name!r} by {', '.join(map(repr, self._keys))}")
-        owners = Owners(ctx, op, local.keys, pa.table({"\0": group_extremes.listed(*mine)}))
-        with local_step(ctx, op), arrows_errors(op):
-            values, lengths = mine
-            if ctx.size > 1:
-                lists = owners.parts.column(0)
-                values, lengths = group_extremes.of_lists(owners.groups, lists, count, descending)
-            made = owners.keys.take(pa.array(np.repeat(np.arange(len(lengths)), lengths)))
-            made = made.append_column(self._name, values)
-        return as_table(Rows.made(ctx, made))
+        wanted = {self._name: Aggregate(self._name, op, foremost=count)}
+        found = aggregated(self._rows, op, self._keys, self._dropna, wanted, f"{count} of {self._name!r}")
+        return as_table(of_lists(found, op, [self._name], False))
 
 
 def aggregated(

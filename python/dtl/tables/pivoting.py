@@ -9,11 +9,17 @@ import numpy as np
 from ..exceptions import InvalidArgumentError
 from ..runtime.agreement import agree, local_step
 from .aggregates import Aggregate, aggregate, check
+from .by_rows import decoded
 from .changes import filled
+from .codes import dense, numbered
 from .exchange import gathered_everywhere
+from .gather import taken
 from .grouping import aggregated
 from .local_groups import check_keys
+from .loops import ordered
 from .moves import expect
+from .on_disk import collected, piece_rows, pieces, pieces_of_texts
+from .owners import merged_keys
 from .rows import Rows, arrow, arrows_errors, column_names
 
 #: More columns than these are taken for a slip.
@@ -21,6 +27,9 @@ _MOST = 10_000
 
 #: What the names of aggregates begin with, beside which there are keys of the same names.
 _OWN = "\0"
+
+#: So many arrays of 8 bytes a row there are in memory of keys that are numbered.
+_ARRAYS = 8
 
 #: What is sent, as traces call it.
 _HEADS = "the keys that become columns to all ranks"
@@ -48,11 +57,12 @@ def of_single_rows(rows: Rows, op: str, values: Any, index: Any, columns: Any) -
     number = f"{_OWN}number"
     sizes = aggregated(rows, op, down + across, True, {number: Aggregate(down[0], "size")}, f"{values!r:.60}")
     with local_step(rows.context, op):
-        twice = np.flatnonzero(sizes.local.column(number).to_numpy() > 1)[:1]
-        if len(twice):
-            keys = sizes.local.select(down + across).slice(int(twice[0]), 1).to_pylist()[0]
-            words = ", ".join(f"{name} {value!r}" for name, value in keys.items())
-            raise InvalidArgumentError(f"several rows have {words}; pivot_table makes an aggregate of them")
+        for _, piece in pieces(sizes, piece_rows(sizes)):
+            twice = np.flatnonzero(piece.column(number).to_numpy() > 1)[:1]
+            if len(twice):
+                keys = piece.select(down + across).slice(int(twice[0]), 1).to_pylist()[0]
+                words = ", ".join(f"{name} {value!r}" for name, value in keys.items())
+                raise InvalidArgumentError(f"several rows have {words}; pivot_table makes an aggregate of them")
     agree(rows.context, op)
     return _made(rows, op, down, across, names, [Aggregate(name, "first", skipna=False) for name in names], None)
 
@@ -86,8 +96,14 @@ def _made(
     distinct = aggregated(cells, op, across, True, {"\0": Aggregate(across[0], "size")})
     heads = gathered_everywhere(rows.context, op, distinct.local.select(across), _HEADS)
     with local_step(rows.context, op), arrows_errors(op):
-        wide, names = _wide(cells, heads, down, across, values)
-    made = aggregated(cells.like(wide), op, down, True, {name: Aggregate(name, "first") for name in names})
+        names = _names(heads, down, values)
+        size = piece_rows(cells, _ARRAYS + 2 * len(names))
+        wide = collected(
+            rows.context,
+            op,
+            (_wide(piece, heads, down, across, values, names) for _, piece in pieces_of_texts(cells, size)),
+        ).unify_dictionaries()
+    made = aggregated(Rows.made(rows.context, wide), op, down, True, {name: Aggregate(name, "first") for name in names})
     return made if fill is None else filled(made, op, {name: fill for name in names})
 
 
@@ -103,33 +119,37 @@ def _values(rows: Rows, keys: list[str], values: Any) -> list[str]:
     return names
 
 
-def _wide(cells: Rows, heads: Any, down: list[str], across: list[str], values: list[str]) -> tuple[Any, list[str]]:
-    """Return rows with a column for each head, of which one has a value in each row, and the columns' names."""
-    pa = arrow()
+def _names(heads: Any, down: list[str], values: list[str]) -> list[str]:
+    """Return what the columns are called: those of the first of the values for each head, then those of the next."""
     if len(heads) * len(values) > _MOST:
         raise InvalidArgumentError(f"there would be {len(heads) * len(values)} columns; at most {_MOST} are made")
     texts = ["_".join(str(value) for value in row.values()) for row in heads.to_pylist()]
-    made, names = cells.local.select(down), []
-    for value in values:
-        column = cells.local.column(f"{_OWN}{value}")
-        for head, text in zip(heads.to_pylist(), texts):
-            name = text if len(values) == 1 else f"{value}_{text}"
-            if name in made.column_names:
-                raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
-            here = np.ones(len(made), np.bool_)
-            for key in across:
-                same = pa.compute.equal(_plain(cells.local.column(key)), pa.scalar(head[key], _plain_type(heads, key)))
-                here &= same.fill_null(False).to_numpy()
-            made = made.append_column(name, pa.compute.if_else(pa.array(here), column, pa.scalar(None, column.type)))
-            names.append(name)
-    return made, names
+    names = [text if len(values) == 1 else f"{value}_{text}" for value in values for text in texts]
+    known = set(down)
+    for name in names:
+        if name in known:
+            raise InvalidArgumentError(f"two columns of the result would be called {name!r}")
+        known.add(name)
+    return names
 
 
-def _plain(column: Any) -> Any:
-    pa = arrow()
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+def _wide(cells: Any, heads: Any, down: list[str], across: list[str], values: list[str], names: list[str]) -> Any:
+    """Return a row for each of the keys down that cells have, with a column for each value of each head."""
+    of_row, width, keys = merged_keys(cells, cells.select(down).schema)
+    both = arrow().concat_tables([_plain(heads), _plain(cells.select(across))])
+    codes = dense(numbered(across, both.columns)).of_row
+    head_of = np.empty(len(heads), np.int64)
+    head_of[codes[: len(heads)]] = np.arange(len(heads))
+    order, ends = ordered(head_of[codes[len(heads) :]], len(heads))
+    columns, found = cells.select([f"{_OWN}{value}" for value in values]), []
+    for begin, end in zip([0, *ends.tolist()], ends.tolist()):
+        rows, places = order[begin:end], np.full(width, -1)
+        places[of_row[rows]] = rows
+        found.append(taken(columns, places).columns)
+    made = [one[number] for number in range(len(values)) for one in found]
+    return arrow().table([*keys.plain().columns, *made], names=[*down, *names])
 
 
-def _plain_type(table: Any, name: str) -> Any:
-    kind = table.schema.field(name).type
-    return kind.value_type if arrow().types.is_dictionary(kind) else kind
+def _plain(table: Any) -> Any:
+    """Return a table with values in the place of categories."""
+    return arrow().table([decoded(column) for column in table.columns], names=table.column_names)

@@ -11,7 +11,6 @@ import numpy as np
 from .._native.arguments import flag, integer
 from ..algorithms.select import quantile as quantile_of_vector
 from ..comm.objects import allgather_object
-from ..containers.sequences import DistributedVector
 from ..exceptions import BoundsError, InvalidTypeError, OverflowError
 from ..runtime.agreement import agree, local_step
 from . import shapes
@@ -23,9 +22,10 @@ from .exchange import by_rank
 from .folds import Groups
 from .gather import combined
 from .hashes import hashed, ranks_of
-from .on_disk import piece_rows, pieces
+from .on_disk import collected, piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
 from .time_quantiles import quantiles_of_times
+from .vectors import vector_of_arrays
 
 #: The digits of a decimal128, and those in which sums and quotients of them are computed.
 _DIGITS, _EXACT = 38, decimal.Context(prec=200)
@@ -341,24 +341,28 @@ def quantile(rows: Rows, op: str, q: Any, skipna: Any) -> Any:
         timed = is_time(kind)
         if not (is_number(kind) or is_decimal(kind) or timed or pa.types.is_null(kind)):
             raise InvalidTypeError(f"{op} of a column of {kind} is not defined")
-        column = rows.local.column(0)
-        present = column.drop_null()
+        size = piece_rows(rows)
+        nulls = sum(piece.column(0).null_count for _, piece in pieces(rows, size))
     agree(ctx, op, f"of {name!r}, q {given.tolist()}, skipna {skips}")
-    found = allgather_object(ctx, (column.null_count, len(present)))
-    if not sum(count for _, count in found) or (not skips and any(nulls for nulls, _ in found)):
+    found = allgather_object(ctx, (nulls, rows.length - nulls))
+    counts = tuple(count for _, count in found)
+    if not sum(counts) or (not skips and any(nulls for nulls, _ in found)):
         return None
     if timed:
-        there = Rows(ctx, pa.table([present], names=rows.names), tuple(count for _, count in found))
+        with local_step(ctx, op):
+            there = Rows(ctx, collected(ctx, op, (piece.drop_null() for _, piece in pieces(rows, size))), counts)
         made = quantiles_of_times(there, op, np.atleast_1d(given).astype(np.float64))
         if given.ndim == 0:
             return _plain(made[0])
         zoned = pa.types.is_timestamp(kind) and kind.tz is not None
         return np.array(list(map(_plain, made)), object) if zoned else made.to_numpy(zero_copy_only=False)
-    with local_step(ctx, op), arrows_errors(op):
-        values, _ = numpy_of(present.cast(pa.float64()) if is_decimal(kind) else present)
-        chosen = np.asarray(values, np.float64)
-    with DistributedVector.from_local(ctx, chosen) as vec:
+    arrays = (_floats(piece.column(0).drop_null()) for _, piece in pieces(rows, size))
+    with vector_of_arrays(ctx, op, counts, np.float64, arrays) as vec:
         return quantile_of_vector(vec, q if given.ndim == 0 else given)
+
+
+def _floats(column: Any) -> Any:
+    return np.asarray(numpy_of(column.cast(arrow().float64()) if is_decimal(column.type) else column)[0], np.float64)
 
 
 def distinct(rows: Rows, op: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -10,9 +10,11 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, collective, local_step
 from .aggregates import Aggregate
+from .dividing import bounds_of
 from .group_extremes import PLACES
 from .group_methods import GroupMethods
 from .grouping import aggregated, aggregates_of, of_columns
+from .on_disk import collected, piece_rows, pieces, pieces_of_texts
 from .rows import Rows, arrow, arrows_errors, as_table, block_counts, column_names, unknown_column
 from .time_spans import spans_of
 
@@ -21,6 +23,9 @@ _MOST = 10**8
 
 #: A column that says which rows are the table's own.
 _OWN = "\0own"
+
+#: So many arrays of 8 bytes a row are made of times.
+_ARRAYS = 6
 
 
 class Resampler(GroupMethods):
@@ -84,6 +89,10 @@ class Resampler(GroupMethods):
             As of :meth:`TableGroupBy.agg`.
         CollectiveMismatchError
             If the ranks pass different arguments.
+
+        Notes
+        -----
+        With a limit of memory, rows are read twice in pieces and written once, before they are aggregated as groups.
         """
         if args or (named and (isinstance(how, str) or callable(how))):
             return self._with_options(how, args, named)
@@ -121,34 +130,44 @@ class Resampler(GroupMethods):
         return as_table(aggregated(self._with_spans(op), op, [self._on], True, wanted, words))
 
     def _with_spans(self, op: str) -> Rows:
-        """Return the rows with the beginning of their span as time, and one row of nulls for each span. Collective."""
-        pa, ctx, counts = arrow(), self._context, arrow().int64()
+        """Return the rows with the beginning of their span as time, and one row of nulls for each span. Collective.
+
+        Two passes over the rows: one over their times for the first and the last, and one that makes the result.
+        """
+        pa, ctx, counts, kind = arrow(), self._context, arrow().int64(), self._rows.schema.field(self._on).type
         with local_step(ctx, op), arrows_errors(op):
-            local = self._rows.local
-            place = local.column_names.index(self._on)
-            column = local.column(self._on)
-            spans = spans_of(self._rule, column.type)
-            bounds = pa.compute.min_max(column.cast(counts)).as_py() if len(column) > column.null_count else None
-        found = [each for each in allgather_object(ctx, bounds) if each is not None]
-        if not found:
-            return self._rows.like(local.append_column(_OWN, pa.nulls(len(local), pa.int8())))
+            spans = spans_of(self._rule, kind)
+            times = self._rows.chosen([self._on])
+            bounds = [bounds_of(piece.column(0)) for _, piece in pieces(times, piece_rows(times))]
+        found = [(low, high) for of_rank in allgather_object(ctx, bounds) for low, high in of_rank if low <= high]
+        number = 0
         with local_step(ctx, op), arrows_errors(op):
-            first, last = (
-                pa.array([f(each[which] for each in found)], counts).cast(column.type)
-                for f, which in ((min, "min"), (max, "max"))
-            )
-            spans.begin(first)
-            number = int(spans.numbers(last)[0]) + 1
+            if found:
+                first, last = (pa.array([f(each)], counts).cast(kind) for f, each in zip((min, max), zip(*found)))
+                spans.begin(first)
+                number = int(spans.numbers(last)[0]) + 1
             if number > _MOST:
                 raise BoundsError(f"{number} spans of {self._rule}, from the first time to the last; at most {_MOST}")
-            labels = pa.compute.if_else(
-                column.is_valid(), spans.labels(spans.numbers(column)), pa.scalar(None, column.type)
-            )
-            own = pa.array(np.ones(len(local), np.int8))
-            mine = local.set_column(place, self._on, labels).append_column(_OWN, own)
-            shares = np.cumsum([0, *block_counts(ctx, number)])[ctx.rank : ctx.rank + 2]
-            starts = spans.labels(np.arange(*shares))
-            empty = {field.name: pa.nulls(len(starts), field.type) for field in mine.schema}
-            more = pa.table({**empty, self._on: starts}, schema=mine.schema)
-            made = pa.concat_tables([mine, more]).unify_dictionaries()
-        return Rows.made(ctx, made)
+
+        def labelled(piece: Any) -> Any:
+            column = piece.column(self._on)
+            labels = pa.compute.if_else(column.is_valid(), spans.labels(spans.numbers(column)), pa.scalar(None, kind))
+            own = pa.array(np.ones(len(piece), np.int8))
+            return piece.set_column(piece.column_names.index(self._on), self._on, labels).append_column(_OWN, own)
+
+        def empty(begin: int, end: int, schema: Any) -> Any:
+            starts = spans.labels(np.arange(begin, end))
+            columns = {field.name: pa.nulls(len(starts), field.type) for field in schema}
+            return pa.table({**columns, self._on: starts}, schema=schema)
+
+        def made(size: int) -> Iterator[Any]:
+            for _, piece in pieces_of_texts(self._rows, size):
+                found = labelled(piece) if number else piece.append_column(_OWN, pa.nulls(len(piece), pa.int8()))
+                yield found
+            begin, end = np.cumsum([0, *block_counts(ctx, number)])[ctx.rank : ctx.rank + 2].tolist()
+            for start in range(begin, end, size):
+                yield empty(start, min(start + size, end), found.schema)
+
+        with local_step(ctx, op), arrows_errors(op):
+            whole = collected(ctx, op, made(piece_rows(self._rows, _ARRAYS))).unify_dictionaries()
+        return Rows.made(ctx, whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..runtime.agreement import collective
-from . import distinct_rows, dummies, matrices, ordering, pivoting, reshaping
+from . import distinct_rows, dummies, exploding, matrices, ordering, pivoting, reshaping
 from .resampling import Resampler
 from .rows import HasRows, arrow, as_column, as_table, column_names
 
@@ -280,7 +280,7 @@ class RowMethods(HasRows):
         ...     print(table.explode("sold").to_arrow().to_pydict())
         {'shop': ['a', 'a', 'b'], 'sold': [3, 1, None]}
         """
-        made: T = as_table(reshaping.exploded(self.rows, "explode", column))
+        made: T = as_table(exploding.exploded(self.rows, "explode", column))
         return made
 
     @collective
@@ -408,6 +408,11 @@ class RowMethods(HasRows):
             If a column is named twice, there is no such aggregate, or there would be more than 10,000 columns.
         InvalidTypeError
             If a column's type has no such aggregate.
+
+        Notes
+        -----
+        With a limit of memory, the rows are read as for :meth:`TableGroupBy.agg`, and what is made of them, a row for
+        each pair of keys, once more, a piece at a time.
 
         Examples
         --------

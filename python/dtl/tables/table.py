@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, overload
 import numpy as np
 
 from .._native.arguments import flag
+from ..containers.layout import division
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..io.arrow import strings_of
 from ..io.columns import Columns
 from ..io.files import save
 from ..io.formats import needs
@@ -32,6 +34,7 @@ from .read_methods import ReadMethods
 from .row_methods import RowMethods
 from .rows import Rows, arrow, column_names, makers, unknown_column
 from .table_operators import TableOperators
+from .vectors import columns_of_rows
 
 
 class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods, ReadMethods, ColumnsMethods):
@@ -592,6 +595,10 @@ class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods
         InvalidArgumentError
             If strings names no column.
 
+        Notes
+        -----
+        One pass over the rows, of which a piece at a time is in memory beside the columns.
+
         Examples
         --------
         >>> import dtl
@@ -601,9 +608,9 @@ class Table(TableOperators, ChoosingMethods, ColumnWise, RowMethods, JoinMethods
         ...         print(columns["what"].gather_to(), columns.categories["what"], columns["price"].sum())
         [ 0 -1] ['plum'] 5
         """
-        return Columns.from_arrow(
-            self.context, self._rows.local, strings=strings, partition=partition, block_size=block_size
-        )
+        divided, held = division(partition, block_size), strings_of(strings)
+        agree(self.context, "to_columns", f"{divided}, strings {held}")
+        return columns_of_rows(self._rows, "to_columns", divided, held)
 
     @collective
     def save(self, path: Any, *, format: str | None = None, compression: Any = None) -> None:

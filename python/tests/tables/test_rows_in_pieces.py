@@ -280,6 +280,42 @@ def test_what_is_made_of_each_row_goes_in_pieces(some: Any, monkeypatch: pytest.
     assert held <= _MOST + whole // 4
 
 
+#: Calls that make something of groups of rows, or of a column as a whole.
+OF_SEVERAL: dict[str, Callable[[Any], Any]] = {
+    "drop_duplicates": lambda t: t[["x", "text"]][:6000].drop_duplicates(),
+    "nlargest of groups": lambda t: t.assign(g=t["k"] // 7).group_by("g")["y"].nlargest(2),
+    "nsmallest of few groups": lambda t: t.group_by("word")["y"].nsmallest(3),
+    "pivot_table": lambda t: t.assign(g=t["k"] // 3, c=t["k"] % 3).pivot_table(
+        "x", index="g", columns="c", aggfunc="max"
+    ),
+    "resample": lambda t: t[["time", "x", "word"]].resample("1D", on="time").agg({"x": "sum", "word": "first"}),
+    "resample of months": lambda t: t[["zoned", "y"]].resample("ME", on="zoned").count(),
+    "to_columns": lambda t: t[["k", "y", "word"]].to_columns(),
+    "to_vector": lambda t: t["x"].to_vector(),
+    "to_vector of times": lambda t: t["zoned"].to_vector(),
+    "quantile": lambda t: t["y"].quantile([0, 0.3, 1]),
+    "quantile of times": lambda t: t["time"].quantile([0, 0.3, 1]),
+}
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_what_is_made_of_several_rows_goes_in_pieces(some: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    wanted, whole = held_by(lambda: OF_SEVERAL[name](some))
+    monkeypatch.setattr(library, "memory_limit", lambda: _LIMIT)
+    made, held = held_by(lambda: OF_SEVERAL[name](some))
+    monkeypatch.undo()
+    if isinstance(wanted, dtl.Table):
+        assert made.dtypes == wanted.dtypes
+        assert rows_of(made).equals(rows_of(wanted))
+    elif isinstance(wanted, dtl.Columns):
+        assert pa.table(made).equals(pa.table(wanted))
+    else:
+        one, other = (each.gather_to() if isinstance(each, dtl.DistributedVector) else each for each in (made, wanted))
+        np.testing.assert_array_equal(one, other)
+    if some.context.size == 1:  # between ranks, what is sent and what arrives is in memory, too
+        assert held <= _MOST + whole // 2
+
+
 def test_sums_of_products_go_in_pieces(some: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted, whole = held_by(some[["k", "x", "y"]].corr)
     monkeypatch.setattr(library, "memory_limit", lambda: _LIMIT)
