@@ -19,6 +19,7 @@ from ..containers.interior import division_of, in_blocks, is_limited, is_where_d
 from ..containers.layout import BLOCK, Division
 from ..containers.places.copies import computed
 from ..policies import Partition
+from ..runtime.agreement import agree
 from .errors import LinAlgError
 from .matrix_arguments import inexact, local_parts
 
@@ -84,6 +85,7 @@ def _each(op: str, words: str, given: Sequence[Any], compute: Callable[..., Any]
 
     if limited:
         local_parts(first.context, op, write_others)
+        agree(first.context, op, "matrices were written")
     for c, value in zip((whole, *others), given):
         if c is not value:
             c.close()

@@ -13,6 +13,7 @@ from test_numbers_axes import grids, tensor
 
 import dtl
 from dtl import linalg
+from dtl.containers import interior
 from dtl.linalg import LinAlgError, squares
 
 KINDS = ("float64", "float32", "complex128", "int64")
@@ -580,6 +581,15 @@ def test_stacks(ctx: dtl.Context, kind: str) -> None:
     refused(
         lambda: linalg.solve(tensor(ctx, whole), tensor(ctx, right[0, :, :3])), LinAlgError, 110, "b must have a's rows"
     )
+
+
+def test_error_of_a_later_piece_is_raised_on_every_rank(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = dtl.full(ctx, (520 * ctx.size, 32, 32), 0.0, placement="disk")
+    stack += np.eye(32)
+    stack[-1] = 0  # in the second piece of 4 MiB on the last rank
+    monkeypatch.setattr(interior.library, "memory_limit", lambda: 64 << 20)
+    refused(lambda: linalg.inv(stack), LinAlgError, 110, "Singular matrix")
+    assert linalg.det(stack).sum() == len(stack) - 1
 
 
 def test_norms(ctx: dtl.Context) -> None:
