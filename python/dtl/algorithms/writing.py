@@ -13,6 +13,7 @@ from .._native.kinds import fingerprint, fitting
 from .._native.library import bridge
 from .._native.objects import refuse_closed
 from .._native.values import array_from, spread
+from ..comm.reductions import allreduce
 from ..containers.base import (
     DistributedContainer,
     check_container,
@@ -22,7 +23,7 @@ from ..containers.base import (
 )
 from ..containers.broadcasting import spread_over
 from ..containers.indexing import masks
-from ..containers.indexing.by_rows import scatter_rows
+from ..containers.indexing.by_rows import scatter_rows, share_memory
 from ..containers.indices import check_inside, check_integers, from_start, last_occurrences
 from ..containers.interior import as_carried, elements_at, end_write, is_limited, mapped_at_once
 from ..containers.making import new_like
@@ -30,6 +31,7 @@ from ..containers.places import device
 from ..containers.places.copies import check_placements, computed, to_host
 from ..containers.places.place import place_of, set_part
 from ..exceptions import InvalidArgumentError
+from ..ops import MAX
 from ..policies import Partition
 from ..runtime.agreement import agree
 from ..runtime.scheduler import algorithm, computed_on_devices
@@ -75,6 +77,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
             math.prod(ind.local_shape[1:]),
             lambda rows: _inside_extent(own[rows].astype(np.int64), extent, mode),
             lambda rows: again(linear_indices(ind, rows=rows).reshape(-1)),
+            read=(ind, v),
             fit=_fit(a, v),
         )
         return
@@ -178,7 +181,7 @@ def _write_blocks(
 def _blocks(a: Any, fit: bool = True) -> Iterator[slice]:
     """Yield ranges of rows of this rank's part, a few MiB each where memory is limited; as many on each rank.
 
-    Values that are not sure to fit are written all at once, or none. Collective.
+    Where values are not sure to fit, or are elements of the container, all are read before one is written. Collective.
     """
     if not (fit and is_limited(a)):
         yield slice(0, a.local_shape[0])
@@ -211,6 +214,7 @@ def _put_in_turn_there(arr: Any, mask: Any, vals: Any) -> None:
 
 def _put_in_turn(arr: Any, mask: Any, vals: Any) -> None:
     chosen, again = _mask_of(arr, mask), _repeating(arr, vals)
+    fit = _fit(arr, vals) and not (is_limited(arr) and allreduce(arr.context, int(share_memory(arr, (vals,))), MAX))
     if masks.is_in_global_order(arr):
         mine = sum(int(np.count_nonzero(chosen(rows))) for rows in _blocks(arr))
         written = int(share(arr, "place", numbers=(mine,))[: arr.context.rank, 0].sum())
@@ -221,13 +225,13 @@ def _put_in_turn(arr: Any, mask: Any, vals: Any) -> None:
             written += count
             return np.arange(written - count, written)
 
-        _write_blocks(arr, _blocks(arr, _fit(arr, vals)), chosen, again, number)
+        _write_blocks(arr, _blocks(arr, fit), chosen, again, number)
         return
     true = new_like(arr, np.bool_)
     for rows in _blocks(arr):
         true.local_view()[rows] = chosen(rows)
     numbers = laid_out_as(cumsum(ravel(true)).reshape(arr.shape), arr).local_view()
-    blocks = _blocks(arr, _fit(arr, vals))
+    blocks = _blocks(arr, fit)
     _write_blocks(arr, blocks, chosen, again, lambda rows, true: numbers[rows][true] - 1)
 
 
@@ -332,7 +336,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
     inner = math.prod(indices.local_shape[1:])
     given = _beside_indices(arr, indices, values)
-    scatter_rows(arr, _own_rows(indices), inner, places, given, "put_along_axis", fit=_fit(arr, values))
+    read, fit = (indices, values), _fit(arr, values)
+    scatter_rows(arr, _own_rows(indices), inner, places, given, "put_along_axis", read=read, fit=fit)
 
 
 def _beside_indices(a: Any, indices: Any, values: Any) -> Callable[[slice], Array]:
@@ -379,7 +384,8 @@ def assign_at(a: Any, indices: Any, value: Any, rows: bool = False) -> None:
         return given((mine * len(inner) + inner).reshape(-1))
 
     width = math.prod(indices.local_shape[1:]) * len(inner)
-    scatter_rows(a, _own_rows(indices), width, places, values, "setitem", fit=_fit(a, value))
+    read, fit = (indices, value), _fit(a, value)
+    scatter_rows(a, _own_rows(indices), width, places, values, "setitem", read=read, fit=fit)
 
 
 def _given_values(a: Any, value: Any, shape: tuple[int, ...]) -> Callable[[Array], Array]:

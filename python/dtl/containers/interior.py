@@ -103,7 +103,7 @@ def as_elements(c: Any, of_core: Any) -> np.ndarray[Any, Any]:
 def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.ndarray[Any, Any]:
     """Return the elements of this rank's own list of indices in C order. Collective.
 
-    The indices are an array of int64 of one dimension; negative ones count from the end. Out is an array for as many.
+    The indices are an array of int64; negative ones count from the end. Out is an array for as many, of one dimension.
     """
     whole = _elements_of_only_rank(c) if wanted.size >= _MANY else None
     if whole is None or not _are_within(wanted, whole.size):  # which the core refuses
@@ -115,12 +115,13 @@ def elements_at(c: Any, wanted: np.ndarray[Any, Any], out: Any = None) -> np.nda
         if out is not None:
             out[...] = found
         return found
-    made: np.ndarray[Any, Any] = np.empty(len(wanted), whole.dtype) if out is None else out
-    if not library.memory_limit() and element_loops.take(made, whole, wanted, threads(c.execution_policy)):
+    made: np.ndarray[Any, Any] = np.empty(wanted.shape, whole.dtype) if out is None else out
+    flat, wanted = made.reshape(-1), wanted.reshape(-1)
+    if not library.memory_limit() and element_loops.take(flat, whole, wanted, threads(c.execution_policy)):
         return made
     for some in in_blocks(wanted):
         for few in _stretches(wanted[some], whole):
-            whole.take(wanted[some][few], out=made[some][few], mode="wrap")  # the fastest mode
+            whole.take(wanted[some][few], out=flat[some][few], mode="wrap")  # the fastest mode
     return made
 
 

@@ -151,3 +151,36 @@ def test_nothing_is_written_where_a_value_does_not_fit(disk: dtl.Context) -> Non
     with pytest.raises(OverflowError):
         np.put(a, places, given)
     assert (a == 1).all()
+
+
+OF_ITSELF: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "put values": (lambda a, i: np.put(a, i, _kept(a)), (np.arange(SIZE) * 1.5, ORDER)),
+    "put indices": (lambda a, x: np.put(a, _kept(a), x), (ORDER, np.arange(SIZE))),
+    "elements": (lambda a, i: _assign(a, i, _kept(a)), (np.arange(SIZE) * 1.5, ORDER)),
+    "rows": (lambda a, i: _assign(a, i, _kept(a)), (np.arange(SIZE).reshape(SHAPE), ROWS)),
+    "put_along_axis": (
+        lambda a, i: np.put_along_axis(a, i, _kept(a), 1),
+        (np.arange(SIZE).reshape(SHAPE), ALONG % 3 * 0 + [1, 2, 0]),
+    ),
+    "place": (lambda a, mask: np.place(a, mask, _kept(a)), (np.arange(SIZE) * 1.5, MASK)),
+}
+
+
+def _kept(a: Any) -> Any:
+    """Return NumPy's array as it is now, and a container itself."""
+    return a.copy() if isinstance(a, np.ndarray) else a
+
+
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+@pytest.mark.parametrize("name", OF_ITSELF)
+def test_elements_that_are_written_are_read_before(disk: dtl.Context, name: str, partition: str) -> None:
+    call, arrays = OF_ITSELF[name]
+    given, want = [on_disk(disk, each, partition) for each in arrays], arrays[0].copy()
+    call(want, *arrays[1:])
+    call(*given)
+    assert_holds(given[0], want)
+
+
+def test_many_indices_in_rows_and_columns(ctx: dtl.Context) -> None:
+    at = np.random.default_rng(7).integers(-5000, 5000, (100, 80))
+    assert (dtl.asarray(ctx, np.arange(5000.0)).get(at) == at % 5000).all()

@@ -7,7 +7,7 @@ name: so each range is in memory once, and no page of it is given back and read 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -64,8 +64,7 @@ def gather_rows(made: Any, a: Any, indices: Callable[[slice], Array], op: str = 
     if _are_far(a, len(view), math.prod(made.shape[1:]), indices):
         _gather_by_ranges(view.reshape(-1), a, len(view), math.prod(made.shape[1:]), indices, op)
         return
-    for start in range(0, allreduce(ctx, len(view), MAX), rows):
-        some = slice(start, start + rows)
+    for some in _blocks(len(view), rows, allreduce(ctx, -(-len(view) // rows), MAX)):
         wanted = np.ascontiguousarray(indices(some), np.int64)
         elements_at(a, wanted.reshape(-1), view[some].reshape(-1))
         library.memory_ease()
@@ -79,6 +78,7 @@ def scatter_rows(
     values: Callable[[slice], Array],
     op: str = "put",
     *,
+    read: Sequence[Any] = (),
     fit: bool = True,
 ) -> None:
     """Write values to the elements of indices in C order, this rank's own list. Collective.
@@ -100,18 +100,23 @@ def scatter_rows(
         type. It may be collective. Of an index that occurs twice, the last value in a rank's list stays.
     op
         The call, for errors.
+    read
+        What indices and values are read from. Where containers of it share memory with this one, all of both are read
+        before anything is written.
     fit
         Whether the values are sure to fit. Otherwise nothing is written before all of them are there.
     """
     ctx = to.context
     rows = _rows_of_block(inner)
-    most = allreduce(ctx, length, MAX) if is_limited(to) else 0
-    if most <= rows:
+    turns = shared = 0
+    if is_limited(to):
+        turns, shared = allreduce(ctx, np.array([-(-length // rows), share_memory(to, read)]), MAX).tolist()
+    if turns <= 1:
         some = slice(0, length)
         _put(to, indices(some), values(some))
         return
-    blocks = [slice(min(start, length), min(start + rows, length)) for start in range(0, most, rows)]
-    if fit and not _are_far(to, length, inner, indices):
+    blocks = list(_blocks(length, rows, turns))
+    if fit and not shared and not _are_far(to, length, inner, indices):
         with local_step(ctx, op):
             for some in blocks:
                 check_inside(indices(some), to.global_size)
@@ -128,6 +133,12 @@ def scatter_rows(
             scatter.add(from_start(wanted, to.global_size), given.reshape(-1))
         library.memory_ease()
     scatter.put(to)
+
+
+def share_memory(to: Any, others: Sequence[Any]) -> bool:
+    """Say whether this rank's elements on disk of a container are, or may be, those of others, too. Not collective."""
+    disk = [c for c in others if getattr(c, "placement_policy", None) is Placement.DISK]
+    return any([np.may_share_memory(to.local_view(), c.local_view()) for c in disk])
 
 
 def _put(to: Any, indices: Array, values: Array) -> None:
@@ -221,6 +232,12 @@ def _gather_by_ranges(out: Array, a: Any, length: int, inner: int, indices: Call
         library.memory_ease()
 
 
+def _blocks(length: int, rows: int, turns: int) -> Iterator[slice]:
+    """Yield so many ranges of rows of a list, as many as the rank with most rows has: the last may be empty."""
+    for start in range(0, turns * rows, rows):
+        yield slice(min(start, length), min(start + rows, length))
+
+
 def _rows_of_block(inner: int) -> int:
     """Return how many rows of so many indices are in memory at a time, with what they are made of."""
     return max(1, mapped_at_once() // (16 * max(1, inner)))
@@ -228,8 +245,8 @@ def _rows_of_block(inner: int) -> int:
 
 def _rows_of_range(a: Any) -> int:
     """Return how many elements of each rank there are in a range. Collective."""
-    free = int(allreduce(a.context, free_memory() or 0, MIN))
-    return max(1, min(mapped_at_once(), max(free, BLOCK) // _SHARE) // (8 + int(a.itemsize)))
+    most = int(allreduce(a.context, min(mapped_at_once(), max(free_memory() or 0, BLOCK) // _SHARE), MIN))
+    return max(1, most // (8 + int(a.itemsize)))
 
 
 def _are_far(a: Any, length: int, inner: int, indices: Callable[[slice], Array]) -> bool:
