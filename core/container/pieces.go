@@ -36,8 +36,11 @@ func Join(spec Spec, pieces []Piece) (*Array, error) {
 	var a *Array
 	var t *transfer.Transfer
 	if mine == nil {
-		if a, mine = Like(on, spec); mine == nil && len(pieces[0].Axes) > 0 {
-			t, mine = prepareAll(c, a.now, parts, pieces)
+		if a, mine = Like(on, spec); mine == nil {
+			a.limitAs(parts...)
+			if len(pieces[0].Axes) > 0 {
+				t, mine = prepareAll(c, a.now, parts, pieces)
+			}
 		}
 	}
 	call := comm.Call{Op: spec.Name()}

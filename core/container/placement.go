@@ -149,6 +149,15 @@ func (a *Array) name(all []comm.Shared) error {
 	return err
 }
 
+// limitAs gives an array in files the limit on which the ranks agreed for parts whose elements it gets.
+func (a *Array) limitAs(parts ...Part) {
+	for _, p := range parts {
+		if a.now.home.files {
+			a.now.home.limit = max(a.now.home.limit, p.home.limit)
+		}
+	}
+}
+
 // partOf returns about how many bytes a rank has of a container: the same number on every rank.
 func partOf(layout partition.Layout, t dtype.Type) int64 {
 	parts := int64(1)

@@ -25,6 +25,7 @@ func Select(spec Spec, from Container, axes []Axis) (*Array, error) {
 	var t *transfer.Transfer
 	if mine == nil {
 		if a, mine = Like(on, spec); mine == nil {
+			a.limitAs(p)
 			t, mine = prepareMove(c, a.now, p.state, axes)
 		}
 	}

@@ -17,6 +17,7 @@ from dtl.containers import interior
 from dtl.containers.indexing import by_rows
 from dtl.io import file_copies
 from dtl.linalg import tiles
+from dtl.runtime.scratch import resident
 
 #: A container that is worth files on up to four ranks.
 SIZE = 1 << 20
@@ -294,6 +295,19 @@ def test_limits_that_differ_between_ranks_are_told(scratch, stored):
         y = before + 1  # the limit on which all agreed when the operand was made
         assert y.placement_policy is dtl.PLACEMENT_DISK
         assert y.sum() == 2 * SIZE
+    finally:
+        dtl.set_memory_limit(None)
+
+
+@pytest.mark.parametrize("make", [lambda x: np.concatenate([x, x]), lambda x: dtl.repeat(x, 2)])
+def test_results_of_what_was_put_together_keep_to_the_limit(scratch, make):
+    limit = int(dtl.allgather(scratch, resident()).max()) + (128 << 20)
+    size = scratch.size * (limit // 256 + 4096)  # twice as many floats are more than a 16th of the limit on each rank
+    dtl.set_memory_limit(limit)
+    try:
+        with dtl.DistributedVector(scratch, size, placement="disk", fill=1) as x, make(x) as made, made > 0 as truths:
+            assert made.placement_policy is dtl.PLACEMENT_DISK
+            assert truths.placement_policy is dtl.PLACEMENT_HOST  # without a limit, files would be worth it
     finally:
         dtl.set_memory_limit(None)
 
