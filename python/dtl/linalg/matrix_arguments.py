@@ -21,7 +21,7 @@ from ..containers.interior import check_numbers, is_plain
 from ..containers.layout import REPLICATED, Division
 from ..exceptions import InvalidTypeError, MemoryError
 from ..policies import Partition, Placement
-from ..runtime.agreement import confirm, local_step, tell_ranks
+from ..runtime.agreement import confirm, local_step
 from .errors import LinAlgError
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -87,18 +87,6 @@ def as_lapack_error() -> Iterator[None]:
         raise LinAlgError(str(error)) from None
 
 
-@contextmanager
-def matrix_step(ctx: Any, op: str) -> Iterator[None]:
-    """Do a step of a collective call that may fail on this rank alone, also by a LinAlgError. See ``local_step``."""
-    with local_step(ctx, op):
-        try:
-            with as_lapack_error():
-                yield
-        except LinAlgError as error:
-            tell_ranks(ctx, "", error)  # without a name before LAPACK's words, which are the same on every rank
-            raise
-
-
 def on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return what rank 0 computes: small arrays, the same bits on every rank. Collective.
 
@@ -142,7 +130,7 @@ def _kept_on_root(ctx: Any, op: str, compute: Callable[[], tuple[Any, ...]]) -> 
 
     Other ranks hear of an error of rank 0 in the collective call that follows.
     """
-    with matrix_step(ctx, op):
+    with local_step(ctx, op), as_lapack_error():
         return tuple(compute()) if ctx.rank == 0 else ()
 
 
@@ -219,5 +207,5 @@ def local_parts(ctx: Any, op: str, compute: Callable[[], Any]) -> Any:
 
     A LinAlgError of any rank is raised on every rank: on the others by the collective call that follows.
     """
-    with matrix_step(ctx, op):
+    with local_step(ctx, op), as_lapack_error():
         return compute()
