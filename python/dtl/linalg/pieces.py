@@ -76,7 +76,7 @@ def _pieces(
     found = []
     for value, term, disk in zip(values, terms, on_disk):
         rows = [place[name] for name in term]
-        key = (id(value), *[each.start for each in rows])
+        key = (id(value), *[(each.start, each.stop) for each in rows])
         if key not in made:
             piece = value[tuple(rows)]
             made[key] = in_memory(piece) if disk and not piece.flags.c_contiguous else piece

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dtl
-from dtl.comm import objects
+from dtl.comm import collectives
 
 pytestmark = pytest.mark.mpi(min_size=2)
 
@@ -65,7 +65,7 @@ def test_a_part_that_fails_on_one_rank(
         def fail(*arguments: Any) -> Any:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(objects, "broadcast_object", fail)
+        monkeypatch.setattr(collectives, "broadcast", fail)
     with pytest.raises((OSError, dtl.DTLError)) as caught:
         dtl.linalg.eigvalsh(operands[1])
     if ctx.rank != 1:
