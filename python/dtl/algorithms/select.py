@@ -554,8 +554,9 @@ def _best(flat: Array, count: int, descending: bool) -> tuple[Array, Array]:
     """Return where the first so many elements in sorted order are, of equal ones the first, in one pass, and these."""
     kept, values, bound = np.empty(0, np.int64), flat[:0], flat[:0]
     for block in in_blocks(flat):
-        for start in range(*block.indices(len(flat))[:2], _CHUNK):
-            chunk = flat[start : start + _CHUNK]
+        begin, end, _ = block.indices(len(flat))
+        for start in range(begin, end, _CHUNK):
+            chunk = flat[start : min(start + _CHUNK, end)]
             if not len(bound):
                 more = np.arange(len(chunk))
             elif np.isnan(bound[0]):
