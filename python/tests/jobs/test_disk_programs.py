@@ -286,13 +286,15 @@ with dtl.Context() as ctx:
     square = t[:side]
     square.sum()  # copies the slice
     places = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
-    order = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
-    mine = order.local_view()
-    for at in range(0, len(mine), 1 << 17):  # as a program does that knows of the limit
-        part = mine[at : at + (1 << 17)]
-        part[:] = (np.arange(at, at + len(part)) + order.local_offset) * 7919 % rows
-    order.sum()
-    lines = dtl.arange(ctx, ctx.size * side) * 7919 % side
+    if "any order" in os.environ["CALLS"]:
+        order = dtl.zeros(ctx, rows, dtype=np.int64, placement="disk")
+        mine = order.local_view()
+        for at in range(0, len(mine), 1 << 17):  # as a program does that knows of the limit
+            part = mine[at : at + (1 << 17)]
+            part[:] = (np.arange(at, at + len(part)) + order.local_offset) * 7919 % rows
+        order.sum()
+    if "rows," in os.environ["CALLS"]:
+        lines = dtl.arange(ctx, ctx.size * side) * 7919 % side
     bits = dtl.full(ctx, rows, 65, dtype=np.uint8, placement="disk")
     zeros = dtl.zeros(ctx, (ctx.size * side, side), dtype=np.int32, placement="disk")
     def points():
