@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..comm import collectives
 from ..containers.base import indices_of_rows
+from ..containers.indexing.by_rows import scatter_rows
 from ..containers.interior import is_limited
 from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
@@ -19,9 +19,6 @@ from .manipulation import ravel, reshape
 from .scan import cumsum
 from .sort import argsort
 from .taking import take
-
-#: How many elements on disk are put to their places at a time.
-_SOME = 1 << 17
 
 
 class UniqueAll(NamedTuple):
@@ -65,7 +62,5 @@ def _inverse(order: Any, which: Any) -> Any:
         inverse.put(order.to_numpy(), which.get(order.local_indices()))
         return inverse
     own = order.local_view()
-    for at in range(0, int(collectives.allgather(order.context, len(own)).max()), _SOME):
-        some = slice(at, at + _SOME)
-        inverse.put(own[some].copy(), which.get(indices_of_rows(order, some)))
+    scatter_rows(inverse, len(own), 1, own.__getitem__, lambda some: which.get(indices_of_rows(order, some)))
     return inverse

@@ -71,14 +71,9 @@ def _ranges(sizes: dict[str, int], widths: dict[str, int], names: Sequence[str])
 def _pieces(
     values: Sequence[Array], terms: Sequence[str], on_disk: Sequence[bool], place: dict[str, slice]
 ) -> list[Array]:
-    """Return pieces of arrays, those on disk of which the rows are apart as copies. Of the same piece, there is one."""
-    made: dict[Any, Array] = {}
+    """Return pieces of arrays, those on disk of which the rows are apart as copies."""
     found = []
     for value, term, disk in zip(values, terms, on_disk):
-        rows = [place[name] for name in term]
-        key = (id(value), *[(each.start, each.stop) for each in rows])
-        if key not in made:
-            piece = value[tuple(rows)]
-            made[key] = in_memory(piece) if disk and not piece.flags.c_contiguous else piece
-        found.append(made[key])
+        piece = value[tuple(place[name] for name in term)]
+        found.append(in_memory(piece) if disk and not piece.flags.c_contiguous else piece)
     return found
