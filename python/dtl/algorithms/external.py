@@ -116,7 +116,7 @@ def cuts_of(ctx: Any, op: str, parts: Sequence[Array], rows: int, reverse: bool 
     ranges = max(1, -(-2 * total // (rows * ctx.size)))
     wanted = ranges * _SAMPLES
     with local_step(ctx, op):
-        samples = np.concatenate([_sample(part, wanted * len(part) // max(total, 1) + 1) for part in parts])
+        samples = np.concatenate([sample(part, wanted * len(part) // max(total, 1) + 1) for part in parts])
     drawn = np.sort(gathered(ctx, samples))
     if reverse:
         missing = kind_of(drawn.dtype).missing(drawn)
@@ -130,14 +130,14 @@ def cuts_of(ctx: Any, op: str, parts: Sequence[Array], rows: int, reverse: bool 
     return Cuts(keys, keys[lengths > 1], reverse)
 
 
-def _sample(part: Array, count: int) -> Array:
+def sample(part: Array, count: int) -> Array:
     """Return some elements of a part, the same in each run."""
-    if not len(part):
-        return part[:0].copy()
-    places = np.sort(np.random.default_rng(len(part)).integers(0, len(part), min(count, len(part))))
+    if not part.size:
+        return np.empty(0, part.dtype)
+    places = np.sort(np.random.default_rng(part.size).integers(0, part.size, min(count, part.size)))
     made = np.empty(len(places), part.dtype)
-    for at in range(0, len(places), 64):  # each may be of another page
-        made[at : at + 64] = part[places[at : at + 64]]
+    for at in range(0, len(places), 8):  # around each the system may map 2 MiB
+        made[at : at + 8] = part[np.unravel_index(places[at : at + 8], part.shape)]
         library.memory_ease()
     return made
 

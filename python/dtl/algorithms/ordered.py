@@ -44,6 +44,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 #: Of so many integers, those that lie close together are counted, in a table of at most so many numbers.
 _MANY, _MOST_COUNTS = 1 << 15, 1 << 20
 
+#: Of how many integers a rank looks whether they lie close together, before all are looked at.
+_SAMPLES = 64
+
 
 @overload
 def searchsorted(c: Any, values: Owned, side: str = ..., *, reverse: bool = ...) -> Owned: ...
@@ -388,8 +391,12 @@ def _unique_by_counts(c: Any, counted: bool, inverted: bool) -> Any:
     kind, ctx, n = kind_of(c.dtype), c.context, c.global_size
     if not kind.is_integer or c.dtype == np.uint64 or n < _MANY or place_of(c) is device:
         return None
+    most = min(_MOST_COUNTS, n // 4)
+    drawn = gathered(ctx, external.sample(c.local_view(), _SAMPLES))
+    if int(drawn.max()) - int(drawn.min()) >= most:
+        return None
     low, high = int(c.min()), int(c.max())
-    if high - low >= min(_MOST_COUNTS, n // 4):
+    if high - low >= most:
         return None
     counts = np.asarray(bridge.bincount(c, 0, 0, low))
     ends = np.cumsum(counts)
