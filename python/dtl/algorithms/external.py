@@ -47,12 +47,12 @@ def is_on_disk(c: Any) -> bool:
     return bool(c.placement_policy is Placement.DISK)
 
 
-def has_ranges(c: Any) -> bool:
-    """Say whether elements are divided by ranges: numbers and dates are."""
-    return bool(kind_of(c.dtype).is_number or kind_of(c.dtype).is_date)
+def has_ranges(c: Any, reverse: bool = False) -> bool:
+    """Say whether elements are divided by ranges: numbers, dates and texts are, and records in ascending order."""
+    return bool(kind_of(c.dtype).is_divided(c.dtype, reverse))
 
 
-def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
+def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None, reverse: bool = False) -> int:
     """Return how many rows of columns a rank has in memory at a time; 0 if there is room for all of them. Collective.
 
     Parameters
@@ -61,11 +61,13 @@ def rows_at_a_time(of: Any, columns: Sequence[Any], also: Any = None) -> int:
         Containers of keys. Only those on disk are more than there is room for.
     columns
         The dtypes of a row.
+    reverse
+        Whether the ranges are in descending order.
     """
     both = [c for c in (of, also) if c is not None]
     if not any(is_on_disk(c) for c in both):
         return 0
-    if not all(has_ranges(c) for c in both):
+    if not all(has_ranges(c, reverse) for c in both):
         return 0
     free = free_memory()
     row = sum(np.dtype(dtype).itemsize for dtype in columns)

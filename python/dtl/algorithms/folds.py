@@ -15,7 +15,7 @@ from .._native.objects import handle_of, refuse_closed
 from ..containers import expressions
 from ..containers.base import linear_indices
 from ..containers.broadcasting import elementwise as _elementwise
-from ..containers.interior import check_numbers
+from ..containers.interior import check_numbers, in_blocks
 from ..containers.places.copies import computed, to_host
 from ..containers.places.date_kernels import order_key
 from ..exceptions import InvalidArgumentError, InvalidTypeError
@@ -159,9 +159,14 @@ def of_all(a: Any, by: Reduction, words: str = "") -> Any:
 
     Words are its arguments, which all ranks must pass alike.
     """
-    view = np.ascontiguousarray(to_host(by.name, a)).reshape(-1)
-    indices = linear_indices(a).reshape(-1) if by.name[:3] == "arg" else view[:0]
-    mine = [np.asarray(part) for part in by.map(view, (0,), indices)]
+    view = to_host(by.name, a)
+    found: Any = None
+    for some in in_blocks(view):
+        flat = np.ascontiguousarray(view[some]).reshape(-1)
+        indices = linear_indices(a, rows=some).reshape(-1) if by.name[:3] == "arg" else flat[:0]
+        parts = by.map(flat, (0,), indices)
+        found = parts if found is None else by.merge(found, parts)
+    mine = [np.asarray(part) for part in found]
     told = b"".join([part.tobytes() for part in mine])
     if len(told) <= 8 * WIDTH:
         numbers = np.frombuffer(told.ljust(8 * WIDTH, b"\0"), np.int64)
@@ -169,7 +174,7 @@ def of_all(a: Any, by: Reduction, words: str = "") -> Any:
     else:
         share(a, by.name, words, anywhere=True)
         rows = [row.tobytes() for row in gathered(a.context, np.frombuffer(told, np.uint8)[np.newaxis])]
-    found: Any = None
+    found = None
     for row in rows[: 1 if a.partition_policy is Partition.REPLICATED else None]:
         at, parts = 0, []
         for part in mine:

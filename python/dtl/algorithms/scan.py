@@ -20,7 +20,7 @@ from ..comm.reductions import allreduce
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing.regions import move_all
-from ..containers.interior import check_numbers
+from ..containers.interior import check_numbers, copy_rows, in_blocks
 from ..containers.layout import BLOCK
 from ..containers.making import new_like, of_handle
 from ..containers.places.copies import computed
@@ -239,15 +239,17 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
     NumPy's own scan of a part raises, from 2.5 on, where the part does not fit, though what is before it may bring it
     back.
     """
-    numbers = a.local_view().view(np.int64)
-    most = min(max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))), _MOST)
+    numbers, most = a.local_view().view(np.int64), 0
+    for some in in_blocks(numbers):
+        most = max(most, int(numbers[some].max(initial=0)), -int(numbers[some].min(initial=0)))
+    most = min(most, _MOST)
     rows = share(a, name, f"axis {dim}" + (", exclusive" if exclusive else ""), (most, numbers.size))
     made = new_like(a, a.dtype)
     if sum(int(size) * int(greatest) for greatest, size, *_ in rows) < _MOST:  # so all fit, and none is NaT
         with new_like(a, np.dtype(np.int64)) as integers:
-            integers.local_view()[...] = numbers
+            copy_rows(integers.local_view(), numbers)
             with _by_dimension(name, SUM, integers, dim, exclusive) as totals:
-                made.local_view().view(np.int64)[...] = totals.local_view()
+                copy_rows(made.local_view().view(np.int64), totals.local_view())
         return made
     missing = np.isnat(a.local_view())
     elements = np.where(missing, 0, numbers)

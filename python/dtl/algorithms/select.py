@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 import numpy as np
 
-from .._native import library
 from .._native.arguments import flag, integer
 from .._native.callsite import warn
 from .._native.kinds import computed_in, fitting, kind_of
@@ -19,7 +18,7 @@ from .._native.objects import refuse_closed
 from .._native.threads import threads
 from ..comm.vector_collectives import allgatherv
 from ..containers.base import DistributedContainer, check_container, indices_at
-from ..containers.interior import check_numbers, division_of, in_blocks, in_memory, is_limited, is_where_divided
+from ..containers.interior import check_numbers, division_of, in_bands, in_blocks, in_memory, is_where_divided
 from ..containers.layout import REPLICATED, Division
 from ..containers.making import new_like
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
@@ -385,7 +384,7 @@ def quantiles_along(
     made = container_of(c, shape, dtype if of.is_float or of.is_integer else sample.dtype, divided_by)
     if part.size:
         out = made.local_view()
-        for band in _bands(work, left):
+        for band in in_bands(work, left):
             some = part if band is None else in_memory(part[band])
             with np.errstate(all="ignore"):
                 found = function(some, q, **options)
@@ -399,26 +398,6 @@ def quantiles_along(
                 into = out[(..., *kept_lines)]
             into[...] = np.reshape(found, into.shape)
     return made
-
-
-#: Of the limit of memory, what a band of lines takes, of which NumPy makes some copies.
-_SHARE = 16
-
-
-def _bands(c: Any, left: list[int]) -> Iterator[tuple[slice, ...] | None]:
-    """Yield where bands of this rank's lines are, which are ranges of the largest of the dimensions that are left.
-
-    None is all lines at once: where memory is not limited, or has room for them.
-    """
-    shape, most, mine = c.local_shape, library.memory_limit() // _SHARE, c.local_size * c.dtype.itemsize
-    if not is_limited(c) or mine <= most:
-        yield None
-        return
-    across = max(left, key=lambda d: int(shape[d]))
-    width = max(most * shape[across] // mine, 1)
-    for start in range(0, shape[across], width):
-        lines = slice(start, min(start + width, shape[across]))
-        yield tuple([lines if d == across else slice(None) for d in range(c.ndim)])
 
 
 def _places(q: Array, size: int, method: str) -> tuple[Array, Array]:
@@ -456,7 +435,9 @@ def _elements(c: DistributedContainer, places: Array) -> tuple[Array, Array, boo
     """Return the elements at two rows of places in sorted order, and whether any element is NaN. Collective."""
     if kind_of(c.dtype).is_date:
         with new_like(c, np.uint64) as keys:
-            keys.local_view()[...] = kind_of(c.dtype).order_keys(c.local_view(), False)[0]
+            part, into = c.local_view(), keys.local_view()
+            for some in in_blocks(part):
+                (into[some],) = kind_of(c.dtype).order_keys(part[some], False)
             last = np.append(places, c.global_size - 1)  # where NaT is, if there is one
             found = dates_of(_selected(keys, last)[:-1], c.dtype)
     else:

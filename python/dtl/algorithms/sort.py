@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .._native.threads import threads
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_alike, check_container
 from ..containers.indexing.regions import move_all
-from ..containers.interior import check_numbers, end_write
+from ..containers.interior import check_numbers, copy_rows, end_write, in_bands, in_memory
 from ..containers.making import new_like, of_handle
 from ..containers.places import device
 from ..containers.places.copies import check_placements, computed
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from ..containers.types import Owned
 
 take = late(".algorithms.taking", "take")
+
+#: How many bytes the order of lines takes for each element: an index, and a key.
+_ORDER = 16
 
 _sort_key = late(".containers.places.date_kernels", "sort_key")
 _from_sort_key = late(".containers.places.date_kernels", "from_sort_key")
@@ -76,7 +79,9 @@ def sort(c: DistributedContainer, reverse: bool = False, *, stable: bool = True,
     the partition does not give it one range of indices.
 
     Of elements on disk that exceed an eighth of the limit of memory, of one dimension, all are read and written twice:
-    as sorted runs, or, on several ranks, by ranges of elements; then in order. Files have as many elements again.
+    as sorted runs, or, on several ranks and of dates, texts and records, by ranges of elements; then in order. Files
+    have as many elements again. Records in descending order, and of arrays, are all in memory. Along a dimension, lines
+    that the core does not sort, as of dates and texts, are copied to memory by bands.
 
     Examples
     --------
@@ -114,7 +119,7 @@ def _sort_there(c: DistributedContainer, reverse: bool, axis: int, args: tuple[i
 
 @writes("c")
 def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, int, int]) -> None:
-    rows = _rows_at_a_time(c) if c.context.size > 1 or not kind_of(c.dtype).is_ordered_by_core else 0
+    rows = _rows_at_a_time(reverse, c) if c.context.size > 1 or not kind_of(c.dtype).is_ordered_by_core else 0
     if rows:
         _sort_in_ranges((c,), reverse, rows)
         return
@@ -122,8 +127,8 @@ def _sort(c: DistributedContainer, reverse: bool, axis: int, args: tuple[int, in
         _by_core(bridge.sort, c, args)
         return
     if c.ndim > 1:
-        order, part = _order_along(c, "sort", reverse, axis), c.local_view()
-        part[...] = np.take_along_axis(part, order, axis)
+        for into, lines, order in _orders_along(c, c, "sort", reverse, axis):
+            copy_rows(into, np.take_along_axis(lines, order, axis))
         return
     with argsort(c, reverse, axis=axis) as order:
         permute(c, order)
@@ -193,12 +198,12 @@ def _argsort_there(c: DistributedContainer, reverse: bool, args: tuple[int, int,
         return _argsort(key, reverse, args)
 
 
-def _rows_at_a_time(*columns: Any) -> int:
+def _rows_at_a_time(reverse: bool, *columns: Any) -> int:
     """Return how many rows are sorted in memory at a time, given keys and what is sorted with them. Collective."""
     keys = columns[0]
     if keys.ndim > 1 or not has_rows(keys):
         return 0
-    return rows_at_a_time(keys, [column.dtype for column in columns])
+    return rows_at_a_time(keys, [column.dtype for column in columns], reverse=reverse)
 
 
 def _sort_in_ranges(columns: Sequence[Any], reverse: bool, rows: int) -> None:
@@ -255,15 +260,15 @@ def _argsort_in_ranges(c: Any, reverse: bool, rows: int) -> Any:
 
 
 def _argsort(c: DistributedContainer, reverse: bool, args: tuple[int, int, int]) -> Any:
-    rows = 0 if c.ndim > 1 or not has_rows(c) else rows_at_a_time(c, (c.dtype, np.int64))
+    rows = 0 if c.ndim > 1 or not has_rows(c) else rows_at_a_time(c, (c.dtype, np.int64), reverse=reverse)
     if rows:
         return _argsort_in_ranges(c, reverse, rows)
     if kind_of(c.dtype).is_ordered_by_core:
         return of_handle(c, _by_core(bridge.argsort, c, args), np.int64)
     if c.ndim > 1:
-        order = _order_along(c, "argsort", reverse, args[0])
         made = new_like(c, np.int64)
-        made.local_view()[...] = order
+        for into, _, order in _orders_along(c, made, "argsort", reverse, args[0]):
+            copy_rows(into, order)
         return made
     return _argsort_by_keys(c, bool(reverse))
 
@@ -290,8 +295,13 @@ def _argsort_by_keys(c: DistributedContainer, reverse: bool) -> Any:
     return order
 
 
-def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> Any:
-    """Return the indices along a dimension that sort this rank's part, of which it has all along there. Collective."""
+def _orders_along(
+    c: DistributedContainer, made: DistributedContainer, op: str, reverse: bool, axis: int
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield where lines of this rank are in another container, the lines, and the indices that sort them. Collective.
+
+    This rank has all along the dimension. Of what is on disk under a limit of memory, bands of lines are in memory.
+    """
     if not -c.ndim <= axis < c.ndim:
         raise AxisError(axis, c.ndim)
     whole = c.local_shape[axis] == c.shape[axis]
@@ -300,10 +310,14 @@ def _order_along(c: DistributedContainer, op: str, reverse: bool, axis: int) -> 
             f"axis {axis} of a container of {c.ndim} dimensions is divided among ranks; sort along one that is not, or "
             "redistribute it"
         )
-    keys = kind_of(c.dtype).order_keys(c.local_view(), reverse)
-    if reverse:
-        keys = [-key if kind_of(key.dtype).is_float else ~key for key in keys]
-    return np.lexsort(keys[::-1], axis=axis)
+    part, into = c.local_view(), made.local_view()
+    others = [d for d in range(c.ndim) if d != axis % c.ndim]
+    for band in in_bands(c, others, c.dtype.itemsize + _ORDER):
+        lines = part if band is None else in_memory(part[band])
+        keys = kind_of(c.dtype).order_keys(lines, reverse)
+        if reverse:
+            keys = [-key if kind_of(key.dtype).is_float else ~key for key in keys]
+        yield into if band is None else into[band], lines, np.lexsort(keys[::-1], axis=axis)
 
 
 def refine_order(order: Any, key: DistributedContainer, reverse: bool) -> Any:
@@ -395,7 +409,7 @@ def _ordered_there(keys: Sequence[DistributedContainer]) -> bool:
 @writes("keys", "values")
 def _sort_by_key(keys: DistributedContainer, values: Sequence[DistributedContainer], reverse: bool) -> None:
     share(keys, "sort_by_key", f"reverse {reverse}", also=values, anywhere=True)
-    rows = _rows_at_a_time(keys, *values)
+    rows = _rows_at_a_time(reverse, keys, *values)
     if rows:
         _sort_in_ranges((keys, *values), reverse, rows)
         return
@@ -440,9 +454,9 @@ def lexsort(keys: Sequence[DistributedContainer]) -> DistributedVector:
 
     Notes
     -----
-    Keys on disk for which there is no memory under the limit, of numbers or dates, are read once, written with their
-    indices to a file by ranges of the primary key, and read from there once. Rows of a primary key that occurs more
-    often than there is room for are written and read again for each further key.
+    Keys on disk for which there is no memory under the limit, but for records of arrays, are read once, written with
+    their indices to a file by ranges of the primary key, and read from there once. Rows of a primary key that occurs
+    more often than there is room for are written and read again for each further key.
 
     Examples
     --------

@@ -58,6 +58,10 @@ class Placed(NamedTuple):
         return [part.local_view() if isinstance(part, DistributedContainer) else part for part in self.parts]
 
 
+#: Results of so many bytes are written at once: their operands have little more than a block.
+_SMALL = 256 << 10
+
+
 def apply(
     name: str, ufunc: np.ufunc, inputs: tuple[Any, ...], outputs: tuple[Any, ...], where: Any, options: dict[str, Any]
 ) -> Any:
@@ -83,8 +87,31 @@ def apply(
     if where is not True:
         options["where"] = parts[-1]
     options["out"] = tuple([result.local_view() for result in results])
-    by_user(ufunc, tuple(parts[: len(inputs)]), options, depth=3)
+    call_in_blocks(ufunc, parts[: len(inputs)], options)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def call_in_blocks(ufunc: np.ufunc, parts: Sequence[Any], options: dict[str, Any]) -> None:
+    """Call a ufunc that writes to arrays, some rows at a time where memory is limited. Not collective."""
+    outs = options["out"]
+    if outs[0].nbytes <= _SMALL:
+        by_user(ufunc, tuple(parts), options, depth=4)
+        return
+    where = options.get("where", True)
+    given = [*parts, where]
+    whole = _have_rows(given, outs[0])
+    widest = max([*outs, *itertools.compress(given, whole)], key=lambda part: part.nbytes)
+    for rows in in_blocks(widest):
+        cut = [part[rows] if has_rows else part for part, has_rows in zip(given, whole)]
+        some = {**options, "out": tuple([out[rows] for out in outs])}
+        if where is not True:
+            some["where"] = cut[-1]
+        by_user(ufunc, tuple(cut[:-1]), some, depth=4)
+
+
+def _have_rows(parts: Sequence[Any], view: Any) -> list[bool]:
+    """Say which parts have the rows of a result, and are not spread to them."""
+    return [np.ndim(part) == view.ndim and np.shape(part)[:1] == view.shape[:1] for part in parts]
 
 
 def _is_added_there(ufunc: np.ufunc, inputs: tuple[Any, ...], outs: list[Any], dtypes: Sequence[np.dtype[Any]]) -> bool:
@@ -165,7 +192,7 @@ def _evaluated(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, k
     placed = place(name, given, shape, np.dtype(dtype))
     result = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
     view, parts = result.local_view(), tuple(placed.views())
-    whole = [np.ndim(part) == view.ndim and np.shape(part)[:1] == view.shape[:1] for part in parts]
+    whole = _have_rows(parts, view)
     widest = max([view, *itertools.compress(parts, whole)], key=lambda part: part.nbytes)
     for rows in in_blocks(widest):
         cut = [part[rows] if has_rows else part for part, has_rows in zip(parts, whole)]

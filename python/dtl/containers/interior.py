@@ -183,6 +183,27 @@ def in_blocks(part: Any, most: int = BLOCK) -> Iterator[slice]:
         library.memory_ease()
 
 
+#: Of the limit of memory, what a band of lines takes, of which NumPy makes some copies.
+_SHARE = 16
+
+
+def in_bands(c: Any, left: list[int], itemsize: int = 0) -> Iterator[tuple[slice, ...] | None]:
+    """Yield where bands of this rank's lines are, which are ranges of the largest of the dimensions that are left.
+
+    None is all lines at once: where memory is not limited, or has room for them. Itemsize is how many bytes an element
+    takes, if not those that it has.
+    """
+    shape, most, mine = c.local_shape, library.memory_limit() // _SHARE, c.local_size * (itemsize or c.dtype.itemsize)
+    if not is_limited(c) or mine <= most:
+        yield None
+        return
+    across = max(left, key=lambda d: int(shape[d]))
+    width = max(most * shape[across] // mine, 1)
+    for start in range(0, shape[across], width):
+        lines = slice(start, min(start + width, shape[across]))
+        yield tuple([lines if d == across else slice(None) for d in range(c.ndim)])
+
+
 def mapped_at_once() -> int:
     """Return how many bytes of a file, side by side, a loop may have mapped without a look. Not collective."""
     return max(BLOCK, int(library.memory_limit()) // 64)

@@ -379,7 +379,7 @@ def _apply(
     if where is not True:
         options["where"] = views.get(id(where), where)
     options["out"] = tuple([views[id(result)] for result in results])
-    by_user(ufunc, tuple([views.get(id(value), value) for value in inputs]), options, depth=3)
+    broadcasting.call_in_blocks(ufunc, [views.get(id(value), value) for value in inputs], options)
     return results[0] if len(results) == 1 else tuple(results)
 
 

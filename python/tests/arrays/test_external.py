@@ -82,6 +82,80 @@ def test_orders(disk, written, dtype, reverse):
     assert len(written) > 4
 
 
+FIELDS = {
+    "text": "U5",
+    "bytes": "S3",
+    "half": "f2",
+    "record": [("k", "i1"), ("x", "f4"), ("s", "S2")],
+    "record in a record": [("k", "i1"), ("in", [("d", "M8[s]"), ("c", "c8")])],
+    "record of an array": [("k", "i1"), ("a", "i2", 2)],
+}
+
+
+def elements_of(dtype):
+    """Return elements of a dtype that is no number, of which many are alike."""
+    numbers, made = elements("i8"), np.zeros(SIZE, dtype)
+    if made.dtype.names is None:
+        made[:] = numbers % 1009 if made.dtype.kind == "f" else np.char.mod("%d", numbers).astype(dtype)
+        made[3::11] = 0 if made.dtype.kind == "f" else ""
+        return made
+    made["k"] = numbers % 3 - 1
+    for name in made.dtype.names[1:]:
+        of = made.dtype[name]
+        if name == "in":
+            made["in"]["d"], made["in"]["c"] = (numbers % 5).astype("M8[s]"), numbers % 7 - 2j
+        elif name == "a":
+            made["a"] = np.stack([numbers % 11 - 5, numbers % 13], 1)
+        else:
+            made[name] = np.char.mod("%d", numbers % 100) if of.kind == "S" else numbers % 17 / 4
+    return made
+
+
+def places_of(values):
+    """Return of each element how many distinct ones are before it, as Python compares them."""
+
+    def comparable(value):
+        if isinstance(value, (tuple, list, np.ndarray)):
+            return tuple(map(comparable, value))
+        return (value.real, value.imag) if isinstance(value, complex) else value
+
+    keys = [comparable(value) for value in values.tolist()]
+    before = {key: number for number, key in enumerate(sorted(set(keys)))}
+    return np.array([before[key] for key in keys])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", FIELDS)
+def test_orders_of_texts_and_records(disk, written, name, reverse):
+    values = elements_of(FIELDS[name])
+    keys = places_of(values)
+    order = np.argsort(-keys if reverse else keys, kind="stable")
+    x, y, places = on_disk(disk, values), on_disk(disk, values), on_disk(disk, np.arange(SIZE))
+    same(dtl.argsort(x, reverse), order)
+    dtl.sort(y, reverse)
+    same(y, values[order])
+    dtl.sort_by_key(x, places, reverse=reverse)
+    same(places, order)
+    in_ranges = not (name == "record of an array" or (reverse and values.dtype.names))
+    assert len(written) > 4 or not in_ranges
+
+
+@pytest.mark.parametrize("name", ["text", "bytes", "half", "record", "record in a record"])
+def test_distinct_texts_and_records(disk, written, name):
+    values = elements_of(FIELDS[name])
+    keys = places_of(values)
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    found = dtl.unique(on_disk(disk, values), return_counts=True, return_inverse=True)
+    same(found.values, values[first])
+    same(found.counts, counts)
+    same(found.inverse, inverse.reshape(-1))
+    groups, sums = dtl.group_by(on_disk(disk, values)).agg(on_disk(disk, np.ones(SIZE)), "sum")
+    same(groups, values[first])
+    same(sums, counts)
+    same(dtl.isin(on_disk(disk, values), on_disk(disk, values[5:90])), np.isin(keys, keys[5:90]))
+    assert len(written) > 4
+
+
 def test_zeros_stay_in_their_order(disk, written):
     values = np.resize([0.0, -0.0, 3.0, -0.0, -1.0], SIZE)
     x = on_disk(disk, values)

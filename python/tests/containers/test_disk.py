@@ -13,7 +13,7 @@ import pytest
 
 import dtl
 from dtl.algorithms import reduced_parts
-from dtl.containers import interior
+from dtl.containers import broadcasting, interior
 from dtl.containers.indexing import by_rows
 from dtl.io import file_copies
 from dtl.linalg import tiles
@@ -472,6 +472,7 @@ def limited(monkeypatch):
     monkeypatch.setattr(interior.library, "memory_limit", lambda: 16 << 13)
     for module, name in ((interior, "BLOCK"), (by_rows, "BLOCK"), (reduced_parts, "BLOCK"), (reduced_parts, "_FOLDED")):
         monkeypatch.setattr(module, name, 1 << 13)
+    monkeypatch.setattr(broadcasting, "_SMALL", 0)
     monkeypatch.setattr(interior.in_blocks, "__defaults__", (1 << 13,))
 
 
@@ -513,6 +514,75 @@ def test_lines_in_bands_and_blocks(scratch, limited, name, partition, axis):
         made, wanted = LINES[name](np, x, axis), LINES[name](np, whole, axis)
     assert (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
     np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12)
+
+
+MOVED = {"dates": "M8[D]", "spans": "m8[s]", "half": "f2", "text": "U3", "records": [("k", "i2"), ("s", "S3")]}
+
+
+def moved(name, shape):
+    """Return elements that the core does not compute with, of which some are alike, and some are missing."""
+    numbers = np.random.default_rng(9).integers(0, 99, shape)
+    made = np.zeros(shape, MOVED[name])
+    if name == "records":
+        made["k"], made["s"] = numbers % 5, np.char.mod("%d", numbers)
+    else:
+        made[...] = np.char.mod("%d", numbers) if name == "text" else numbers.astype(MOVED[name])
+    if name in ("dates", "spans"):
+        made.flat[::50] = "NaT"
+    return made
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize("axis", [1, -1])
+def test_lines_sorted_in_bands(scratch, limited, name, partition, axis):
+    whole = moved(name, (67, 24, 33))
+    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x.local_view()[...] = own(x, whole)
+    order = np.argsort(whole, axis=axis, kind="stable")
+    assert (dtl.argsort(x, axis=axis).local_view() == own(x, order)).all()
+    dtl.sort(x, axis=axis)
+    np.testing.assert_array_equal(x.local_view(), own(x, np.take_along_axis(whole, order, axis)))
+    if name not in ("records", "dates", "spans"):  # of which NumPy has no descending order
+        dtl.sort(x, reverse=True, axis=axis)
+        np.testing.assert_array_equal(x.local_view(), own(x, np.flip(np.sort(whole, axis=axis), axis)))
+
+
+OF_MOVED = {
+    "argmax": (MOVED, np.argmax),
+    "argmin": (MOVED, np.argmin),
+    "max": (("dates", "spans"), np.max),
+    "sum": (("spans",), np.sum),
+    "mean": (("spans",), np.mean),
+    "median": (("spans",), np.median),
+    "cumsum": (("spans",), lambda a: np.cumsum(a, axis=a.ndim - 1)),
+    "isnat": (("dates", "spans"), np.isnat),
+    "days": (("dates", "spans"), lambda a: a + np.timedelta64(3, "D")),
+    "difference": (("dates", "spans"), lambda a: a - a[..., :1]),
+    "sums": (("half", "spans"), lambda a: a + a),
+    "where": (("half", "spans"), lambda a: np.add(a, a, where=~np.isnan(a), out=a)),
+    "two": (("half",), lambda a: np.stack(np.divmod(a, np.float16(7)))),
+}
+
+
+@pytest.mark.parametrize("name", OF_MOVED)
+@pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
+@pytest.mark.parametrize("missing", [True, False])
+def test_what_the_core_does_not_know_in_blocks(scratch, limited, name, shape, missing):
+    kinds, call = OF_MOVED[name]
+    for kind in kinds:
+        if kind == "records":
+            continue
+        whole = moved(kind, shape)
+        if not missing and kind in ("dates", "spans"):
+            whole[np.isnat(whole)] = whole.flat[1]
+        x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+        x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+        x.local_view()[...] = own(x, whole)
+        made, wanted = call(x), call(whole)
+        if np.ndim(wanted):
+            made, wanted = made.local_view(), own(made, wanted)
+        np.testing.assert_array_equal(made, wanted)
 
 
 @pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])

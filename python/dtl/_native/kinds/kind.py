@@ -54,6 +54,10 @@ class Kind:
         """Return arrays of numbers in whose order elements sort, the primary one first. NaN and NaT come last."""
         raise InvalidTypeError(f"elements of {part.dtype} have no order")
 
+    def is_divided(self, dtype: np.dtype[Any], reverse: bool) -> bool:
+        """Say whether ``search`` finds to which ranges elements belong, of those that sort in an order."""
+        return self.is_number or self.is_date or self.is_text
+
     def search(self, part: Array, values: Array, side: Any, reverse: Any) -> Array:
         """Return where values belong in sorted elements, as ``np.searchsorted``; NaN is last in either direction."""
         if not reverse:

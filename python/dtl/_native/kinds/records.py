@@ -35,6 +35,10 @@ class Record(Moved):
         columns = np.moveaxis(field.reshape(*part.shape, math.prod(field.shape[part.ndim :])), -1, 0)
         return [key for column in columns for key in of.order_keys(np.ascontiguousarray(column), reverse)]
 
+    def is_divided(self, dtype: np.dtype[Any], reverse: bool) -> bool:
+        """Say whether they are in ascending order, and of fields that NumPy compares as ``order_keys`` does."""
+        return not (reverse or _NAT_FIRST or dtype.names is None or _has_arrays(dtype))
+
     def search(self, part: Array, values: Array, side: Any, reverse: Any) -> Array:
         """Return where records belong among others in ascending order."""
         if part.dtype.names is not None:
@@ -114,6 +118,12 @@ def _bases(dtype: np.dtype[Any]) -> list[np.dtype[Any]]:
     if dtype.names is None:
         return [dtype.base] if dtype.base.names is None else _bases(dtype.base)
     return [base for name in dtype.names for base in _bases(dtype[name])]
+
+
+def _has_arrays(dtype: np.dtype[Any]) -> bool:
+    """Say whether a field is an array in each record, or of bytes of no meaning."""
+    fields = [dtype[name] for name in dtype.names or ()]
+    return not fields or any(of.subdtype is not None or (of.kind == "V" and _has_arrays(of)) for of in fields)
 
 
 def _has_gaps(dtype: np.dtype[Any]) -> bool:
