@@ -306,7 +306,7 @@ class Arranged:
 class DividedRows:
     """The rows of this rank's ranges, on disk. Making one is collective.
 
-    Parameters are those of Arranged.
+    Parameters are those of Arranged, and whether rows stay on their ranks, each of which then has all ranges.
     """
 
     def __init__(
@@ -319,11 +319,12 @@ class DividedRows:
         with_numbers: bool = False,
         number: Numbering | None = None,
         what: str = GROUPS,
+        stay: bool = False,
     ) -> None:
         self._context = ctx = rows.context
         arranged = Arranged(rows, op, keys, dropna, division, with_numbers, number, what)
         #: How many ranges this rank has.
-        self.ranges = division.ranges
+        self.ranges = division.ranges * (ctx.size if stay else 1)
         #: Where in the file the parts of each range are, by the ranks that they come from.
         self._parts: list[list[list[Part]]] = [[[] for _ in range(ctx.size)] for _ in range(self.ranges)]
         #: How many rows each range has.
@@ -331,7 +332,7 @@ class DividedRows:
         with local_step(ctx, op):
             self._file = PartFile(ctx, op)
             waiting = pieces_of_texts(rows, division.size)
-        if ctx.size == 1:
+        if ctx.size == 1 or stay:
             with local_step(ctx, op):
                 for added in made_ahead(partial(self._written, arranged), waiting, side_by_side()):
                     self._note(*added)
@@ -358,6 +359,10 @@ class DividedRows:
                 source, number = divmod(place, self.ranges)
                 self._parts[number][source].append(part)
                 self.lengths[number] += count
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the ranges that have rows; of the first one, if none has."""
+        return [number for number, length in enumerate(self.lengths) if length] or [0]
 
     def rows(self, number: int) -> Rows:
         """Return the rows of a range, in the order of the ranks and of their rows; of no rank else."""

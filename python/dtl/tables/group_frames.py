@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable
+from functools import partial
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -11,23 +12,21 @@ from ..algorithms.user_functions import check_function, user_code
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.formats import needs
-from ..runtime.agreement import agree, local_step
-from .arrow_types import normalized
+from ..runtime.agreement import local_step
+from . import group_rows
 from .codes import in_order
-from .gather import kept
-from .group_rows import spread
-from .local_groups import LocalGroups, expect_values
+from .folds import Groups
+from .local_groups import without_null
 from .making import settled
-from .mapping import common_type
-from .moves import TableCall, in_words
-from .owners import Owners
+from .mapping import in_common_types
+from .on_disk import kept, piece_rows, pieces
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 
-class GroupFrames:
-    """The rows of each group on the rank that owns it, which are taken to it. Making it is collective.
+class Called:
+    """A function of the user's that is called with the rows of each group. Making it is collective.
 
     Parameters
     ----------
@@ -44,35 +43,64 @@ class GroupFrames:
     def __init__(
         self, rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str] | str, function: Any
     ) -> None:
-        self._context, self._columns = rows.context, columns
-        names = [columns] if isinstance(columns, str) else columns
+        self._context, self._op, self._function = rows.context, op, function
+        self._errors: Any = np.geterr()  # of the program, which loops of this package do not have
+        self._columns = columns
+        #: The names of the columns that frames have.
+        self.names = [columns] if isinstance(columns, str) else columns
         with local_step(rows.context, op), arrows_errors(op):
             check_function("the function", function)
             _pandas(op)
-            self.local = LocalGroups(rows, keys, dropna)
-        name = getattr(function, "__name__", type(function).__name__)
-        agree(rows.context, op, f"{name} of {in_words(names)} by {in_words(keys)}, {dropna}")
-        self._op = TableCall(op, f"group_by {in_words(keys)}, {op} of {in_words(names)}")
-        expect_values(rows.context, self.local, names)
-        answer = int(op == "filter")  # of each group, which is a bit and its share of a message
-        self.owners = Owners(rows.context, self._op, self.local.keys, arrow().table({}), answer)
-        self.route = route = self.owners.routed(self.local.places())
-        there = route.there(arrow().table({each: self.local.column(each) for each in names}))
-        with local_step(rows.context, op), arrows_errors(op):
-            #: Which row each of the frames' rows is of those that have arrived.
-            self.order = in_order(route.groups.of_row, route.groups.width)
-            self._frame = there.take(arrow().array(self.order)).to_pandas()
-            self._ends = np.cumsum(route.groups.sizes())
+            mine = _with_null(rows, keys, dropna, self.names)
+        #: What the ranks compare.
+        self.words = getattr(function, "__name__", type(function).__name__)
+        self._with_null: set[str] = set().union(*allgather_object(rows.context, mine))
 
-    def called(self, function: Callable[[Any], Any]) -> list[Any]:
-        """Return what the function makes of each group that this rank owns, in the order of their keys."""
-        made, begin = [], 0
-        with user_code(self._context, self._op):
-            for end in self._ends.tolist():
-                frame = self._frame.iloc[begin:end].reset_index(drop=True)
-                made.append(function(frame[self._columns] if isinstance(self._columns, str) else frame))
-                begin = end
+    def frames(self, groups: Groups, table: Any) -> tuple[Array, Iterator[Any]]:
+        """Return which row of a table each row of the frames is, and what yields a frame of each group."""
+        order = in_order(groups.of_row, groups.width)
+        whole = table.take(arrow().array(order)).to_pandas()
+        for name in self._with_null.intersection(self.names):
+            if not table.column(name).null_count:  # so that a group has the types that it has beside all others
+                is_truth = arrow().types.is_boolean(table.schema.field(name).type)
+                whole[name] = whole[name].astype(object if is_truth else np.float64)
+        ends = np.cumsum(groups.sizes()).tolist()
+        parts = (whole.iloc[begin:end].reset_index(drop=True) for begin, end in zip([0, *ends], ends))
+        one = self._columns
+        return order, (part[one] for part in parts) if isinstance(one, str) else parts
+
+    def __call__(self, frames: Iterator[Any], by_column: bool = False) -> list[Any]:
+        """Return what the function makes of each frame, or a dict of what it makes of the columns of each."""
+        function, made = self._function, []
+        with np.errstate(**self._errors), user_code(self._context, self._op):
+            for frame in frames:
+                made.append({name: function(frame[name]) for name in self.names} if by_column else function(frame))
         return made
+
+
+def _with_null(rows: Rows, keys: list[str], dropna: bool, names: list[str]) -> set[str]:
+    """Return which columns of integers and truths have null in a row of a group: pandas has these in another type.
+
+    Not collective.
+    """
+    types = arrow().types
+    found: set[str] = set()
+    left = [
+        name
+        for name, kind in zip(names, rows.chosen(names).schema.types)
+        if (types.is_integer(kind) or types.is_boolean(kind)) and not (dropna and name in keys)
+    ]
+    if not left:
+        return set()
+    needed = rows.chosen(list(dict.fromkeys([*left, *keys])))
+    for _, piece in pieces(needed, piece_rows(needed)):
+        there = without_null([piece.column(name) for name in keys]) if dropna else None
+        some = piece if there is None else piece.filter(there)
+        found.update(name for name in left if some.column(name).null_count)
+        left = [name for name in left if name not in found]
+        if not left:
+            break
+    return found
 
 
 def _pandas(op: str) -> Any:
@@ -86,41 +114,42 @@ def _pandas(op: str) -> Any:
 def filtered(rows: Rows, keys: list[str], dropna: bool, columns: list[str] | str, function: Any) -> Rows:
     """Return the rows of the groups of which a function says True, on their ranks. Collective."""
     op = "filter"
-    groups = GroupFrames(rows, op, keys, dropna, columns, function)
-    found = groups.called(function)
-    with local_step(rows.context, op):
+    called = Called(rows, op, keys, dropna, columns, function)
+
+    def made(groups: Groups, table: Any) -> dict[str, Any]:
+        found = called(called.frames(groups, table)[1])
         for each in found:
             if not isinstance(each, (bool, np.bool_)):
                 raise InvalidTypeError(f"the function must return True or False for a group, not {each!r}")
-        mine = arrow().table({"": arrow().array(list(map(bool, found)), arrow().bool_())})
-    told = groups.owners.told(mine)
-    with local_step(rows.context, op):
-        chosen = spread(groups.local, told.take(arrow().array(groups.local.places()))).column(0)
-        local = kept(rows.local, chosen.fill_null(False).to_numpy())
-    return Rows.made(rows.context, local)
+        return {"": np.array(found, np.bool_)[groups.of_row]}
+
+    mask = group_rows.at_owners(rows, op, keys, dropna, called.names, called.words, made, bits=1)
+    return group_rows.kept_where(rows, op, mask.column(0))
 
 
 def transformed(rows: Rows, keys: list[str], dropna: bool, columns: list[str], function: Any) -> Any:
     """Return a table of pyarrow of what a function makes of each column of each group, for each row. Collective."""
     ctx, op = rows.context, "transform"
-    groups = GroupFrames(rows, op, keys, dropna, columns, function)
-    called = groups.called(lambda frame: (len(frame), {name: function(frame[name]) for name in columns}))
-    with local_step(ctx, op), arrows_errors(op):
-        found = [{name: _as_many(one, count) for name, one in each.items()} for count, each in called]
-        pd, back = _pandas(op), np.empty(len(groups.order), np.int64)
-        back[groups.order] = np.arange(len(back))
-        made = {}
+    called = Called(rows, op, keys, dropna, columns, function)
+
+    def made(groups: Groups, table: Any) -> dict[str, Any]:
+        order, frames = called.frames(groups, table)
+        pd, back = _pandas(op), np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
+        found = [
+            {name: _as_many(one, count) for name, one in each.items()}
+            for count, each in zip(groups.sizes().tolist(), called(frames, by_column=True))
+        ]
+        columns_made = {}
         for name in columns:
             parts = [pd.Series(each[name]) for each in found]
             whole = pd.concat(parts, ignore_index=True) if parts else None
-            made[name] = arrow().array(whole, from_pandas=True) if parts else arrow().nulls(0)
-    for name in columns:
-        kind = common_type(ctx, op, name, [made[name].type])
-        with local_step(ctx, op), arrows_errors(op):
-            made[name] = made[name].cast(kind).take(arrow().array(back))
-    arrived = groups.route.back(arrow().table(made))
-    with local_step(ctx, op):
-        return normalized(spread(groups.local, arrived))
+            array = arrow().array(whole, from_pandas=True) if parts else arrow().nulls(0)
+            columns_made[name] = array.take(arrow().array(back))
+        return columns_made
+
+    together = partial(in_common_types, ctx, op)
+    return group_rows.at_owners(rows, op, keys, dropna, columns, called.words, made, together=together)
 
 
 def _as_many(found: Any, count: int) -> Any:
@@ -135,35 +164,30 @@ def _as_many(found: Any, count: int) -> Any:
 def applied(rows: Rows, keys: list[str], dropna: bool, columns: list[str] | str, function: Any) -> Rows:
     """Return what a function makes of each group, with its keys. Collective."""
     ctx, op = rows.context, "apply"
-    groups = GroupFrames(rows, op, keys, dropna, columns, function)
-    found = groups.called(function)
+    called = Called(rows, op, keys, dropna, columns, function)
+    forms: set[str] = set()
+
+    def made(distinct: Any, groups: Groups, table: Any) -> Any:
+        found = called(called.frames(groups, table)[1])
+        mine = {_form(each) for each in found}
+        forms.update(mine)
+        return _with_keys(distinct, found, mine.pop()) if len(mine) == 1 else None
+
+    some = group_rows.of_whole_groups(rows, op, keys, dropna, called.names, called.words)
     with local_step(ctx, op), arrows_errors(op):
-        pd = _pandas(op)
-        forms = [_form(pd, each) for each in found]
-        form = next(iter(forms), None)
-    every: set[str] = set().union(*allgather_object(ctx, set(forms)))
+        tables = kept(ctx, op, (table for table in (made(*each) for each in some) if table is not None))
+    every: set[str] = set().union(*allgather_object(ctx, forms))
     if len(every) > 1:
         raise InvalidTypeError(f"the function returns {' and '.join(sorted(every))} for groups; all must be alike")
-    with local_step(ctx, op), arrows_errors(op):
-        made = None
-        if form is not None:
-            frames, lengths = _frames(pd, form, found)
-            table = arrow().Table.from_pandas(frames, preserve_index=False)
-            of_group = arrow().array(np.repeat(np.arange(len(found)), lengths))
-            twice = [name for name in table.column_names if name in keys]
-            if twice:
-                raise InvalidArgumentError(f"two columns of the result would be called {twice[0]!r}, as a key is")
-            made = groups.owners.keys.take(of_group)
-            for name, column in zip(table.column_names, table.columns):
-                made = made.append_column(name, column)
-            made = normalized(made)
     if not every:
-        return Rows(ctx, groups.owners.keys, groups.owners.counts)
-    return settled(ctx, op, made)
+        none = rows.chosen(keys).schema.empty_table()
+        return Rows(ctx, none, (0,) * ctx.size)
+    return settled(ctx, op, in_common_types(ctx, op, tables))
 
 
-def _form(pd: Any, found: Any) -> str:
+def _form(found: Any) -> str:
     """Return what a function has returned, in words."""
+    pd = _pandas("apply")
     if isinstance(found, pd.DataFrame):
         return "frames"
     if isinstance(found, (pd.Series, Mapping)):
@@ -171,8 +195,23 @@ def _form(pd: Any, found: Any) -> str:
     return "single values"
 
 
-def _frames(pd: Any, form: str, found: list[Any]) -> tuple[Any, list[int]]:
+def _with_keys(distinct: Any, found: list[Any], form: str) -> Any:
+    """Return the keys of groups beside what a function has returned of each."""
+    frames, lengths = _frames(form, found)
+    table = arrow().Table.from_pandas(frames, preserve_index=False)
+    of_group = arrow().array(np.repeat(np.arange(len(found)), lengths))
+    twice = [name for name in table.column_names if name in distinct.column_names]
+    if twice:
+        raise InvalidArgumentError(f"two columns of the result would be called {twice[0]!r}, as a key is")
+    made = distinct.take(of_group)
+    for name, column in zip(table.column_names, table.columns):
+        made = made.append_column(name, column)
+    return made
+
+
+def _frames(form: str, found: list[Any]) -> tuple[Any, list[int]]:
     """Return one frame of what a function has returned, and how many rows are of each group."""
+    pd = _pandas("apply")
     if form == "frames":
         return pd.concat(found, ignore_index=True), [len(each) for each in found]
     if form == "rows":

@@ -67,6 +67,9 @@ class GroupRowMethods:
         The rows stay on their ranks, in their order. The key is a tuple if keys were given as a list. All rows are
         brought in order first, so that a step sends nothing; of many groups, ``agg`` and ``apply`` are faster.
 
+        Rows that are more than may be in memory (:func:`dtl.set_memory_limit`) are brought in order in files, in two
+        passes: they are read twice and written twice. The keys of all groups are in memory on each rank.
+
         Examples
         --------
         >>> import dtl
@@ -422,6 +425,11 @@ class GroupRowMethods:
         CommunicationError
             On the ranks where the function does not raise that raises on another one.
 
+        Notes
+        -----
+        Memory is used as by :meth:`apply`; what the function says is brought back to the rows in a third pass, and the
+        rows are read once more.
+
         Examples
         --------
         >>> import dtl
@@ -466,6 +474,13 @@ class GroupRowMethods:
         Each row travels to the rank that owns its group. ``agg`` and ``transform`` with names of aggregates travel and
         compute less.
 
+        Rows that are more than may be in memory (:func:`dtl.set_memory_limit`) are written to a file by ranges of keys,
+        and one range after the other is read and given to the function. All rows of one group have room in memory, and
+        what the function returns of those of one range.
+
+        If the function's values are of several types, such as integers of one group and floats of another, the result
+        is of one that holds them all. A column that some dicts or DataFrames lack is null there.
+
         Examples
         --------
         >>> import dtl
@@ -491,7 +506,8 @@ class GroupRowMethods:
         how
             The name of an aggregate, as of :meth:`TableGroupBy.agg`; that of a method that has a value for each row,
             such as ``"cumsum"``; or a function. It gets the values of a group as a ``pandas.Series``, nulls among them,
-            on the rank that owns the group, and returns one value, or one for each of these.
+            on the rank that owns the group, and returns one value, or one for each of these. Memory is used as by
+            :meth:`apply`, and a third pass brings the values back to their rows.
         *args, **kwargs
             Options of the method, such as ``ddof=0``, or what the function gets beside the values.
 

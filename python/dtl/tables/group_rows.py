@@ -8,6 +8,7 @@ import numpy as np
 
 from ..comm.collectives import allgather
 from ..runtime.agreement import agree, local_step
+from ..runtime.context import Context
 from .by_row_numbers import in_their_places
 from .dividing import DividedRows, division_of, is_larger
 from .exchange import gathered_everywhere
@@ -16,8 +17,8 @@ from .gather import taken
 from .local_groups import ROW_NUMBERS, LocalGroups, expect_values
 from .loops import ordered
 from .moves import TableCall, expect, in_words, is_explained
-from .on_disk import collected, piece_rows, pieces
-from .owners import BACK, Owners
+from .on_disk import collected, kept, piece_rows, pieces, release
+from .owners import BACK, Keys, Owners
 from .rows import Rows, arrow, arrows_errors, counted
 
 #: So many arrays of 8 bytes a row there are in memory of rows whose groups come together.
@@ -26,9 +27,20 @@ _ARRAYS = 24
 #: What makes columns, by their names, of the groups of rows and a table of some of their columns.
 Maker = Callable[[Groups, Any], "dict[str, Any]"]
 
+#: What puts together the tables that were made of some groups after the others. Collective.
+Together = Callable[["list[Any]"], Any]
+
 
 def at_owners(
-    rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], words: str, made: Maker, bits: int = 64
+    rows: Rows,
+    op: str,
+    keys: list[str],
+    dropna: bool,
+    columns: list[str],
+    words: str,
+    made: Maker,
+    bits: int = 64,
+    together: Together | None = None,
 ) -> Any:
     """Return what is made of the rows of whole groups, where these come together, for each row. Collective.
 
@@ -39,7 +51,7 @@ def at_owners(
     needed = rows.chosen(list(dict.fromkeys([*keys, *columns])))
     if are_more_than_memory(needed):
         agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}, more than may be in memory")
-        return by_ranges(needed, op, keys, dropna, columns, made)
+        return by_ranges(needed, op, keys, dropna, columns, made, together)
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
     agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}")
@@ -52,7 +64,7 @@ def at_owners(
         there = route.there(arrow().table({name: local.column(name) for name in columns}))
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         found = arrow().table(made(route.groups, there))
-    back = route.back(found)
+    back = route.back(found if together is None else together([found]))
     with local_step(ctx, op):
         return spread(local, back)
 
@@ -62,7 +74,15 @@ def are_more_than_memory(rows: Rows) -> bool:
     return not is_explained() and is_larger(rows, _ARRAYS)
 
 
-def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], made: Maker) -> Any:
+def by_ranges(
+    rows: Rows,
+    op: str,
+    keys: list[str],
+    dropna: bool,
+    columns: list[str],
+    made: Maker,
+    together: Together | None = None,
+) -> Any:
     """Return the same, where the rows are more than may be in memory: of a range of keys after the other. Collective.
 
     One pass over the rows writes them by ranges of keys; a second one reads these, and writes what is made of them by
@@ -80,9 +100,45 @@ def by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[
         return found.append_column(ROW_NUMBERS, whole.column(ROW_NUMBERS))
 
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
-        found = collected(ctx, op, map(of_range, numbers))
+        tables = kept(ctx, op, map(of_range, divided.numbers()))
+    found = arrow().concat_tables(tables) if together is None else together(tables)
     return in_their_places(Rows.made(ctx, found), op, rows.counts)
+
+
+def of_whole_groups(
+    rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], words: str
+) -> Iterator[tuple[Any, Groups, Any]]:
+    """Return what yields keys of groups, their rows' groups, and columns of these, on the ranks that own the groups.
+
+    Collective, but no step is: all groups of a rank are one step, or those of a range of keys that may be in memory.
+    Keys ascend.
+    """
+    ctx = rows.context
+    needed = rows.chosen(list(dict.fromkeys([*keys, *columns])))
+    are_more = are_more_than_memory(needed)
+    agree(
+        ctx,
+        op,
+        f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}{', more than may be in memory' * are_more}",
+    )
+    if are_more:
+        divided = DividedRows(needed, op, keys, dropna, division_of(needed, op, keys, _ARRAYS))
+        return (_together(divided.rows(number), keys, columns) for number in divided.numbers())
+    with local_step(ctx, op), arrows_errors(op):
+        local = LocalGroups(rows, keys, dropna)
+    op = TableCall(op, f"group_by {in_words(keys)}, {op} of {in_words(columns)}")
+    expect_values(ctx, local, columns)
+    owners = Owners(ctx, op, local.keys, arrow().table({}))
+    route = owners.routed(local.places())
+    there = route.there(arrow().table({name: local.column(name) for name in columns}))
+    return iter([(owners.keys, route.groups, there)])
+
+
+def _together(rows: Rows, keys: list[str], columns: list[str]) -> tuple[Any, Groups, Any]:
+    """Return the keys of rows' groups, these groups, and columns of the rows."""
+    local = LocalGroups(rows, keys, False)
+    table = arrow().table({name: local.column(name) for name in columns})
+    return local.keys.plain(), Groups(local.places(), local.count), table
 
 
 def each_column(made: Callable[[Groups, Any], Any]) -> Maker:
@@ -100,46 +156,92 @@ def spread(local: LocalGroups, found: Any) -> Any:
 
 def numbers(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool) -> Rows:
     """Return the number of each row's group among all, in the order of their keys. Collective."""
-    local, _, told = _numbered(rows, op, keys, dropna, ascending)
-    with local_step(rows.context, op):
-        return rows.like(spread(local, told.take(arrow().array(local.places()))))
-
-
-def _numbered(
-    rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool = True
-) -> tuple[LocalGroups, Owners, Any]:
-    """Return this rank's groups, their owners, and the number of each among all as a table of op. Collective."""
     ctx = rows.context
+    if are_more_than_memory(rows.chosen(keys)):
+        agree(ctx, op, f"by {in_words(keys)}, {dropna}, {ascending}, more than may be in memory")
+        return rows.like(_numbers_by_ranges(rows.chosen(keys), op, keys, dropna, ascending))
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
     agree(ctx, op, f"by {in_words(keys)}, {dropna}, {ascending}")
-    owners = Owners(ctx, op, local.keys, arrow().table({}), answer=8)
+    _, told = _numbered(ctx, op, local.keys, ascending)
+    with local_step(ctx, op):
+        return rows.like(spread(local, told.take(arrow().array(local.places()))))
+
+
+def _numbered(ctx: Context, op: str, keys: Keys, ascending: bool = True) -> tuple[Owners, Any]:
+    """Return the owners of groups, and the number of each of this rank's among all as a table of op. Collective."""
+    owners = Owners(ctx, op, keys, arrow().table({}), answer=8)
     first = sum(owners.counts[: ctx.rank])
     mine = np.arange(first, first + owners.counts[ctx.rank])
     if not ascending:
         mine = sum(owners.counts) - 1 - mine
-    return local, owners, owners.told(arrow().table({op: mine}))
+    return owners, owners.told(arrow().table({op: mine}))
+
+
+def _numbers_by_ranges(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool) -> Any:
+    """Return the number of each row's group among all, where rows are divided by their keys. Collective."""
+    ctx, pa = rows.context, arrow()
+    widths = [0]
+
+    def made(groups: Groups, _: Any) -> dict[str, Any]:
+        before = sum(widths)
+        widths.append(groups.width)
+        return {op: before + groups.of_row}
+
+    def together(tables: list[Any]) -> Any:
+        counts = allgather(ctx, np.array([sum(widths)], np.int64)).ravel()
+        first, last = int(counts[: ctx.rank].sum()), int(counts.sum()) - 1
+
+        def among_all(table: Any) -> Any:
+            found = pa.compute.add(table.column(op), first)
+            return table.set_column(0, op, found if ascending else pa.compute.subtract(last, found))
+
+        with local_step(ctx, op):
+            return collected(ctx, op, map(among_all, tables))
+
+    return by_ranges(rows, op, keys, dropna, [], made, together)
 
 
 def in_turn(rows: Rows, keys: list[str], dropna: bool) -> Iterator[tuple[tuple[Any, ...], Rows]]:
     """Return what yields the keys of each group, and its rows on their ranks. Collective, but no step is."""
     ctx, op = rows.context, "iter"
-    local, owners, told = _numbered(rows, op, keys, dropna)
+    ranges: Iterator[Rows] = iter([rows])
+    are_more = are_more_than_memory(rows)
+    agree(ctx, op, f"by {in_words(keys)}, {dropna}{', more than may be in memory' * are_more}")
+    if are_more:
+        divided = DividedRows(rows, op, keys, dropna, division_of(rows, op, keys, _ARRAYS), stay=True)
+        ranges = map(divided.rows, divided.numbers())
+    found_keys, found_sizes = [], []
+
+    def in_order_of_keys(whole: Rows) -> Any:
+        local = LocalGroups(whole, keys, dropna)
+        held = whole.held if local.kept is None else whole.held.filter(local.kept)
+        order, ends = ordered(local.places(), local.count)
+        found_keys.append(local.keys.plain())
+        found_sizes.append(np.diff(ends, prepend=0))
+        return taken(held, order)
+
+    with local_step(ctx, op), arrows_errors(op):
+        tables = kept(ctx, op, map(in_order_of_keys, ranges))
+        mine = arrow().concat_tables(found_keys).unify_dictionaries()
+    owners, told = _numbered(ctx, op, Keys(mine, mine.schema))
     every = gathered_everywhere(ctx, op, owners.keys)
     with local_step(ctx, op):
-        held = rows.held if local.kept is None else rows.held.filter(local.kept)
-        order, ends = ordered(local.places(), local.count)
-        held = taken(held, order)
         sizes = np.zeros(len(every), np.int64)
-        sizes[told.column(0).to_numpy()] = np.diff(ends, prepend=0)
+        sizes[told.column(0).to_numpy()] = np.concatenate(found_sizes)
     matrix = allgather(ctx, sizes).reshape(ctx.size, -1)
 
     def steps() -> Iterator[tuple[tuple[Any, ...], Rows]]:
-        first = 0
-        for number, counts in enumerate(matrix.T.tolist()):
-            mine = held.slice(first, counts[ctx.rank])
+        left = iter(tables)
+        table, first = next(left), 0
+        for number in range(len(every)):
+            counts = tuple(matrix[:, number].tolist())
+            if counts[ctx.rank] and first == len(table):
+                release()
+                table, first = next(left), 0
+            rest = table.slice(first, counts[ctx.rank])
             first += counts[ctx.rank]
-            yield tuple(column[number].as_py() for column in every.columns), rows.of_held(mine, tuple(counts))
+            yield tuple(column[number].as_py() for column in every.columns), rows.of_held(rest, counts)
 
     return steps()
 

@@ -9,8 +9,6 @@ from typing import Any, overload
 import numpy as np
 
 from .._native.arguments import flag, integer, listed
-from ..algorithms.user_functions import user_code
-from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step
 from . import group_extremes, group_rows
@@ -21,9 +19,10 @@ from .coded_rows import rows_of
 from .exploding import of_lists
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
-from .group_values import GroupValues, called, of_function
-from .groups_in_pieces import aggregated_by_ranges, aggregated_in_pieces, of_whole_groups
+from .group_values import GroupValues
+from .groups_in_pieces import Calls, aggregated_by_ranges, aggregated_in_pieces, of_whole_groups
 from .local_groups import LocalGroups, check_keys, expect_values
+from .mapping import common_type
 from .moves import TableCall, in_words
 from .on_disk import piece_rows, share_of_memory
 from .owners import Owners, Route
@@ -128,11 +127,12 @@ class TableGroupBy(GroupMethods, GroupRowMethods):
 
         With a limit of memory (:func:`dtl.set_memory_limit`), keys and columns that are more than a sixteenth of it
         take two passes. If there are few groups, one over the rows, a piece at a time, and one over the groups of the
-        pieces. If there are many, or for ``median``, ``quantile``, ``nunique`` and ``list``, the first one writes the
-        rows to a file by ranges of keys, and the second reads one range after the other: they are read twice and
-        written once, with the result. Columns of functions are in memory. Sums, means, extremes and counts of many
-        groups take one pass, and write the result alone, if the key is one column of integers, dates or times, and a
-        quarter of the limit has room for a number of each aggregate for every key from the least to the greatest.
+        pieces. If there are many, or for ``median``, ``quantile``, ``nunique``, ``list`` and functions, the first one
+        writes the rows to a file by ranges of keys, and the second reads one range after the other: they are read twice
+        and written once, with the result. The values of one group that a function gets have room in memory. Sums,
+        means, extremes and counts of many groups take one pass, and write the result alone, if the key is one column of
+        integers, dates or times, and a quarter of the limit has room for a number of each aggregate for every key from
+        the least to the greatest.
 
         Examples
         --------
@@ -499,10 +499,9 @@ def aggregated(
     """
     rows = rows.chosen(_columns_of(keys, wanted))
     op = _agreed(rows, op, keys, dropna, words)
-    if all(each.function is None for each in wanted.values()):
-        made = aggregated_by_ranges(rows, op, keys, dropna, wanted)
-        if made is not None:
-            return made
+    made = aggregated_by_ranges(rows, op, keys, dropna, wanted)
+    if made is not None:
+        return made
     size = piece_rows(rows) if all(each.of_parts for each in wanted.values()) else rows.length
     _, owners, columns = _computed(rows, op, keys, dropna, wanted, size, may_move=True)
     held, schema = owners.held_keys.held(), owners.held_keys.schema
@@ -592,26 +591,12 @@ def _of_values(
             with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
                 made[name] = of_values(each, values)
         else:
-            with user_code(ctx, op):
-                found = called(route.groups, there, each.function)
             with local_step(ctx, op), arrows_errors(op):
-                array = of_function(found)
-            made[name] = _of_one_type(op, ctx, array)
+                array = Calls(ctx, op)(route.groups, there, each.function)
+            kind = common_type(ctx, op, name, [array.type])
+            with local_step(ctx, op), arrows_errors(op):
+                made[name] = array.cast(kind)
     return made
-
-
-def _of_one_type(op: str, ctx: Any, made: Any) -> Any:
-    """Return values of one type on every rank, of which some ranks may have none. Collective."""
-    pa = arrow()
-    kinds = [kind for kind in allgather_object(ctx, made.type) if not pa.types.is_null(kind)]
-    with local_step(ctx, op), arrows_errors(op):
-        kind = kinds[0] if kinds else made.type
-        for other in kinds[1:]:
-            if other != kind:
-                if not all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in (kind, other)):
-                    raise InvalidTypeError(f"the function gave values of {kind} and of {other}")
-                kind = pa.float64()
-        return made.cast(kind)
 
 
 def _name(how: Any) -> str:

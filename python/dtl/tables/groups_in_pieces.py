@@ -6,16 +6,19 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from ..algorithms.user_functions import user_code
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
+from ..runtime.context import Context
 from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
 from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds, is_larger
 from .folds import Groups
-from .group_values import GroupValues
+from .group_values import GroupValues, called, of_function
 from .local_groups import LocalGroups
+from .mapping import in_common_types
 from .moves import is_explained
-from .on_disk import collected, pieces, release, rows_of_each, share_of_memory, side_by_side
+from .on_disk import collected, kept, pieces, release, rows_of_each, share_of_memory, side_by_side
 from .owners import Keys, beside, merged_keys
 from .rows import Rows, arrow, arrows_errors
 from .running_folds import RunningFolds, are_possible
@@ -23,6 +26,9 @@ from .splitters import cuts_of_runs
 
 #: Rows are divided before anything is made of them if a piece has more groups than this share of its rows.
 _MANY = 0.25
+
+#: So many arrays of 8 bytes a row there are in memory where functions of the user's get values, which may be texts.
+_OF_FUNCTIONS = 24
 
 #: What is made of all groups has room in memory if it is at most so many times what a call has of rows: a quarter of
 #: the limit.
@@ -39,9 +45,11 @@ def aggregated_by_ranges(
     groups.
     """
     ctx = rows.context
-    if share_of_memory() is None or is_explained() or not is_larger(rows):
+    has_functions = any(each.function is not None for each in wanted.values())
+    arrays = _OF_FUNCTIONS if has_functions else 0
+    if share_of_memory() is None or is_explained() or not is_larger(rows, arrays):
         return None
-    division = division_of(rows, op, keys)
+    division = division_of(rows, op, keys, arrays)
     if division.share <= _MANY and all(each.of_parts for each in wanted.values()):
         return None
     parts = Parts.of(wanted, rows.schema)
@@ -50,9 +58,10 @@ def aggregated_by_ranges(
         return made
     with_numbers = any(each.of_row_numbers for each in wanted.values())
     divided = DividedRows(rows, op, keys, dropna, division, with_numbers)
+    call = Calls(ctx, op) if has_functions else None
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        made = collected(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size))
-    return Rows.made(ctx, made)
+        tables = kept(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size, call))
+    return Rows.made(ctx, in_common_types(ctx, op, tables) if has_functions else arrow().concat_tables(tables))
 
 
 def _of_running_folds(
@@ -118,19 +127,46 @@ def _bounds_of_rank(division: Division, rank: int) -> tuple[int, int]:
     return (starts[rank - 1] if rank else least), (starts[rank] - 1 if rank < len(starts) else greatest)
 
 
+class Calls:
+    """Calls functions of the user's with the values of groups, as the program would, within a step of a call."""
+
+    def __init__(self, ctx: Context, op: str) -> None:
+        self._context, self._op = ctx, op
+        self._errors: Any = np.geterr()  # which loops of this package do not have
+
+    def __call__(self, groups: Groups, column: Any, function: Callable[[Any], Any]) -> Any:
+        """Return what a function makes of each group as an array of pyarrow."""
+        with np.errstate(**self._errors), user_code(self._context, self._op):
+            found = called(groups, column, function)
+        return of_function(found)
+
+
 def _of_ranges(
-    divided: DividedRows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int
+    divided: DividedRows,
+    op: str,
+    keys: list[str],
+    parts: Parts,
+    wanted: dict[str, Aggregate],
+    size: int,
+    call: Calls | None,
 ) -> Iterator[Any]:
     """Yield the keys and aggregates of the groups of one range after the other, once at least."""
-    numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
 
     def of(number: int) -> Any:
-        return _of_range(divided.rows(number), op, keys, parts, wanted, size)
+        return _of_range(divided.rows(number), op, keys, parts, wanted, size, call)
 
-    return made_ahead(of, numbers, side_by_side())
+    return made_ahead(of, divided.numbers(), 1 if call else side_by_side())
 
 
-def _of_range(rows: Rows, op: str, keys: list[str], parts: Parts, wanted: dict[str, Aggregate], size: int) -> Any:
+def _of_range(
+    rows: Rows,
+    op: str,
+    keys: list[str],
+    parts: Parts,
+    wanted: dict[str, Aggregate],
+    size: int,
+    call: Calls | None,
+) -> Any:
     """Return the keys and aggregates of groups whose rows are all given."""
     needs_values = not all(each.of_parts for each in wanted.values())
     if not needs_values and rows.length > size:  # of a key of many rows
@@ -140,7 +176,7 @@ def _of_range(rows: Rows, op: str, keys: list[str], parts: Parts, wanted: dict[s
         distinct, folds = local.keys, parts.made(local.groups, local.column, local.present)
     columns = _of_folds(folds, len(distinct.table), parts, wanted)
     if needs_values:
-        columns.update(_of_values(Groups(local.places(), local.count), local.column, wanted))
+        columns.update(_of_values(Groups(local.places(), local.count), local.column, wanted, call))
     return beside(distinct.plain(), arrow().table({name: columns[name] for name in wanted}))
 
 
@@ -158,8 +194,10 @@ def _of_folds(folds: Any, width: int, parts: Parts, wanted: dict[str, Aggregate]
     return {name: parts.finished(each, merged) for name, each in wanted.items() if each.of_parts}
 
 
-def _of_values(groups: Groups, column_of: Callable[[str], Any], wanted: dict[str, Aggregate]) -> dict[str, Any]:
-    """Return the aggregates that need all values of whole groups."""
+def _of_values(
+    groups: Groups, column_of: Callable[[str], Any], wanted: dict[str, Aggregate], call: Calls | None = None
+) -> dict[str, Any]:
+    """Return the aggregates that need all values of whole groups, of which functions are called."""
     columns = {}
     for column in dict.fromkeys(each.column for each in wanted.values() if not each.of_parts):
         there = arrow().table([column_of(column)], names=[column])
@@ -168,7 +206,10 @@ def _of_values(groups: Groups, column_of: Callable[[str], Any], wanted: dict[str
         together = GroupValues(groups, there.column(0))
         for name, each in wanted.items():
             if each.column == column and not each.of_parts:
-                columns[name] = of_values(each, together)
+                if each.function is not None and call is not None:
+                    columns[name] = call(groups, there.column(0), each.function)
+                else:
+                    columns[name] = of_values(each, together)
     return columns
 
 

@@ -14,7 +14,17 @@ from .._native.arguments import listed
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
-from .arrow_types import fits, is_decimal, is_number, is_text, is_time, plain_type
+from .arrow_types import (
+    common,
+    converted,
+    fits,
+    is_decimal,
+    is_number,
+    is_text,
+    is_time,
+    normalized,
+    plain_type,
+)
 from .by_rows import as_chunked, by_lists, by_truth, decoded, in_pieces, made_of_pieces
 from .elementwise import unsigned_zeros, with_categories_of
 from .gather import combined, one_array
@@ -61,7 +71,7 @@ def _by_value(op: str, name: str, encoded: Any, of_values: Callable[[Any], list[
             made.append(whole_array("the mapping", [of_null]))
         places = chunk.indices if of_null is None else chunk.indices.fill_null(len(chunk.dictionary))
         parts.append(_joined_arrays(op, name, made).take(places))
-    kind = _holding(op, name, [each.type for each in parts] or [arrow().null()])
+    kind = holding(op, name, [each.type for each in parts] or [arrow().null()])
     return arrow().chunked_array([each.cast(kind) for each in parts], kind)
 
 
@@ -90,6 +100,51 @@ def in_common_type(rows: Rows, op: str, tables: list[Any], kind: Any = None) -> 
         return collected(ctx, op, (each.cast(wanted) for each in tables))
 
 
+def in_common_types(ctx: Any, op: str, tables: list[Any]) -> Any:
+    """Return tables of all ranks one after the other, in types that hold the values of all. Collective.
+
+    A table may lack columns that others have: these are null there, and integers are then floats, as pandas has them.
+    """
+    pa = arrow()
+    with local_step(ctx, op), arrows_errors(op):
+        tables = [normalized(each) for each in tables]
+        mine = list(dict.fromkeys(tuple(zip(each.column_names, each.schema.types)) for each in tables))
+    every = [dict(fields) for of_rank in allgather_object(ctx, mine) for fields in of_rank]
+    kinds = {name: _kind(op, name, every) for name in dict.fromkeys(name for each in every for name in each)}
+    schema = pa.schema(list(kinds.items()))
+
+    def converted_to_all(table: Any) -> Any:
+        columns = {name: table.column(name) for name in table.column_names}
+        none = pa.chunked_array([pa.nulls(len(table))])
+        return pa.table([_cast(columns.get(name, none), kind) for name, kind in kinds.items()], schema=schema)
+
+    with local_step(ctx, op), arrows_errors(op):
+        if all(each.schema.equals(schema) for each in tables):
+            return pa.concat_tables(tables or [schema.empty_table()])
+        return collected(ctx, op, map(converted_to_all, tables or [schema.empty_table()]))
+
+
+def _kind(op: str, name: str, every: list[dict[str, Any]]) -> Any:
+    """Return the type that holds a column of several tables, some of which may lack it."""
+    kinds = list(dict.fromkeys(each[name] for each in every if name in each))
+    kind = kinds[0]
+    for other in kinds[1:]:
+        kind = None if kind is None else common(kind, other)
+    if kind is None:
+        kind = holding(op, name, kinds)
+    if arrow().types.is_integer(kind) and any(name not in each for each in every):
+        return arrow().float64()
+    return kind
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """Return a column in a type that holds its values, floats of integers of which some may be rounded."""
+    types = arrow().types
+    if types.is_integer(column.type) and types.is_floating(kind):
+        return column.cast(kind, safe=False)
+    return converted(column, kind) if types.is_dictionary(column.type) else column.cast(kind)
+
+
 def whole_array(name: str, values: list[Any]) -> Any:
     """Return Python's values as one array."""
     return one_array(whole_column(name, values))
@@ -106,10 +161,10 @@ def _of_mapping(f: Mapping[Any, Any]) -> tuple[str, Callable[[Any], Any], Any]:
 def common_type(ctx: Any, op: str, name: str, kinds: list[Any]) -> Any:
     """Return the type that holds the values of all ranks: numbers of several types are float64. Collective."""
     found = [kind for of_rank in allgather_object(ctx, kinds) for kind in of_rank] or [arrow().null()]
-    return _holding(op, name, found)
+    return holding(op, name, found)
 
 
-def _holding(op: str, name: str, kinds: list[Any]) -> Any:
+def holding(op: str, name: str, kinds: list[Any]) -> Any:
     """Return the type that holds values of several types, which is that of one list of all."""
     pa = arrow()
     try:
@@ -129,7 +184,7 @@ def _holding(op: str, name: str, kinds: list[Any]) -> Any:
 
 def _joined_arrays(op: str, name: str, arrays: list[Any]) -> Any:
     """Return arrays as one, in the type that holds all values."""
-    kind = _holding(op, name, [each.type for each in arrays])
+    kind = holding(op, name, [each.type for each in arrays])
     return arrow().concat_arrays([each.cast(kind) for each in arrays])
 
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from .._native.arguments import integer, listed
+from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.threaded import made_ahead
@@ -137,8 +138,7 @@ def _sorted_in_pieces(rows: Rows, op: str, order: Order, with_numbers: bool) -> 
         return made if with_numbers else made.drop_columns([ROW_NUMBERS])
 
     with local_step(ctx, op):
-        numbers = [number for number, length in enumerate(divided.lengths) if length] or [0]
-        made = collected(ctx, op, made_ahead(in_order_of, numbers, side_by_side()))
+        made = collected(ctx, op, made_ahead(in_order_of, divided.numbers(), side_by_side()))
     return Rows.made(ctx, made)
 
 
@@ -149,6 +149,11 @@ def foremost(rows: Rows, op: str, n: Any, order: Order) -> Rows:
         count = integer("n", n)
         if count < 0:
             raise BoundsError(f"n {count} is negative")
+    are_more = share_of_memory() is not None and any(allgather_object(ctx, count > piece_rows(rows, _ARRAYS)))
+    if are_more:  # of a rank, they have no room in memory
+        agree(ctx, op, f"{count} by {_words(order)}")
+        return sliced(sorted_rows(rows, op, order), op, slice(0, count))
+    with local_step(ctx, op):
         mine = _foremost(rows, count, order)
     agree(ctx, op, f"{count} by {_words(order)}")
     return sliced(sorted_rows(Rows.made(ctx, mine), op, order), op, slice(0, count))

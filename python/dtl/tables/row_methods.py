@@ -91,6 +91,11 @@ class RowMethods(HasRows):
         KeyNotFoundError, InvalidArgumentError, InvalidTypeError
             As of :meth:`sort_values`.
 
+        Notes
+        -----
+        Rows are read once, unless n rows are more than may be in memory (:func:`dtl.set_memory_limit`): then all are
+        sorted, as by :meth:`sort_values`.
+
         Examples
         --------
         >>> import dtl

@@ -14,7 +14,15 @@ import numpy as np
 from .._native.threads import get_num_threads
 from ..comm.collectives import allgather
 from ..containers import has_rows
-from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError, OverflowError
+from ..exceptions import (
+    KNOWN_TO_RANKS,
+    DTLError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    KeyNotFoundError,
+    OverflowError,
+    is_marked,
+)
 from ..io.interchange import pyarrow_with_capsules
 from ..io.names import names_in
 from ..runtime.context import Context
@@ -260,8 +268,12 @@ def arrows_errors(what: str) -> Iterator[None]:
     except MemoryError:
         raise
     except (pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+        if is_marked(error, KNOWN_TO_RANKS):  # of a function of the user's
+            raise
         raise InvalidTypeError(f"{what}: {_first_line(error)}") from None
     except (pa.ArrowException, ValueError, ArithmeticError) as error:
+        if is_marked(error, KNOWN_TO_RANKS):
+            raise
         text = _first_line(error)
         kind = OverflowError if "verflow" in text or isinstance(error, ArithmeticError) else InvalidArgumentError
         raise kind(f"{what}: {text}") from None

@@ -389,7 +389,7 @@ ORDERED = {
     "of categories and null": lambda t: t.sort_values(["c", "k"], ascending=[False, True], na_position="first"),
     "of a key": lambda t: t.assign(c=t["c"].astype(str)).sort_values("c", key=lambda c: c.str.len()),
     "of a column": lambda t: t["v"].sort_values(ascending=False).to_frame(),
-    "nlargest": lambda t: t.nlargest(300, ["w", "v"]),
+    **{f"nlargest {n}": lambda t, n=n: t.nlargest(n, ["w", "v"]) for n in (5, 300)},
     **{
         f"drop_duplicates {keep}": lambda t, keep=keep: t.drop_duplicates(["w", "c"], keep=keep)
         for keep in ("first", "last", False)
