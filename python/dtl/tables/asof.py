@@ -12,15 +12,19 @@ from ..comm.objects import allgather_object
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
+from ..runtime.threaded import made_ahead
 from .arrow_types import NANOSECONDS, converted_to, is_rounded, plain_type
+from .by_row_numbers import in_their_places
 from .by_rows import decoded
 from .codes import dense, in_order, integers_of, numbered
+from .dividing import DividedRows, division_of, is_larger
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names
 from .key_types import keys_in
-from .moves import TableCall, expect, in_words
-from .on_disk import collected, piece_rows, pieces_of_texts
+from .local_groups import ROW_NUMBERS
+from .moves import TableCall, expect, in_words, is_explained
+from .on_disk import collected, piece_rows, pieces_of_texts, side_by_side
 from .rows import Rows, arrow, arrows_errors
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -129,9 +133,14 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     of_right = {name: new for name, new in names.right.items() if name not in keys.shared}
     agree(ctx, op, f"{keys.left} and {keys.right}, {how}, suffixes {suffixes}")
     pairs = [tuple(rows.schema.field(name).type for rows, name in zip((left, right), both)) for both in zip(*keys[:2])]
+    kinds = _Kinds(pairs, keys.types)
+    if by is not None and kinds.are_equal and not is_explained():
+        needed = right.chosen(list(dict.fromkeys([*keys.right, *of_right])))
+        if is_larger(needed):
+            labels = [*names.left.values(), *of_right.values()]
+            return _by_ranges(left, needed, op, (keys, by), kinds, how, list(of_right), labels)
     with local_step(ctx, op), arrows_errors(op):
-        kinds = _Kinds(pairs, keys.types)
-        of_left = _Left(left, keys.left, kinds, piece_rows(left, _ARRAYS + len(of_right)))
+        of_left = _Ordered("left", left, keys.left, kinds, piece_rows(left, _ARRAYS + len(of_right)))
         theirs = _compared("right", right, right.local, keys.right, kinds, list(of_right))
         numbers = _numbers("right", right, theirs.column(0), kinds.of_numbers)
         mine = [of_left.looked_at(), (numbers[[0, -1] if len(numbers) else []], _unsorted(numbers))]
@@ -153,11 +162,72 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
         return left.like(collected(ctx, op, starmap(found, of_left.pieces())))
 
 
+def _by_ranges(
+    left: Rows,
+    right: Rows,
+    op: str,
+    keys: tuple[Keys, Keys],
+    kinds: _Kinds,
+    how: AsOf,
+    of_right: list[str],
+    labels: list[str],
+) -> Rows:
+    """Return the same, given all keys and those that have to be equal, by ranges of the latter. Collective.
+
+    Both tables are written by ranges, one range after the other is merged, and a third pass brings what is found back
+    to the rows of the left table.
+    """
+    ctx, (every, by) = left.context, keys
+    with local_step(ctx, op), arrows_errors(op):
+        mine = []
+        for side, rows, names in (("left", left, every.left), ("right", right, every.right)):
+            key = rows.chosen(names[:1])
+            ordered = _Ordered(
+                side, key, names[:1], _Kinds(kinds.pairs[:1], kinds.compared[:1]), piece_rows(key, _ARRAYS)
+            )
+            mine.append(ordered.looked_at())
+    ends = allgather_object(ctx, mine)
+    for place, (side, rows, names) in enumerate((("left", left, every.left), ("right", right, every.right))):
+        _check_sorted(side, rows, names[0], [each[place] for each in ends])
+    divisions = [division_of(left, op, by.left, _ARRAYS + len(of_right)), division_of(right, op, by.right, _ARRAYS)]
+    finest = max(divisions, key=lambda division: division.ranges)
+    one, other = (
+        DividedRows(
+            rows,
+            op,
+            names,
+            False,
+            division._replace(starts=finest.starts.rename_columns(names), ranges=finest.ranges),
+            with_numbers=rows is left,
+        )
+        for rows, names, division in zip((left, right), by[:2], divisions)
+    )
+    values = [f"v{n}" for n in range(len(of_right))]
+
+    def of_range(number: int) -> Any:
+        mine, theirs = one.rows(number).local, other.rows(number).local
+        compared = _compared("left", left, mine, every.left, kinds, [])
+        near = _compared("right", right, theirs, every.right, kinds, of_right)
+        numbers = [_as_numbers(each.column(0), kinds.of_numbers) for each in (compared, near)]
+        there = taken(near.select(values), _found(compared, numbers[0], near, numbers[1], how))
+        columns = [*(mine.column(name) for name in left.names), *there.columns, mine.column(ROW_NUMBERS)]
+        return arrow().table(columns, names=[*labels, ROW_NUMBERS])
+
+    with local_step(ctx, op), arrows_errors(op):
+        found = collected(ctx, op, made_ahead(of_range, one.numbers(), side_by_side()))
+    return left.like(in_their_places(Rows.made(ctx, found), op, left.counts))
+
+
 class _Kinds(NamedTuple):
     """The types of each key in both tables, and those in which they are compared."""
 
     pairs: list[tuple[Any, ...]]
     compared: list[Any]
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether the keys that have to be equal have the same types in both tables."""
+        return all(one == other for one, other in self.pairs[1:])
 
     @property
     def of_numbers(self) -> Any:
@@ -190,11 +260,11 @@ def _groups_of(table: Any) -> list[str]:
     return [name for name in table.column_names[1:] if name.startswith("k")]
 
 
-class _Left:
-    """The rows of the left table on this rank, of which so many at a time are in memory."""
+class _Ordered:
+    """The rows of a table on this rank, which are in order, and of which so many at a time are in memory."""
 
-    def __init__(self, rows: Rows, names: list[str], kinds: _Kinds, size: int) -> None:
-        self._rows, self._names, self._kinds, self._size = rows, names, kinds, size
+    def __init__(self, side: str, rows: Rows, names: list[str], kinds: _Kinds, size: int) -> None:
+        self._side, self._rows, self._names, self._kinds, self._size = side, rows, names, kinds, size
         self._only: list[tuple[Any, Any, Array]] = []
         #: Whether they are more than one piece.
         self.is_divided = size < rows.length
@@ -220,8 +290,8 @@ class _Left:
 
     def _pieces(self, rows: Rows) -> Iterator[tuple[Any, Any, Array]]:
         for start, piece in pieces_of_texts(rows, self._size):
-            compared = _compared("left", self._rows, piece, self._names, self._kinds, [])
-            yield piece, compared, _numbers("left", self._rows, compared.column(0), self._kinds.of_numbers, start)
+            compared = _compared(self._side, self._rows, piece, self._names, self._kinds, [])
+            yield piece, compared, _numbers(self._side, self._rows, compared.column(0), self._kinds.of_numbers, start)
 
 
 def _numbers(side: str, rows: Rows, column: Any, kind: Any, start: int = 0) -> Array:

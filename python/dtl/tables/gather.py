@@ -57,11 +57,15 @@ def kept(table: Any, mask: Array) -> Any:
 
 def batches(table: Any) -> list[tuple[Any, int]]:
     """Return the rows of a table, a few at a time, and the number of the first of each: batches of Arrow's."""
-    if table.num_columns and len(table) < _FEW * max(column.num_chunks for column in table.columns):
-        table = table.combine_chunks()
-    found = table.to_batches(max_chunksize=ROWS)
+    found = in_few_arrays(table).to_batches(max_chunksize=ROWS)
     ends = np.cumsum([len(batch) for batch in found]).tolist()
     return list(zip(found, [0, *ends]))
+
+
+def in_few_arrays(table: Any) -> Any:
+    """Return a table whose columns have few arrays for their rows."""
+    many = table.num_columns and len(table) < _FEW * max(column.num_chunks for column in table.columns)
+    return table.combine_chunks() if many else table
 
 
 def batch_taken(batch: Any, rows: Array | None) -> list[list[Any]]:

@@ -183,7 +183,9 @@ class JoinMethods(HasRows):
         -----
         Each rank gets the rows of the other table whose keys are among its own, and one more of each group at either
         end. Rows of this table do not travel. With a limit of memory, this table is looked at in pieces, in two passes;
-        of the other one a rank has the keys in memory, and with ``by`` 24 bytes more a row.
+        of the other one a rank has the rows that it needs in memory. With ``by`` of columns of the same types, if the
+        other one is more than a sixteenth of the limit, both tables are written by ranges of these columns, one range
+        is merged after the other, and a third pass brings the rows back to their places: then rows of both travel.
 
         Examples
         --------

@@ -21,6 +21,7 @@ from ..runtime.agreement import local_step
 from ..runtime.context import Context
 from ..runtime.scratch import in_files, resident, scratch_file, trim
 from ..runtime.threaded import makes_ahead
+from .gather import in_few_arrays
 from .moves import in_words
 from .rows import Rows, RowsByColumn, arrow
 
@@ -108,7 +109,7 @@ class Spool:
         start = -(-self._file.seek(0, os.SEEK_END) // unit) * unit
         self._file.seek(start)
         with pa.ipc.new_stream(self._file, table.schema) as stream:
-            stream.write_table(table, max_chunksize=_BATCH)
+            stream.write_table(in_few_arrays(table), max_chunksize=_BATCH)  # the size of text is read array by array
         self._file.flush()
         mapped = _Mapping(self._file.fileno(), start, self._file.tell() - start)
         with _lock:

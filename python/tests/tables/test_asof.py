@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_tables import compare, ends_of, table_of
 
 import dtl
-from dtl.tables import asof
+from dtl.tables import asof, by_row_numbers, dividing
 
 pa = pytest.importorskip("pyarrow", "14", reason="tables are pyarrow's")
 
@@ -39,12 +39,16 @@ BY: dict[Any, list[Any]] = {
 }
 
 
-@pytest.fixture(autouse=True, scope="module", params=[None, 2], ids=["whole", "in pieces"])
+@pytest.fixture(autouse=True, scope="module", params=["whole", "in pieces", "by ranges"])
 def size(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have calls look at all rows of the left table at once, or at so many."""
+    """Have calls look at all rows of the left table at once, at two, or at those of ranges of what has to be equal."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param:
-            patch.setattr(asof, "piece_rows", lambda rows, arrays: request.param)
+        if request.param != "whole":
+            patch.setattr(asof, "piece_rows", lambda rows, arrays: 2)
+        if request.param == "by ranges":
+            patch.setattr(asof, "is_larger", lambda rows: True)
+            for module in (dividing, by_row_numbers):
+                patch.setattr(module, "piece_rows", lambda rows, arrays=0: 5)
         yield
 
 
