@@ -176,7 +176,8 @@ func (m *Plan) once() error {
 }
 
 // Assign writes values, which are the same on every rank, to a window of a container. There is one value, which goes
-// everywhere, or one an element. Nothing but the agreement is communicated. Collective.
+// everywhere, or one an element; along an axis whose FromStep is 0, all elements get the same. Nothing but the agreement is
+// communicated. Collective.
 func Assign(to Container, values comm.Array, axes []Axis) error {
 	m := &Plan{op: "setitem", axes: axes}
 	c, err := to.Context().Comm()
@@ -206,10 +207,27 @@ func Assign(to Container, values comm.Array, axes []Axis) error {
 		}
 		from := transfer.Memory{Addr: values.Addr, Strides: make([]int64, len(axes))}
 		if values.Count > 1 {
-			from.Strides = cOrder(src.Layout.Shape(), values.Type.Size())
+			from.Strides = cOrder(given(axes), values.Type.Size())
+		}
+		for i, a := range axes {
+			if a.FromStep == 0 {
+				from.Strides[i] = 0
+			}
 		}
 		return move.OnDevices(p.Placement() == OnDevice).Prepare(c, from, arranged(p.state, axes, Axis.destination), 0)
 	})
+}
+
+// given returns how many values there are along each axis of an assignment.
+func given(axes []Axis) []int64 {
+	counts := make([]int64, len(axes))
+	for i, a := range axes {
+		counts[i] = a.Count
+		if a.FromStep == 0 {
+			counts[i] = 1
+		}
+	}
+	return counts
 }
 
 // assignment returns both ends of an assignment: every rank has all values.
@@ -220,12 +238,11 @@ func assignment(s *state, values comm.Array, axes []Axis) (src, dst transfer.Sid
 	if dst, err = side(s, axes, Axis.destination); err != nil {
 		return src, dst, err
 	}
-	dims, total := make([]partition.Partition, len(axes)), int64(1)
+	dims, total := make([]partition.Partition, len(axes)), product(given(axes))
 	for i, a := range axes {
 		if dims[i], err = partition.NewBlock(a.Count, 1); err != nil {
 			return src, dst, err
 		}
-		total *= a.Count
 	}
 	if len(dims) == 0 || values.Count != 1 && int64(values.Count) != total {
 		return src, dst, status.New(status.InvalidArgument, "%d values for a window of %d elements", values.Count, total)

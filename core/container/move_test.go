@@ -52,7 +52,7 @@ func TestMoveOntoItself(t *testing.T) {
 func TestAssign(t *testing.T) {
 	everyVector(t, func(t *testing.T, on *runtime.Context, v *container.Array, size int64) {
 		every := (size + 1) / 2
-		axes := []container.Axis{{ToStep: 2, Count: every}}
+		axes := []container.Axis{{FromStep: 1, ToStep: 2, Count: every}}
 		values := ramp(int(every))
 		if every != 1 {
 			assert.NoError(t, container.Assign(v, list(values...), axes))
@@ -62,9 +62,35 @@ func TestAssign(t *testing.T) {
 		holds(t, v, func(g int64) int64 { return -4*bit(g%2 == 0) + 10*g*bit(g%2 == 1) })
 		axes[0].Count++
 		assert.ErrorIs(t, container.Assign(v, list(1), axes), status.OutOfBounds)
-		assert.ErrorIs(t, container.Assign(v, list(1, 2), []container.Axis{{ToStep: 1, Count: size}, {To: 1, Count: 1}}),
+		assert.ErrorIs(t, container.Assign(v, list(1, 2), []container.Axis{{FromStep: 1, ToStep: 1, Count: size}, {FromStep: 1, To: 1, Count: 1}}),
 			status.InvalidArgument)
 	})
+}
+
+// TestAssignSpreads writes the values of a row to all rows, and those of a column to all columns.
+func TestAssignSpreads(t *testing.T) {
+	for n := 1; n <= 3; n++ {
+		onRanks(t, n, func(on *runtime.Context) {
+			a, err := container.New(on, container.Spec{Type: dtype.Int64, Shape: []int64{7, 3}})
+			if !assert.NoError(t, err) {
+				return
+			}
+			rows, columns := container.Axis{ToStep: 1, Count: 7}, container.Axis{To: 1, ToStep: 1, Count: 3}
+			given := func(a container.Axis) container.Axis { a.FromStep = 1; return a }
+			want := func(d int) {
+				rows := where(t, a)
+				for i, x := range locals(t, a) {
+					assert.EqualValues(t, 10*[]int64{rows[i/3], int64(i % 3)}[d], x)
+				}
+			}
+			assert.NoError(t, container.Assign(a, list(0, 10, 20), []container.Axis{rows, given(columns)}))
+			want(1)
+			assert.NoError(t, container.Assign(a, list(0, 10, 20, 30, 40, 50, 60), []container.Axis{given(rows), columns}))
+			want(0)
+			assert.ErrorIs(t, container.Assign(a, list(1, 2), []container.Axis{rows, given(columns)}), status.InvalidArgument)
+			assert.NoError(t, a.Close())
+		})
+	}
 }
 
 func TestGatherAndDistribute(t *testing.T) {

@@ -15,6 +15,30 @@ type walker struct {
 	at   [2]int64 // where the present index of all axes but the last lies
 	base [2]int64
 	put  Combine // writes to the destination; nil copies
+	seen reached
+}
+
+// reached counts how many bytes of memory the system has mapped about for a walk since pages could be given back.
+type reached struct {
+	end   [2]int64 // of the last stretch
+	bytes int64
+}
+
+// mapped is about how many bytes the system maps where a page of a file is touched.
+const mapped = 128 << 10
+
+// pass counts a stretch that was copied, with what lies between it and the one before, and lets pages be given back.
+func (r *reached) pass(s stretch) {
+	var most int64
+	for side, end := range r.end {
+		within := s.stride[side] * (s.count - 1)
+		most = max(most, min(abs(s.at[side]-end), mapped)+abs(within)+s.unit)
+		r.end[side] = s.at[side] + within + s.unit
+	}
+	if r.bytes += most; r.bytes >= memory.Piece {
+		r.bytes = 0
+		memory.Ease()
+	}
 }
 
 // write writes units to the destination.
@@ -189,6 +213,7 @@ func (w *walker) pack(buffer, memory unsafe.Pointer, n int64) {
 		s := w.next(n - at)
 		move.CopyStrided(unsafe.Add(buffer, at), int(s.unit),
 			unsafe.Add(memory, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))
+		w.seen.pass(s)
 		at += s.unit * s.count
 	}
 }
@@ -199,20 +224,18 @@ func (w *walker) unpack(memory, buffer unsafe.Pointer, n int64) {
 		s := w.next(n - at)
 		w.write(unsafe.Add(memory, s.at[1]), int(s.stride[1]),
 			unsafe.Add(buffer, at), int(s.unit), int(s.count), int(s.unit))
+		w.seen.pass(s)
 		at += s.unit * s.count
 	}
 }
 
 // copy copies the next n bytes of the stream from the source's memory to the destination's.
 func (w *walker) copy(dst, src unsafe.Pointer, n int64) {
-	for done, eased := int64(0), int64(0); done < n; {
-		if done-eased > memory.Piece {
-			eased = done
-			memory.Ease()
-		}
+	for done := int64(0); done < n; {
 		s := w.next(n - done)
 		w.write(unsafe.Add(dst, s.at[1]), int(s.stride[1]),
 			unsafe.Add(src, s.at[0]), int(s.stride[0]), int(s.count), int(s.unit))
+		w.seen.pass(s)
 		done += s.unit * s.count
 	}
 }

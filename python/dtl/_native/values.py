@@ -49,12 +49,18 @@ def spread(name: str, values: Array, shape: tuple[int, ...]) -> Array:
     """Return values as many as a shape has, in C order, or one alone for all; as in a NumPy assignment."""
     if values.size == 1:
         return values.reshape(1)
+    return np.ascontiguousarray(np.broadcast_to(spreading(name, values, shape), shape)).reshape(-1)
+
+
+def spreading(name: str, values: Array, shape: tuple[int, ...]) -> Array:
+    """Return values that spread to a shape as in a NumPy assignment, with at most as many dimensions."""
     while values.ndim > len(shape) and values.shape[0] == 1:
         values = values[0]
     try:
-        return np.ascontiguousarray(np.broadcast_to(values, shape)).reshape(-1)
+        np.broadcast_to(values, shape)
     except ValueError:
         raise InvalidArgumentError(f"{name} of shape {values.shape} do not spread over shape {shape}") from None
+    return values
 
 
 def distinct_sorted(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -48,7 +48,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if where is not True:
         values = _chosen(dst, values, where)
     try:
-        dst[...] = spread_to(values, dst.shape) if isinstance(values, DistributedContainer) else values
+        dst[...] = spread_to(values, dst.shape, dst) if isinstance(values, DistributedContainer) else values
     except InvalidArgumentError as error:
         if np.shape(values) == dst.shape:
             raise

@@ -66,13 +66,6 @@ def check_open(a: Any) -> None:
     refuse_closed(a)
 
 
-def _part_by_part(a: Any, f: Callable[[Array], Array]) -> Any:
-    """Return what a function makes of each rank's part, in a container laid out as a. Not collective."""
-    made = new_like(a, a.dtype)
-    made.local_view()[...] = f(a.local_view())
-    return made
-
-
 @same_class
 @algorithm
 def permute_dims(a: Any, axes: Any = None) -> Any:
@@ -411,9 +404,10 @@ def flip(a: Any, axis: Any = None) -> Any:
     check_open(a)
     dims = dimensions(axis, a.ndim)
     share(a, "flip", f"axis {dims}", anywhere=True)
-    if is_whole_here(a, dims):
-        return _part_by_part(a, lambda part: np.flip(part, dims))
     made = new_like(a, a.dtype)
+    if is_whole_here(a, dims):
+        copy_rows(made.local_view(), np.flip(a.local_view(), dims))
+        return made
     axes = [
         Axis(d, extent - 1, -1, extent, True) if d in dims and extent else Axis(d, 0, 1, extent, True)
         for d, extent in enumerate(a.shape)

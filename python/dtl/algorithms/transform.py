@@ -227,7 +227,7 @@ def copy(src: DistributedContainer, dst: DistributedContainer) -> None:
     check_container("src", src)
     check_container("dst", dst)
     refuse_closed(dst)
-    copy_all(assignment.converted(dst, spread_over(src, dst.shape)), dst)
+    copy_all(assignment.converted(dst, spread_over(src, dst.shape, dst)), dst)
 
 
 def check_all_alike(name: str, containers: Any, other: DistributedContainer) -> None:

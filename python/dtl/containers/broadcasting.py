@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
-from .._native import slow_paths
+from .._native import library, slow_paths
 from .._native.callsite import by_user
 from .._native.kinds import fingerprint
 from .._native.library import bridge, state
@@ -26,7 +26,16 @@ from ..runtime.agreement import agree, tell
 from . import expressions
 from .base import DistributedContainer
 from .indexing.regions import move_all, pieces_of_all
-from .interior import division_of, in_blocks, is_laid_out_as, is_where_divided, owning_class_of, run_as, tensor_class_of
+from .interior import (
+    copy_rows,
+    division_of,
+    in_blocks,
+    is_laid_out_as,
+    is_where_divided,
+    owning_class_of,
+    run_as,
+    tensor_class_of,
+)
 from .layout import BLOCK, REPLICATED, Division
 from .making import created, new_like, result_placement
 from .places.copies import called, computed
@@ -93,25 +102,39 @@ def apply(
 
 def call_in_blocks(ufunc: np.ufunc, parts: Sequence[Any], options: dict[str, Any]) -> None:
     """Call a ufunc that writes to arrays, some rows at a time where memory is limited. Not collective."""
-    outs = options["out"]
+    outs, count = options["out"], len(parts)
     if outs[0].nbytes <= _SMALL:
         by_user(ufunc, tuple(parts), options, depth=4)
         return
     where = options.get("where", True)
-    given = [*parts, where]
-    whole = _have_rows(given, outs[0])
-    widest = max([*outs, *itertools.compress(given, whole)], key=lambda part: part.nbytes)
-    for rows in in_blocks(widest):
-        cut = [part[rows] if has_rows else part for part, has_rows in zip(given, whole)]
-        some = {**options, "out": tuple([out[rows] for out in outs])}
+    for _, given in _in_rows([*parts, where, *outs], outs):
+        some = {**options, "out": tuple(given[count + 1 :])}
         if where is not True:
-            some["where"] = cut[-1]
-        by_user(ufunc, tuple(cut[:-1]), some, depth=4)
+            some["where"] = given[count]
+        by_user(ufunc, tuple(given[:count]), some, depth=4)
 
 
-def _have_rows(parts: Sequence[Any], view: Any) -> list[bool]:
-    """Say which parts have the rows of a result, and are not spread to them."""
-    return [np.ndim(part) == view.ndim and np.shape(part)[:1] == view.shape[:1] for part in parts]
+def _in_rows(parts: Sequence[Any], written: Sequence[Array]) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """Yield rows of what is written, and the parts that go with them: where memory is limited, some at a time."""
+    view = written[0]
+    if not library.memory_limit() or not view.ndim or any([_is_read_elsewhere(part, written) for part in parts]):
+        yield ..., parts
+        return
+    whole = [np.ndim(part) == view.ndim and np.shape(part)[:1] == view.shape[:1] for part in parts]
+    widest = max([view, *itertools.compress(parts, whole)], key=lambda part: part.nbytes)
+    for rows in in_blocks(widest):
+        yield rows, [part[rows] if has_rows else part for part, has_rows in zip(parts, whole)]
+
+
+def _is_read_elsewhere(part: Any, written: Sequence[Array]) -> bool:
+    """Say whether elements of a part may be overwritten before they are read, in other places."""
+    if not isinstance(part, np.ndarray):
+        return False
+
+    def place(array: Array) -> tuple[Any, ...]:
+        return array.__array_interface__["data"], array.shape, array.strides
+
+    return any([np.may_share_memory(part, view) and place(part) != place(view) for view in written])
 
 
 def _is_added_there(ufunc: np.ufunc, inputs: tuple[Any, ...], outs: list[Any], dtypes: Sequence[np.dtype[Any]]) -> bool:
@@ -191,15 +214,12 @@ def _evaluated(name: str, f: Any, given: Sequence[Any], dtype: Any, into: Any, k
         dtype = _dtype_of_result(name, f, given, into)
     placed = place(name, given, shape, np.dtype(dtype))
     result = placed.target if placed.made else new_like(placed.target, dtype, blank=True)
-    view, parts = result.local_view(), tuple(placed.views())
-    whole = _have_rows(parts, view)
-    widest = max([view, *itertools.compress(parts, whole)], key=lambda part: part.nbytes)
-    for rows in in_blocks(widest):
-        cut = [part[rows] if has_rows else part for part, has_rows in zip(parts, whole)]
+    view = result.local_view()
+    for rows, parts in _in_rows(placed.views(), [view]):
         if into is None:
-            view[rows] = by_user(f, tuple(cut), {}, depth=5)
+            view[rows] = by_user(f, tuple(parts), {}, depth=5)
         else:
-            into(view[rows], threads(result.execution_policy), *cut)
+            into(view[rows], threads(result.execution_policy), *parts)
     return result
 
 
@@ -216,19 +236,24 @@ def _dtype_of_result(
     return dtype
 
 
-def spread_to(a: Any, shape: tuple[int, ...]) -> Any:
-    """Return a container of a shape to which another spreads. Collective."""
+def spread_to(a: Any, shape: tuple[int, ...], beside: Any = None) -> Any:
+    """Return a container of a shape to which another spreads: on disk if it, or one beside it, is. Collective."""
     if _spread_shape("broadcast_to", (a.shape, shape)) != shape:
         raise InvalidArgumentError(f"broadcast_to: a container of shape {a.shape} does not spread to shape {shape}")
     if shape == a.shape:
         return a.copy()
-    made = _made(a, shape, a.dtype, _division([a], shape))
-    made.local_view()[...] = _host_part(*_brought("broadcast_to", a, made), made)  # of another shape, so no container
+    goes_there = beside is not None and beside.placement_policy is Placement.DISK and beside.context is a.context
+    made = _made(beside if goes_there else a, shape, a.dtype, _division([a], shape))
+    part = _host_part(*_brought("broadcast_to", a, made), made)  # of another shape, so no container
+    copy_rows(made.local_view(), np.broadcast_to(part, made.local_shape))
     return made
 
 
-def spread_over(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return a container as NumPy spreads a value that is assigned to what has a shape. Collective if it spreads."""
+def spread_over(value: Any, shape: tuple[int, ...], to: Any = None) -> Any:
+    """Return a container as NumPy spreads a value that is assigned to what has a shape. Collective if it spreads.
+
+    It is on disk if the container that it is assigned to is.
+    """
     if value.shape == shape:
         return value
     extents = value.shape
@@ -241,7 +266,7 @@ def spread_over(value: Any, shape: tuple[int, ...]) -> Any:
         raise InvalidArgumentError(f"a container of shape {value.shape} for what has shape {shape}") from None
     if extents != value.shape:
         value = value[(0,) * (value.ndim - len(extents))]
-    return value if extents == shape else called(spread_to, (value, shape), {}, "setitem")
+    return value if extents == shape else called(lambda c: spread_to(c, shape, to), (value,), {}, "setitem")
 
 
 def sample(value: Any) -> Any:

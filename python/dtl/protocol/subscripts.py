@@ -14,7 +14,7 @@ from .._native.keywords import index_mode
 from .._native.kinds import fitting
 from .._native.library import bridge, state
 from .._native.threads import threads
-from .._native.values import spread
+from .._native.values import spread, spreading
 from ..containers import cached_windows, expressions
 from ..containers.base import DistributedContainer
 from ..containers.indexing import assignment, container_keys, fields, masks, mixed_keys
@@ -145,7 +145,8 @@ class Subscripts:
         else:
             value = fitting("values", value, self._dtype)
             if not isinstance(chosen, Where):
-                value = spread("values", value, assignment.selected_shape(self, chosen))
+                fit = spreading if isinstance(chosen, Region) else spread
+                value = fit("values", value, assignment.selected_shape(self, chosen))
         assignment.assign_selected(self, chosen, value)
 
     def __iter__(self: Any) -> Iterator[Any]:

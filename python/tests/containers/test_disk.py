@@ -621,3 +621,47 @@ def test_rows_at_indices_in_blocks(scratch, limited, name, partition):
     made, wanted = ROWS[name](x, at), ROWS[name](whole, at)
     assert made.shape == wanted.shape
     np.testing.assert_array_equal(made.local_view(), own(made, wanted))
+
+
+SPREADS = {
+    "a column": lambda a, s: a - a.max(axis=(1, 2), keepdims=True),
+    "a plane": lambda a, s: np.divide(a, a.max(axis=0)),
+    "two results": lambda a, s: np.divmod(a, s[:, :1])[1],
+    "where": lambda a, s: np.subtract(a, s[:, :1], out=a + 1, where=a > 0),
+    "in place": lambda a, s: np.subtract(a, s[:, :1], out=a),
+    "a function": lambda a, s: np.where(a > 0, a, s[:, :1]),
+    "turned": lambda a, s: np.flip(a, (1, 2)),
+    "one place": lambda a, s: a[:, 3, ::-2],
+}
+
+
+@pytest.mark.parametrize("name", SPREADS)
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_what_spreads_in_blocks(scratch, limited, name, partition):
+    whole = np.random.default_rng(9).normal(size=(67, 24, 33))
+    x, y = (dtl.DistributedTensor(scratch, whole.shape, "f8", placement="disk", partition=partition) for _ in range(2))
+    x.local_view()[...] = y.local_view()[...] = own(x, whole)
+    made, wanted = SPREADS[name](x, y), SPREADS[name](whole.copy(), whole)
+    assert made.shape == wanted.shape
+    np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12, atol=1e-12)
+
+
+def test_what_spreads_over_itself_is_read_before(scratch, limited):
+    whole = np.random.default_rng(9).normal(size=9000)
+    x = dtl.DistributedVector(scratch, whole.size, placement="disk")
+    x.local_view()[...] = own(x, whole)
+    np.subtract(x, dtl.DistributedSpan(x).subspan(0, 1), out=x, where=x < 9)
+    np.testing.assert_array_equal(x.local_view(), own(x, whole - whole[0]))
+
+
+@pytest.mark.parametrize("value", [(33,), (1, 33), (24, 1), (67, 1, 1), (67, 24, 33), (1,)], ids=str)
+@pytest.mark.parametrize("kind", ["array", "container"])
+@pytest.mark.parametrize(
+    "key", [(..., slice(None)), (slice(None, None, -1), slice(None), slice(None))], ids=["all", "turned"]
+)
+def test_values_spread_over_what_is_assigned_to(scratch, limited, value, kind, key):
+    whole, values = np.zeros((67, 24, 33)), np.random.default_rng(9).normal(size=value)
+    x = dtl.DistributedTensor(scratch, whole.shape, placement="disk")
+    x[key] = values if kind == "array" else dtl.asarray(scratch, values)
+    whole[key] = values
+    np.testing.assert_array_equal(x.local_view(), own(x, whole))

@@ -365,6 +365,20 @@ with dtl.Context() as ctx:
         "rows": (8, lambda: t[lines] if ctx.size == 1 else t.copy(), lambda c: (c[3, 7], c[side - 1, 9]) == (7, 9)),
         "put_along_axis": (24, lambda: np.put_along_axis(u, zeros, t, 1), lambda _: u[9, 0] == side - 1),
         "delete": (8, lambda: np.delete(a, slice(0, None, 3)), lambda c: c.shape == (rows - -(-rows // 3),)),
+        "rows assigned": (8, lambda: u.__setitem__(..., np.arange(side)), lambda _: (u[9, 7], u[9, 5]) == (7, 5)),
+        "mean assigned": (8, lambda: u.__setitem__(..., t.mean(0)), lambda _: (u[9, 7], u[side - 1, 5]) == (7, 5)),
+        "columns assigned": (8, lambda: u.__setitem__((..., slice(5, 9)), 3), lambda _: (u[9, 8], u[9, 9]) == (3, 9)),
+        "standardised": (
+            16,
+            lambda: (t - t.mean(1, keepdims=True)) / t.std(1, keepdims=True),
+            lambda c: abs(c[9, 0] + c[9, side - 1]) < 1e-9 < c[9, side - 1],
+        ),
+        "flip": (4, lambda: np.flip(t, 1), lambda c: (c[9, 0], c[side - 1, side - 1]) == (side - 1, 0)),
+        "places of images": (
+            4,
+            lambda: a.reshape(-1, 16, 96)[:, :, 5],
+            lambda c: c.shape == (rows // 1536, 16) and c[7, 3] == 1.5,
+        ),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ["CALLS"].split(","):
@@ -407,6 +421,8 @@ MOVES = {
     "lines": "lines,piecewise,trace,tril",
     "any order": "put,take in any order,putmask,place",
     "rows": "rows,put_along_axis,delete",
+    "spread": "rows assigned,mean assigned,columns assigned,standardised,flip",
+    "images": "places of images",
     "indices": "repeat,take_along_axis,histogram2d,unpackbits,fill_diagonal,arange",
 }
 

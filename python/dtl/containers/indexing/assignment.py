@@ -43,7 +43,7 @@ def given(to: DistributedContainer, chosen: Selection | Gathered, value: Any) ->
     shape = None if isinstance(chosen, Where) else selected_shape(to, chosen)
     if value.shape != shape and value.global_size == 1:
         return value[(0,) * value.ndim]
-    return value if shape is None else spread_over(value, shape)
+    return value if shape is None else spread_over(value, shape, to)
 
 
 def _check_ranks(to: DistributedContainer, value: DistributedContainer) -> None:

@@ -108,7 +108,7 @@ def assign(of: DistributedContainer, mask: DistributedContainer, value: Any) -> 
     if isinstance(value, DistributedContainer):
         agree(of.context, "setitem", f"a container of {value.shape} where another is true")
         indices, counts = selected(mask)
-        value = spread_over(value, (sum(counts), *rest))
+        value = spread_over(value, (sum(counts), *rest), of)
         kind = owning_class_of(value) if value.ndim == 1 else tensor_class_of(value)
         divided = Division(Partition.EXPLICIT, 0, counts)
         fitted = created(kind, of.context, value.shape, of.dtype, divided, of.placement_policy, True)

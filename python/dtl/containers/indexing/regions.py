@@ -77,9 +77,13 @@ def whole_region(shape: tuple[int, ...]) -> Region:
 
 
 def assign(to: DistributedContainer, region: Region, values: np.ndarray[Any, Any]) -> None:
-    """Write values, the same on every rank, to a region: one, or as many as it has. Collective."""
-    own = Region(tuple(axis for axis in region.axes if axis.dim != NEW_AXIS))
-    bridge.assign(to, np.array(own.destination(), np.int64), as_carried(to, values))
+    """Write values, the same on every rank, to a region to whose shape they spread. Collective."""
+    rows, extents = [], [1] * (len(region.shape) - values.ndim) + [*values.shape]
+    for axis in region.axes:
+        of = extents.pop(0) if axis.kept else 1
+        if axis.dim != NEW_AXIS:
+            rows += [0, 0, int(of == axis.extent), axis.dim, axis.start, axis.step, axis.extent]
+    bridge.assign(to, np.array(rows, np.int64), as_carried(to, np.ascontiguousarray(values).reshape(-1)))
 
 
 def move(to: DistributedContainer, of: DistributedContainer, rows: list[int], leave: bool = False) -> None:
