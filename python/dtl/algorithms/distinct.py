@@ -12,10 +12,13 @@ from ..containers.interior import is_limited
 from ..containers.making import new_like
 from ..containers.sequences import DistributedVector
 from ..runtime.scheduler import algorithm
+from ..runtime.spill import Spill
+from . import external
 from .concatenate import concat
 from .creation import full, ones
 from .elementwise import diff, nonzero
 from .manipulation import ravel, reshape
+from .rows import has_rows
 from .scan import cumsum
 from .sort import argsort
 from .taking import take
@@ -46,6 +49,10 @@ def found_in_order(x: Any, with_inverse: bool = True) -> UniqueAll:
     if n == 0:
         none = reshape(flat, (0,)).astype(np.int64)
         return UniqueAll(flat, none, reshape(none, x.shape), none.copy())
+    line = x if x.ndim == 1 and has_rows(x) else flat
+    rows = 0 if with_inverse or not has_rows(line) else external.rows_at_a_time(line, (line.dtype, np.int64))
+    if rows:
+        return _found_in_ranges(line, rows)
     order = argsort(flat)
     in_order = take(flat, order)
     differs = concat([ones(x.context, 1, bool), in_order[1:] != in_order[:-1]])
@@ -53,6 +60,26 @@ def found_in_order(x: Any, with_inverse: bool = True) -> UniqueAll:
     counts = diff(concat([starts, full(x.context, 1, n)]))
     shaped = reshape(_inverse(order, cumsum(differs.astype(np.int64)) - 1), x.shape) if with_inverse else None
     return UniqueAll(take(in_order, starts), take(order, starts), shaped, counts)
+
+
+def _found_in_ranges(flat: Any, rows: int) -> UniqueAll:
+    """Return what is found without the inverse, by ranges of elements that fit in memory. Collective."""
+    ctx, part = flat.context, flat.local_view()
+    cuts = external.cuts_of(ctx, "unique", [part], rows)
+    spill = external.divided(ctx, "unique", [part], cuts, rows, flat.local_offset)
+    places, often = Spill(ctx, [flat.dtype, np.dtype(np.int64)]), Spill(ctx, [np.dtype(np.int64)])
+    steps = external.steps(ctx, cuts.ranges, rows, spill)
+    for number, (first, last) in enumerate(steps):
+        elements, indices = spill.rows(first, last)
+        with external.held(ctx, elements) as some, external.held(ctx, indices) as where:
+            found = found_in_order(some, False)
+            firsts = take(where, found.indices)
+        for to, columns in ((places, (found.values, firsts)), (often, (found.counts,))):
+            parts = [column.local_view() for column in columns]
+            to.add(parts, np.where(np.arange(len(steps)) < number, 0, len(parts[0])))
+    values, indices = external.collected(flat, [(places, len(steps))])
+    (counts,) = external.collected(flat, [(often, len(steps))])
+    return UniqueAll(values, indices, None, counts)
 
 
 def _inverse(order: Any, which: Any) -> Any:

@@ -184,6 +184,18 @@ def test_unique(disk, written, dtype, partition):
     assert len(written) > 4
 
 
+@pytest.mark.parametrize(("dtype", "partition"), [("f8", "block"), ("i8", "block"), ("f4", "block")])
+def test_where_elements_are_first(disk, written, dtype, partition):
+    values = elements(dtype)
+    distinct, counts = unique(values, return_counts=True)
+    kept = values[~np.isnan(values)]
+    firsts = [int(np.argmax(values == each)) for each in np.unique(kept)] + [0] * (len(kept) < SIZE)
+    found = np.unique(on_disk(disk, values, partition), return_index=True, return_counts=True)
+    for got, want in zip(found, (distinct, firsts, counts)):
+        same(got, want)
+    assert len(written) > 4
+
+
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
 def test_groups(disk, partition):
     keys, values = elements("i8") * 1000, np.random.default_rng(1).normal(size=SIZE)
