@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..runtime.array_libraries import check_library
 from ..runtime.context import Context
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -33,6 +35,22 @@ def user_code(ctx: Context, op: str) -> Iterator[None]:
         text = f"the function raised\n{''.join(lines).rstrip()}"
         tell_ranks(ctx, op, error, CommunicationError.code, text)
         raise
+
+
+class AsProgram:
+    """Runs functions of the user's within steps of a call as ``user_code`` does, with the program's errors of floats.
+
+    Those of NumPy are what they are where it is made: loops of this package have others.
+    """
+
+    def __init__(self, ctx: Context, op: str) -> None:
+        self._context, self._op = ctx, op
+        self._errors: Any = np.geterr()
+
+    def __call__(self, run: Callable[[], T]) -> T:
+        """Return what a function returns that calls functions of the user's."""
+        with np.errstate(**self._errors), user_code(self._context, self._op):
+            return run()
 
 
 def _without_own_frames(error: Exception) -> Any:

@@ -31,6 +31,9 @@ Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
 DIRECTIONS = ("backward", "forward", "nearest")
 
+#: What errors call the two tables.
+_SIDES = ("left", "right")
+
 #: So many arrays of 8 bytes a row are made of those of the left table.
 _ARRAYS = 8
 
@@ -143,11 +146,8 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
         of_left = _Ordered("left", left, keys.left, kinds, piece_rows(left, _ARRAYS + len(of_right)))
         theirs = _compared("right", right, right.local, keys.right, kinds, list(of_right))
         numbers = _numbers("right", right, theirs.column(0), kinds.of_numbers)
-        mine = [of_left.looked_at(), (numbers[[0, -1] if len(numbers) else []], _unsorted(numbers))]
-    ends = allgather_object(ctx, mine)
-    _check_sorted("left", left, on.left[0], [each for each, _ in ends])
-    _check_sorted("right", right, on.right[0], [each for _, each in ends])
-    bounds = [[keys for keys, _ in side] for side in zip(*ends)]
+        ends = [of_left.looked_at(), (numbers[[0, -1] if len(numbers) else []], _unsorted(numbers))]
+    bounds = _bounds((left, right), on, ends)
     near = _Right(ctx, op, theirs, numbers, bounds[1]).near(how, bounds[0])
     with local_step(ctx, op), arrows_errors(op):
         numbers = _as_numbers(near.column(0), kinds.of_numbers)
@@ -179,16 +179,11 @@ def _by_ranges(
     """
     ctx, (every, by) = left.context, keys
     with local_step(ctx, op), arrows_errors(op):
-        mine = []
-        for side, rows, names in (("left", left, every.left), ("right", right, every.right)):
-            key = rows.chosen(names[:1])
-            ordered = _Ordered(
-                side, key, names[:1], _Kinds(kinds.pairs[:1], kinds.compared[:1]), piece_rows(key, _ARRAYS)
-            )
-            mine.append(ordered.looked_at())
-    ends = allgather_object(ctx, mine)
-    for place, (side, rows, names) in enumerate((("left", left, every.left), ("right", right, every.right))):
-        _check_sorted(side, rows, names[0], [each[place] for each in ends])
+        ends = []
+        for side, rows, names in zip(_SIDES, (left, right), every[:2]):
+            key, kind = rows.chosen(names[:1]), _Kinds(kinds.pairs[:1], kinds.compared[:1])
+            ends.append(_Ordered(side, key, names[:1], kind, piece_rows(key, _ARRAYS)).looked_at())
+    _bounds((left, right), every, ends)
     divisions = [division_of(left, op, by.left, _ARRAYS + len(of_right)), division_of(right, op, by.right, _ARRAYS)]
     finest = max(divisions, key=lambda division: division.ranges)
     one, other = (
@@ -314,17 +309,21 @@ def _unsorted(keys: Array) -> int | None:
     return int(wrong[0]) + 1 if len(wrong) else None
 
 
-def _check_sorted(side: str, rows: Rows, name: str, ends: Sequence[tuple[Array, int | None]]) -> None:
-    """Raise an error if rows are not in order, given each rank's first and last key and first wrong row."""
-    last = None
-    for first, (keys, unsorted) in zip(np.cumsum([0, *rows.counts]).tolist(), ends):
-        wrong = 0 if last is not None and len(keys) and keys[0] < last else unsorted
-        if wrong is not None:
-            raise InvalidArgumentError(
-                f"the {side} table is not sorted by {name!r}: the key of row {first + wrong} is less than that of row "
-                f"{first + wrong - 1}; sort_values({name!r}) sorts it"
-            )
-        last = keys[1] if len(keys) else last
+def _bounds(tables: tuple[Rows, Rows], keys: Keys, mine: list[tuple[Array, int | None]]) -> list[list[Array]]:
+    """Return each rank's first and last key of both tables, given those here; raise if one is unsorted. Collective."""
+    bounds = []
+    for side, rows, names, ends in zip(_SIDES, tables, keys[:2], zip(*allgather_object(tables[0].context, mine))):
+        last = None
+        for first, (bound, unsorted) in zip(np.cumsum([0, *rows.counts]).tolist(), ends):
+            wrong = 0 if last is not None and len(bound) and bound[0] < last else unsorted
+            if wrong is not None:
+                raise InvalidArgumentError(
+                    f"the {side} table is not sorted by {names[0]!r}: the key of row {first + wrong} is less than that "
+                    f"of row {first + wrong - 1}; sort_values({names[0]!r}) sorts it"
+                )
+            last = bound[1] if len(bound) else last
+        bounds.append([bound for bound, _ in ends])
+    return bounds
 
 
 #: What is sent, as traces call it.

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from ..algorithms.user_functions import check_function, user_code
+from ..algorithms.user_functions import AsProgram, check_function
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..io.formats import needs
@@ -43,9 +43,7 @@ class Called:
     def __init__(
         self, rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str] | str, function: Any
     ) -> None:
-        self._context, self._op, self._function = rows.context, op, function
-        self._errors: Any = np.geterr()  # of the program, which loops of this package do not have
-        self._columns = columns
+        self._program, self._function, self._columns = AsProgram(rows.context, op), function, columns
         #: The names of the columns that frames have.
         self.names = [columns] if isinstance(columns, str) else columns
         with local_step(rows.context, op), arrows_errors(op):
@@ -71,11 +69,10 @@ class Called:
 
     def __call__(self, frames: Iterator[Any], by_column: bool = False) -> list[Any]:
         """Return what the function makes of each frame, or a dict of what it makes of the columns of each."""
-        function, made = self._function, []
-        with np.errstate(**self._errors), user_code(self._context, self._op):
-            for frame in frames:
-                made.append({name: function(frame[name]) for name in self.names} if by_column else function(frame))
-        return made
+        function, names = self._function, self.names if by_column else None
+        return self._program(
+            lambda: [{name: function(frame[name]) for name in names} if names else function(frame) for frame in frames]
+        )
 
 
 def _with_null(rows: Rows, keys: list[str], dropna: bool, names: list[str]) -> set[str]:

@@ -18,7 +18,7 @@ from .local_groups import ROW_NUMBERS, LocalGroups, expect_values
 from .loops import ordered
 from .moves import TableCall, expect, in_words, is_explained
 from .on_disk import collected, kept, piece_rows, pieces, release
-from .owners import BACK, Keys, Owners
+from .owners import BACK, Keys, Owners, Route
 from .rows import Rows, arrow, arrows_errors, counted
 
 #: So many arrays of 8 bytes a row there are in memory of rows whose groups come together.
@@ -49,24 +49,44 @@ def at_owners(
     """
     ctx = rows.context
     needed = rows.chosen(list(dict.fromkeys([*keys, *columns])))
-    if are_more_than_memory(needed):
-        agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}, more than may be in memory")
+    if _are_divided(needed, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}"):
         return by_ranges(needed, op, keys, dropna, columns, made, together)
-    with local_step(ctx, op), arrows_errors(op):
-        local = LocalGroups(rows, keys, dropna)
-    agree(ctx, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}")
-    op = TableCall(op, f"group_by {in_words(keys)}, {op}{f' of {in_words(columns)}' if columns else ''}")
-    expect_values(ctx, local, columns)
-    expect(BACK, bits * max(len(columns), 1) * len(local.groups.of_row) // 8 * (ctx.size - 1) // ctx.size)
-    route = Owners(ctx, op, local.keys, arrow().table({})).routed(local.places())
-    there = None
-    if columns:
-        there = route.there(arrow().table({name: local.column(name) for name in columns}))
+    local, _, route, there = _come_together(rows, op, keys, dropna, columns, bits)
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
         found = arrow().table(made(route.groups, there))
     back = route.back(found if together is None else together([found]))
     with local_step(ctx, op):
         return spread(local, back)
+
+
+def _come_together(
+    rows: Rows, op: str, keys: list[str], dropna: bool, columns: list[str], bits: int = 0
+) -> tuple[LocalGroups, Owners, Route, Any]:
+    """Have the rows of each group come to its owner. Collective.
+
+    Returns this rank's groups, the owners of all, the way of the rows, and a table of columns of those that have
+    arrived, None of no columns. Bits say how many each value has that goes back, for ``explain``.
+    """
+    ctx = rows.context
+    with local_step(ctx, op), arrows_errors(op):
+        local = LocalGroups(rows, keys, dropna)
+    op = TableCall(op, f"group_by {in_words(keys)}, {op}{f' of {in_words(columns)}' if columns else ''}")
+    expect_values(ctx, local, columns)
+    if bits:
+        expect(BACK, bits * max(len(columns), 1) * len(local.groups.of_row) // 8 * (ctx.size - 1) // ctx.size)
+    owners = Owners(ctx, op, local.keys, arrow().table({}))
+    route = owners.routed(local.places())
+    there = None
+    if columns:
+        there = route.there(arrow().table({name: local.column(name) for name in columns}))
+    return local, owners, route, there
+
+
+def _are_divided(rows: Rows, op: str, words: str) -> bool:
+    """Say what ``are_more_than_memory`` says, and compare a call's words between the ranks. Collective."""
+    are_more = are_more_than_memory(rows)
+    agree(rows.context, op, f"{words}{', more than may be in memory' * are_more}")
+    return are_more
 
 
 def are_more_than_memory(rows: Rows) -> bool:
@@ -113,24 +133,11 @@ def of_whole_groups(
     Collective, but no step is: all groups of a rank are one step, or those of a range of keys that may be in memory.
     Keys ascend.
     """
-    ctx = rows.context
     needed = rows.chosen(list(dict.fromkeys([*keys, *columns])))
-    are_more = are_more_than_memory(needed)
-    agree(
-        ctx,
-        op,
-        f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}{', more than may be in memory' * are_more}",
-    )
-    if are_more:
+    if _are_divided(needed, op, f"{in_words(columns)} by {in_words(keys)}, {dropna}, {words}"):
         divided = DividedRows(needed, op, keys, dropna, division_of(needed, op, keys, _ARRAYS))
         return (_together(divided.rows(number), keys, columns) for number in divided.numbers())
-    with local_step(ctx, op), arrows_errors(op):
-        local = LocalGroups(rows, keys, dropna)
-    op = TableCall(op, f"group_by {in_words(keys)}, {op} of {in_words(columns)}")
-    expect_values(ctx, local, columns)
-    owners = Owners(ctx, op, local.keys, arrow().table({}))
-    route = owners.routed(local.places())
-    there = route.there(arrow().table({name: local.column(name) for name in columns}))
+    _, owners, route, there = _come_together(rows, op, keys, dropna, columns)
     return iter([(owners.keys, route.groups, there)])
 
 
@@ -157,12 +164,10 @@ def spread(local: LocalGroups, found: Any) -> Any:
 def numbers(rows: Rows, op: str, keys: list[str], dropna: bool, ascending: bool) -> Rows:
     """Return the number of each row's group among all, in the order of their keys. Collective."""
     ctx = rows.context
-    if are_more_than_memory(rows.chosen(keys)):
-        agree(ctx, op, f"by {in_words(keys)}, {dropna}, {ascending}, more than may be in memory")
+    if _are_divided(rows.chosen(keys), op, f"by {in_words(keys)}, {dropna}, {ascending}"):
         return rows.like(_numbers_by_ranges(rows.chosen(keys), op, keys, dropna, ascending))
     with local_step(ctx, op), arrows_errors(op):
         local = LocalGroups(rows, keys, dropna)
-    agree(ctx, op, f"by {in_words(keys)}, {dropna}, {ascending}")
     _, told = _numbered(ctx, op, local.keys, ascending)
     with local_step(ctx, op):
         return rows.like(spread(local, told.take(arrow().array(local.places()))))
@@ -206,9 +211,7 @@ def in_turn(rows: Rows, keys: list[str], dropna: bool) -> Iterator[tuple[tuple[A
     """Return what yields the keys of each group, and its rows on their ranks. Collective, but no step is."""
     ctx, op = rows.context, "iter"
     ranges: Iterator[Rows] = iter([rows])
-    are_more = are_more_than_memory(rows)
-    agree(ctx, op, f"by {in_words(keys)}, {dropna}{', more than may be in memory' * are_more}")
-    if are_more:
+    if _are_divided(rows, op, f"by {in_words(keys)}, {dropna}"):
         divided = DividedRows(rows, op, keys, dropna, division_of(rows, op, keys, _ARRAYS), stay=True)
         ranges = map(divided.rows, divided.numbers())
     found_keys, found_sizes = [], []

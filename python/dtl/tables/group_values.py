@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..algorithms.user_functions import AsProgram
 from ..exceptions import InvalidTypeError
 from . import loops
 from .codes import distinct, in_order, integers_of, numbered, typed
@@ -109,16 +110,16 @@ def collected(groups: Groups, column: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(np.append(0, ends).astype(np.int32)), values)
 
 
-def called(groups: Groups, column: Any, function: Callable[[Any], Any]) -> list[Any]:
-    """Return what a function makes of the values of each group that are not null, an array of NumPy."""
+def made_by(program: AsProgram, groups: Groups, column: Any, function: Callable[[Any], Any]) -> Any:
+    """Return what a function of the user's makes of the values of each group that are not null, an array of NumPy.
+
+    The result is an array of pyarrow.
+    """
     of_row, values = valid(groups, column)
-    order = in_order(of_row, groups.width)
+    values = values.to_numpy()[in_order(of_row, groups.width)]
     ends = np.cumsum(np.bincount(of_row, minlength=groups.width))
-    return [function(group) for group in np.split(values.to_numpy()[order], ends[:-1])] if groups.width else []
-
-
-def of_function(made: list[Any]) -> Any:
-    """Return what a function has returned for each group as an array of pyarrow."""
+    parts = np.split(values, ends[:-1]) if groups.width else []
+    made = program(lambda: [function(part) for part in parts])
     pa = arrow()
     scalars = [each.item() if isinstance(each, np.generic) and each.dtype.kind not in "mM" else each for each in made]
     array = pa.array(scalars) if scalars else pa.nulls(0)

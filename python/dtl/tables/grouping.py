@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from .._native.arguments import flag, integer, listed
+from ..algorithms.user_functions import AsProgram
 from ..exceptions import BoundsError, InvalidArgumentError, InvalidTypeError, KeyNotFoundError
 from ..runtime.agreement import agree, collective, local_step
 from . import group_extremes, group_rows
@@ -19,8 +20,8 @@ from .coded_rows import rows_of
 from .exploding import of_lists
 from .group_methods import GroupMethods, method_of
 from .group_row_methods import GroupRowMethods
-from .group_values import GroupValues
-from .groups_in_pieces import Calls, aggregated_by_ranges, aggregated_in_pieces, of_whole_groups
+from .group_values import GroupValues, made_by
+from .groups_in_pieces import aggregated_by_ranges, aggregated_in_pieces, of_whole_groups
 from .local_groups import LocalGroups, check_keys, expect_values
 from .mapping import common_type
 from .moves import TableCall, in_words
@@ -592,7 +593,7 @@ def _of_values(
                 made[name] = of_values(each, values)
         else:
             with local_step(ctx, op), arrows_errors(op):
-                array = Calls(ctx, op)(route.groups, there, each.function)
+                array = made_by(AsProgram(ctx, op), route.groups, there, each.function)
             kind = common_type(ctx, op, name, [array.type])
             with local_step(ctx, op), arrows_errors(op):
                 made[name] = array.cast(kind)

@@ -6,15 +6,14 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from ..algorithms.user_functions import user_code
+from ..algorithms.user_functions import AsProgram
 from ..comm.collectives import allgather
 from ..runtime.agreement import local_step
-from ..runtime.context import Context
 from ..runtime.threaded import made_ahead
 from .aggregates import Aggregate, Parts, of_values
 from .dividing import Arranged, DividedRows, Division, bounds_of, division_of, have_bounds, is_larger
 from .folds import Groups
-from .group_values import GroupValues, called, of_function
+from .group_values import GroupValues, made_by
 from .local_groups import LocalGroups
 from .mapping import in_common_types
 from .moves import is_explained
@@ -58,9 +57,9 @@ def aggregated_by_ranges(
         return made
     with_numbers = any(each.of_row_numbers for each in wanted.values())
     divided = DividedRows(rows, op, keys, dropna, division, with_numbers)
-    call = Calls(ctx, op) if has_functions else None
+    program = AsProgram(ctx, op) if has_functions else None
     with local_step(ctx, op), arrows_errors(op), np.errstate(all="ignore"):
-        tables = kept(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size, call))
+        tables = kept(ctx, op, _of_ranges(divided, op, keys, parts, wanted, division.size, program))
     return Rows.made(ctx, in_common_types(ctx, op, tables) if has_functions else arrow().concat_tables(tables))
 
 
@@ -127,20 +126,6 @@ def _bounds_of_rank(division: Division, rank: int) -> tuple[int, int]:
     return (starts[rank - 1] if rank else least), (starts[rank] - 1 if rank < len(starts) else greatest)
 
 
-class Calls:
-    """Calls functions of the user's with the values of groups, as the program would, within a step of a call."""
-
-    def __init__(self, ctx: Context, op: str) -> None:
-        self._context, self._op = ctx, op
-        self._errors: Any = np.geterr()  # which loops of this package do not have
-
-    def __call__(self, groups: Groups, column: Any, function: Callable[[Any], Any]) -> Any:
-        """Return what a function makes of each group as an array of pyarrow."""
-        with np.errstate(**self._errors), user_code(self._context, self._op):
-            found = called(groups, column, function)
-        return of_function(found)
-
-
 def _of_ranges(
     divided: DividedRows,
     op: str,
@@ -148,14 +133,14 @@ def _of_ranges(
     parts: Parts,
     wanted: dict[str, Aggregate],
     size: int,
-    call: Calls | None,
+    program: AsProgram | None,
 ) -> Iterator[Any]:
     """Yield the keys and aggregates of the groups of one range after the other, once at least."""
 
     def of(number: int) -> Any:
-        return _of_range(divided.rows(number), op, keys, parts, wanted, size, call)
+        return _of_range(divided.rows(number), op, keys, parts, wanted, size, program)
 
-    return made_ahead(of, divided.numbers(), 1 if call else side_by_side())
+    return made_ahead(of, divided.numbers(), 1 if program else side_by_side())
 
 
 def _of_range(
@@ -165,7 +150,7 @@ def _of_range(
     parts: Parts,
     wanted: dict[str, Aggregate],
     size: int,
-    call: Calls | None,
+    program: AsProgram | None,
 ) -> Any:
     """Return the keys and aggregates of groups whose rows are all given."""
     needs_values = not all(each.of_parts for each in wanted.values())
@@ -176,7 +161,7 @@ def _of_range(
         distinct, folds = local.keys, parts.made(local.groups, local.column, local.present)
     columns = _of_folds(folds, len(distinct.table), parts, wanted)
     if needs_values:
-        columns.update(_of_values(Groups(local.places(), local.count), local.column, wanted, call))
+        columns.update(_of_values(Groups(local.places(), local.count), local.column, wanted, program))
     return beside(distinct.plain(), arrow().table({name: columns[name] for name in wanted}))
 
 
@@ -195,7 +180,7 @@ def _of_folds(folds: Any, width: int, parts: Parts, wanted: dict[str, Aggregate]
 
 
 def _of_values(
-    groups: Groups, column_of: Callable[[str], Any], wanted: dict[str, Aggregate], call: Calls | None = None
+    groups: Groups, column_of: Callable[[str], Any], wanted: dict[str, Aggregate], program: AsProgram | None = None
 ) -> dict[str, Any]:
     """Return the aggregates that need all values of whole groups, of which functions are called."""
     columns = {}
@@ -206,8 +191,8 @@ def _of_values(
         together = GroupValues(groups, there.column(0))
         for name, each in wanted.items():
             if each.column == column and not each.of_parts:
-                if each.function is not None and call is not None:
-                    columns[name] = call(groups, there.column(0), each.function)
+                if each.function is not None and program is not None:
+                    columns[name] = made_by(program, groups, there.column(0), each.function)
                 else:
                     columns[name] = of_values(each, together)
     return columns
