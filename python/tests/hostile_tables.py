@@ -170,7 +170,7 @@ def rows(ctx: dtl.Context, folder: str) -> Rows:
         "Table.sample": (t.sample, {"n": 2, "frac": None, "replace": False, "seed": 1}),
         "ReadMethods.read_arrow": (
             functools.partial(dtl.read_arrow, ctx),
-            {"path": f"{folder}/v.arrow", "columns": ["v"]},
+            {"path": f"{folder}/v.arrow", "columns": ["v"], "placement": "host"},
         ),
         "ReadMethods.read_csv": (
             functools.partial(dtl.read_csv, ctx),

@@ -131,7 +131,7 @@ def load(
         dimension, and a tensor if there are more. For a format with several arrays and no name, a
         dictionary of these; but for a Zarr store that is a single array, that array. Arrays that containers cannot
         hold are not in the dictionary, and rank 0 warns of each. For a table and no name, a :class:`Table`, whose rows
-        lie one rank's after the other's: it has no other partition and placement.
+        lie one rank's after the other's: it has no other partition, and is on the host or on disk.
 
     Raises
     ------
@@ -189,13 +189,13 @@ def load(
     if options.offset < 0 or any(extent < 0 for extent in extents or ()):
         raise InvalidArgumentError(f"offset {options.offset} or shape {extents} is negative")
     _check_rows(rows, of, name, divided, where)
-    if mapped:
-        where = _mapped_placement(of, text, where)
+    if flag("mapped", mapped):
+        where = _mapped_placement(of, text, name, where)
     said = f"path {text!r}, format {of.name}, {divided}, {options}, placement {where.name}, rows {rows}"
     agree(ctx, "load", f"{said}, mapped" if mapped else said)
     with shown(ctx, "load", progress):
         if of.tabular and name is None:
-            return readers["table"](ctx, of.name, text, rows, bool(mapped))
+            return readers["table"](ctx, of.name, text, rows, where, bool(mapped))
         if name is None and _holds_matrix(ctx, of, text):
             return readers["matrix"](ctx, of.name, text, divided, kept, where)
         if of.tabular:
@@ -210,10 +210,13 @@ def _holds_matrix(ctx: Context, of: Format, path: str) -> bool:
     return bool(from_root(ctx, "load", "read", path, lambda: of.holds_matrix(path)))
 
 
-def _mapped_placement(of: Format, path: str, placement: Placement) -> Placement:
+def _mapped_placement(of: Format, path: str, name: str | None, placement: Placement) -> Placement:
     """Return the placement of what is mapped, of files that can be."""
-    if (of.tabular and of.name != "arrow") or of.name == "npz" or is_remote(path):
-        raise InvalidArgumentError(f"{path!r}: .npy, raw, Arrow and contiguous HDF5 files of this machine are mapped")
+    if (of.tabular and (of.name != "arrow" or name is not None)) or of.name == "npz" or is_remote(path):
+        raise InvalidArgumentError(
+            f"{path!r} is not mapped: .npy, raw and contiguous HDF5 files of this machine are, and tables of Arrow; "
+            "load it without mapped=True"
+        )
     if of.tabular:
         return placement
     if placement not in (Placement.HOST, Placement.DISK):
@@ -228,9 +231,9 @@ def _check_rows(rows: Any, of: Format, name: str | None, divided: Division, plac
     whole = of.tabular and name is None
     if rows is not None and not whole:
         raise InvalidArgumentError(f"rows {rows} are for a whole table, not for {name or of.name!r}")
-    if whole and (divided != BLOCK or placement is not Placement.HOST):
+    if whole and (divided != BLOCK or placement not in (Placement.HOST, Placement.DISK)):
         raise InvalidArgumentError(
-            f"a table has its rows one rank's after the other's on the host, not divided by {divided} on "
+            f"a table has its rows one rank's after the other's on the host or on disk, not divided by {divided} on "
             f"{placement.name}: with name=, load returns a column as a vector, which may be"
         )
 
@@ -380,7 +383,7 @@ def _mapped(ctx: Context, path: str, name: str, source: Source, divided: Divisio
             of = f"{_what(name)} of {source.dtype}"
             raise InvalidArgumentError(
                 f"{of} is mapped if its elements lie side by side in C order, in the byte order of this machine and as "
-                f"{dtype}"
+                f"{dtype}; load it without mapped=True"
             )
         place = source.place()
         if place[1] % dtype.alignment:  # which is the same for all parts: an element's size is a multiple of it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..runtime.context import Context
 from . import reading, reading_batches, reading_csv
 from .csv_options import options_of
@@ -17,10 +19,10 @@ read_parquet = Table.read_parquet
 read_sql = Table.read_sql
 
 
-def loaded(ctx: Context, format: str, path: str, rows: slice | None, mapped: bool) -> Table:
+def loaded(ctx: Context, format: str, path: str, rows: slice | None, placement: Any, mapped: bool) -> Table:
     """Return some rows of a file for ``load``. Collective."""
     if format == "parquet":
-        return Table.of(reading.read_parquet(ctx, "load", path, None, None, rows))
+        return Table.of(reading.read_parquet(ctx, "load", path, None, None, rows, placement))
     if format == "arrow":
-        return Table.of(reading_batches.read_arrow(ctx, "load", path, None, rows, mapped))
-    return Table.of(reading_csv.read_csv(ctx, "load", path, options_of(), rows))
+        return Table.of(reading_batches.read_arrow(ctx, "load", path, None, rows, placement, mapped))
+    return Table.of(reading_csv.read_csv(ctx, "load", path, options_of(), rows, placement))

@@ -244,7 +244,7 @@ class ReadMethods(HasRows):
 
     @classmethod
     @collective
-    def read_arrow(cls: type[T], ctx: Context, path: Any, *, columns: Any = None) -> T:
+    def read_arrow(cls: type[T], ctx: Context, path: Any, *, columns: Any = None, placement: Any = "host") -> T:
         """Return the table of files of Arrow's IPC format, such as Feather; each rank reads its rows. Collective.
 
         Parameters
@@ -255,6 +255,9 @@ class ReadMethods(HasRows):
             A file, a pattern of several files, a URL, a folder of files, or a list of these.
         columns
             The names of the columns to read; None for all.
+        placement
+            "host", or "disk" for rows that are more than the memory holds: they are read once, a batch of rows at a
+            time, and stay in a file in the scratch folder. :func:`load` with ``mapped=True`` copies nothing.
 
         Raises
         ------
@@ -262,7 +265,8 @@ class ReadMethods(HasRows):
             As for :func:`read_parquet`.
         """
         check_context(ctx)
-        return cls.of(reading_batches.read_arrow(ctx, "read_arrow", paths_of(path), columns))
+        rows = reading_batches.read_arrow(ctx, "read_arrow", paths_of(path), columns, placement=placement)
+        return cls.of(rows)
 
     @classmethod
     @collective

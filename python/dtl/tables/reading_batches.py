@@ -17,6 +17,7 @@ from ..runtime.agreement import agree, local_step
 from ..runtime.context import Context
 from .arrow_types import check_known, converted, normal, normalized
 from .making import settled
+from .on_disk import spool_of
 from .reading import chosen_columns
 from .rows import MappedRows, Rows, arrow, block_counts, unknown_column
 from .selection import range_of, sliced
@@ -43,7 +44,13 @@ class _MappedFile(ArrowFile):
 
 
 def read_arrow(
-    ctx: Context, op: str, path: Paths, columns: Any, which: slice | None = None, mapped: bool = False
+    ctx: Context,
+    op: str,
+    path: Paths,
+    columns: Any,
+    which: slice | None = None,
+    placement: Any = "host",
+    mapped: bool = False,
 ) -> Rows:
     """Return the rows of files of Arrow, or those of a slice. Collective. A file that is mapped is their memory."""
     whole_file: Any = None
@@ -55,7 +62,8 @@ def read_arrow(
     with local_step(ctx, op):
         pa = arrow()
         chosen = chosen_columns(columns)
-    agree(ctx, op, f"path {path!r}, columns {chosen}")
+    spool = None if mapped else spool_of(ctx, op, placement)
+    agree(ctx, op, f"path {path!r}, columns {chosen}, placement {placement!r}")
     with file_step(ctx, op, "read", path):
         files = table_files(path)
         file: Any
@@ -80,7 +88,8 @@ def read_arrow(
     with file_step(ctx, op, "read", path):
         lo = chosen_rows.start + sum(counts[: ctx.rank])
         batches = _batches(file, lo, lo + counts[ctx.rank], names)
-        tables = [_in_types(pa.Table.from_batches([batch]), kinds) for batch in batches]
+        pieces = (_in_types(pa.Table.from_batches([batch]), kinds) for batch in batches)
+        tables = list(pieces if spool is None else map(spool.held, pieces))
         whole = (
             pa.concat_tables(tables) if tables else _in_types(pa.table({name: pa.nulls(0) for name in names}), kinds)
         )

@@ -428,52 +428,6 @@ def test_ranges_that_are_sorted_are_even(disk: dtl.Context, limited: pytest.Monk
     assert max(lengths) < 2 * 4000 / len(lengths)
 
 
-def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:
-    path, packed = f"{folder}/a.arrow", f"{folder}/packed.arrow"
-    if ctx.is_root:
-        for name, options in ((path, None), (packed, pa.ipc.IpcWriteOptions(compression="zstd"))):
-            with pa.ipc.new_file(name, WHOLE.schema, options=options) as out:
-                out.write_table(WHOLE, max_chunksize=6)
-    ctx.barrier()
-    before = pa.total_allocated_bytes()
-    table = dtl.load(ctx, path, mapped=True)[["x", "text", "n"]]
-    assert pa.total_allocated_bytes() - before < 4096 < os.path.getsize(path)
-    assert same(everywhere(table), WHOLE.select(["x", "text", "n"]))
-    assert same(everywhere(dtl.load(ctx, path, mapped=True, rows=slice(3, 17))), WHOLE[3:17])
-    with pytest.raises(ValueError, match="compressed"):
-        dtl.load(ctx, packed, mapped=True)
-    with pytest.raises(ValueError, match="several files"):
-        dtl.load(ctx, f"{folder}/*.arrow", mapped=True)
-
-
-@pytest.mark.parametrize(
-    "of", [lambda t: t, lambda t: t[5:], lambda t: t[["v", "k"]], lambda t: t.rename(columns={"v": "V"})[1:]]
-)
-def test_a_mapped_file_that_shrinks_is_an_error_in_each_call(ctx: dtl.Context, folder: str, of: Any) -> None:
-    path = f"{folder}/shrinks.arrow"
-    if ctx.is_root:
-        with pa.ipc.new_file(path, (rows := pa.table({"k": range(90_000), "v": np.ones(90_000)})).schema) as file:
-            file.write_table(rows)
-    ctx.barrier()
-    table = of(dtl.load(ctx, path, mapped=True))
-    assert table["k"].max() == 89_999
-    ctx.barrier()
-    if ctx.is_root:
-        os.truncate(path, 4096)
-    ctx.barrier()
-    for call in (
-        lambda: table["k"].sum(skipna=False),
-        lambda: table.group_by("k").size(),
-        lambda: table[table["k"] > 3],
-        lambda: table.head(3),
-        lambda: table.save(f"{folder}/saved.parquet"),
-        lambda: table.to_arrow(local=True),
-    ):
-        with pytest.raises(dtl.FileError, match="shorter"):
-            call()
-    assert ctx.size == dtl.allreduce(ctx, 1)
-
-
 def test_a_scratch_file_that_is_full(ctx: dtl.Context, folder: str) -> None:
     """A write that fails is MemoryError, and what was not written goes to no file that is opened later."""
     spool, path = on_disk.Spool(ctx, "read_csv"), f"{folder}/later-{ctx.rank}"
