@@ -35,7 +35,6 @@ from ..containers.making import new_like
 from ..containers.owning import OwningContainer, is_as_made, likeness
 from ..containers.places.copies import computed
 from ..containers.places.place import fill_part, place_of, set_part
-from ..containers.sequences import DistributedVector
 from ..exceptions import DTLError, InvalidArgumentError, InvalidTypeError, OverflowError
 from ..policies import Partition, Placement
 from ..runtime.agreement import agree
@@ -149,7 +148,7 @@ def reduced(
             if plan is not None:
                 return _planned(a, plan, True)
         else:
-            made = one_rank.folded(name, a, axis, DistributedVector)
+            made = one_rank.folded(name, a, axis)
             if made is not None:
                 return made
     call = Call(name, axis, dtype, keepdims, reproducible, ddof, initial, None if where is True else where, mean)
@@ -221,7 +220,7 @@ def _of(a: Any, call: Call) -> Any:
     """Return what a reduction makes of all elements of a container, or of lines of it. Collective."""
     check_container("a", a)
     by_axis = call.dtype is None and not (call.keepdims or call.reproducible)
-    made = one_rank.folded(call.name, a, call.axis, DistributedVector) if by_axis and a.context.size == 1 else None
+    made = one_rank.folded(call.name, a, call.axis) if by_axis and a.context.size == 1 else None
     if made is not None:
         return made
     refuse_closed(a)

@@ -26,7 +26,6 @@ from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_limited, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
-from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..policies import Partition
 from ..runtime.agreement import local_step
@@ -87,7 +86,7 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     ...     print(dtl.einsum("ij,ik->jk", x, x).local_view().tolist())
     [[20.0, 26.0], [26.0, 35.0]]
     """
-    found = one_rank.inner_products(subscripts, operands, DistributedVector)
+    found = one_rank.inner_products(subscripts, operands)
     if found is not None:
         return found
     known = next((value for value in operands if isinstance(value, DistributedContainer)), None)

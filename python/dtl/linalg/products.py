@@ -21,7 +21,6 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import moved_to
 from ..containers.interior import check_numbers, is_laid_out_as
 from ..containers.places.copies import computed
-from ..containers.sequences import DistributedVector
 from ..exceptions import InvalidArgumentError, InvalidTypeError
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm, computed_on_devices
@@ -193,7 +192,7 @@ def matmul(a: Any, b: Any) -> Any:
     ...     print((t @ t)[...].gather_to().tolist())
     [[7.0, 10.0], [15.0, 22.0]]
     """
-    made = one_rank.with_vector(a, b, DistributedVector)
+    made = one_rank.with_vector(a, b)
     made = summa.rows_with_vector(a, b) if made is None else made
     return _matmul(a, b) if made is None else made
 

@@ -66,6 +66,10 @@ class Elementwise(Operators):
 
     def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Return what a ufunc makes of containers, where ``bridge.Container`` does not do it at once."""
+        if ufunc is np.matmul and not options and method == "__call__":
+            made = one_rank.matmul(*inputs)
+            if made is not None:
+                return made
         if (
             scheduler.with_device_copies is not None
             and method == "__call__"
@@ -77,10 +81,6 @@ class Elementwise(Operators):
                 return made
         if any(_has_own_ufuncs(value) for value in (*inputs, *options.get("out", ()))):
             return _by_another(ufunc, method, inputs, options)
-        if ufunc is np.matmul and not options and method == "__call__":
-            made = one_rank.matmul(*inputs)
-            if made is not None:
-                return made
         outputs = options.pop("out", (None,) * ufunc.nout)
         where = options.pop("where", True)
         if state.under_way:
