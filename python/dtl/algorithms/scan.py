@@ -251,22 +251,24 @@ def _of_spans(name: str, _: int, a: Any, dim: int, exclusive: Any) -> Any:
             with _by_dimension(name, SUM, integers, dim, exclusive) as totals:
                 copy_rows(made.local_view().view(np.int64), totals.local_view())
         return made
-    missing = np.isnat(a.local_view())
-    elements = np.where(missing, 0, numbers)
     with new_like(a, np.dtype(np.int64)) as integers, new_like(a, np.dtype(np.bool_)) as marks:
-        integers.local_view()[...] = elements
-        marks.local_view()[...] = missing
+        elements, missing = integers.local_view(), marks.local_view()
+        for some in in_blocks(numbers):
+            missing[some] = numbers[some] == _NAT
+            elements[some] = np.where(missing[some], 0, numbers[some])
         with _by_dimension(name, SUM, integers, dim, False) as totals, _by_dimension(
             name, MAX, marks, dim, exclusive
         ) as found:
-            sums, after = totals.local_view().copy(), found.local_view().astype(bool)
-    before = sums - elements
-    fits = (((before ^ sums) & (elements ^ sums)) >= 0) & (sums != _NAT) | after | missing
-    if exclusive:  # whether the last one fits makes no difference
-        fits[(slice(None),) * dim + (a.local_indices(dim) == a.shape[dim] - 1,)] = True
-    check_fits(name, fits, a.dtype)
+            for some in in_blocks(numbers):
+                sums, after = totals.local_view()[some], found.local_view()[some].astype(bool)
+                before = sums - elements[some]
+                fits = (((before ^ sums) & (elements[some] ^ sums)) >= 0) & (sums != _NAT) | after | missing[some]
+                if exclusive:  # whether the last one fits makes no difference
+                    last = a.local_indices(dim) == a.shape[dim] - 1
+                    fits[(slice(None),) * dim + (last if dim else last[some],)] = True
+                check_fits(name, fits, a.dtype)
+                made.local_view()[some] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
     agree(a.context, name)
-    made.local_view()[...] = np.where(after, _NAT, before if exclusive else sums).view(a.dtype)
     return made
 
 

@@ -585,6 +585,21 @@ def test_what_the_core_does_not_know_in_blocks(scratch, limited, name, shape, mi
         np.testing.assert_array_equal(made, wanted)
 
 
+@pytest.mark.parametrize("shape", [(5000,), (301, 40)])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_sums_of_spans_before_each_in_blocks(scratch, limited, shape, axis):
+    whole = np.random.default_rng(9).integers(0, 99, shape).astype("m8[s]")
+    whole[shape[0] // 2] = whole[-1, ...] = "NaT"
+    x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+    x.local_view()[...] = own(x, whole)
+    made = dtl.cumsum(x, axis, exclusive=True)
+    sums = np.cumsum(whole, axis=axis)
+    wanted = np.zeros_like(whole)
+    np.moveaxis(wanted, axis, 0)[1:] = np.moveaxis(sums, axis, 0)[:-1]
+    np.testing.assert_array_equal(made.local_view(), own(made, wanted))
+
+
 @pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
 def test_indices_of_what_is_true_in_blocks(scratch, limited, shape, partition):
