@@ -330,19 +330,20 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     result = made.local_view()
     divided = library.container_grid(handle_of(a), dim) > 1 and a.partition_policy is not Partition.REPLICATED
     if not divided:
-        if not _by_lines(ufunc, view, dim, result, a) and not _by_rows(ufunc, view, dim, result):
-            by_user(ufunc.accumulate, (view,), {"axis": dim, "out": result})
+        if not _by_lines(ufunc, view, dim, result, a):
+            by_user(_scan_part, (ufunc, view, dim, result), {})
         if exclusive:
             _shift(result, dim, identity)
         return made
     # What leaves the range of floats on some rank may not where the elements before it count, and the other way round.
-    left = not _in_range(op, lambda: _by_rows(ufunc, view, dim, result) or ufunc.accumulate(view, axis=dim, out=result))
+    left = not _in_range(op, lambda: _scan_part(ufunc, view, dim, result))
     sent = _totals_before(a, dim, identity, result)
     carry = np.full(_without(result.shape, dim), identity, dtype)
     left = not _in_range(op, lambda: [ufunc(carry, part, out=carry) for part in sent]) or left
     if exclusive:
         _shift(result, dim, identity)
-    left = not _in_range(op, lambda: ufunc(result, np.expand_dims(carry, dim), out=result)) or left
+    carried = np.broadcast_to(np.expand_dims(carry, dim), result.shape)
+    left = not _in_range(op, lambda: [ufunc(result[k], carried[k], out=result[k]) for k in in_blocks(result)]) or left
     if kind_of(dtype).is_inexact and op in (SUM, PROD) and allreduce(a.context, left, MAX):
         _one_after_the_other(name, a, dim, ufunc, identity if exclusive else None, result)
     return made
@@ -366,11 +367,23 @@ def _by_rows(ufunc: Any, view: Any, dim: int, result: Any) -> bool:
     result[0] = view[0]
     try:
         with np.errstate(**kinds):
-            for row in range(1, len(view)):
-                ufunc(result[row - 1], view[row], out=result[row])
+            for some in in_blocks(view):
+                for row in range(max(some.start or 0, 1), some.indices(len(view))[1]):
+                    ufunc(result[row - 1], view[row], out=result[row])
     except FloatingPointError:
         return False
     return True
+
+
+def _scan_part(ufunc: Any, view: Any, dim: int, result: Any) -> None:
+    """Scan a part; where memory is limited, some rows after the others."""
+    if _by_rows(ufunc, view, dim, result):
+        return
+    for some in in_blocks(view):
+        if dim or not some.start:
+            ufunc.accumulate(view[some], axis=dim, out=result[some])
+        else:  # from the row before on
+            result[some] = ufunc.accumulate(np.concatenate([result[some.start - 1 : some.start], view[some]]))[1:]
 
 
 def _in_range(op: int, step: Callable[[], Any]) -> bool:
@@ -385,11 +398,16 @@ def _in_range(op: int, step: Callable[[], Any]) -> bool:
 
 def _shift(result: Any, dim: int, identity: Any) -> None:
     """Make of a scan one that leaves each element itself out."""
-    later: list[Any] = [slice(None)] * result.ndim
-    former, first = list(later), list(later)
-    later[dim], former[dim], first[dim] = slice(1, None), slice(None, -1), slice(0, 1)
-    result[tuple(later)] = result[tuple(former)].copy()
-    result[tuple(first)] = identity
+    later, former, first, last = ((slice(None),) * dim + (k,) for k in (slice(1, None), slice(-1), 0, -1))
+    if not result.size:
+        return
+    began = identity
+    for some in in_blocks(result):
+        rows = result[some]
+        end = identity if dim else rows[last].copy()
+        rows[later] = rows[former].copy()
+        rows[first] = began
+        began = end
 
 
 def _totals_before(a: DistributedContainer, dim: int, identity: Any, result: Any) -> Any:

@@ -600,6 +600,25 @@ def test_sums_of_spans_before_each_in_blocks(scratch, limited, shape, axis):
     np.testing.assert_array_equal(made.local_view(), own(made, wanted))
 
 
+@pytest.mark.parametrize("shape", [(3001, 3), (301, 40), (40, 300), (40, 30, 20)])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["f8", "i1", "c8"])
+def test_scans_along_a_dimension_in_blocks(scratch, limited, shape, axis, dtype):
+    whole = (np.random.default_rng(9).random(shape) * 50 - 20).astype(dtype)
+    x = dtl.DistributedTensor(scratch, shape, whole.dtype, placement="disk")
+    x.local_view()[...] = own(x, whole)
+    close = 0 if scratch.size == 1 else 1e-4 if dtype == "c8" else 1e-11  # the ranks add up their totals
+    for scan, ufunc in ((dtl.cumsum, np.add), (np.maximum.accumulate, np.maximum)):
+        wanted = ufunc.accumulate(whole, axis=axis)
+        made = scan(x, axis=axis)
+        assert made.dtype == wanted.dtype
+        np.testing.assert_allclose(made.local_view(), own(made, wanted), close)
+    before = dtl.cumsum(x, axis, exclusive=True).local_view()
+    wanted = np.zeros(shape, np.cumsum(whole, axis).dtype)
+    np.moveaxis(wanted, axis, 0)[1:] = np.moveaxis(np.cumsum(whole, axis), axis, 0)[:-1]
+    np.testing.assert_allclose(before, own(x, wanted), close)
+
+
 @pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
 def test_indices_of_what_is_true_in_blocks(scratch, limited, shape, partition):
