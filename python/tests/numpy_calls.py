@@ -128,6 +128,8 @@ CASES: dict[str, list[Case]] = {
         lambda g: np.average(g.t, axis=0),
         lambda g: np.average(g.t, axis=0, weights=[1, 2, 0, 4, 5]),
         lambda g: np.average(g.t, axis=1, weights=g.t[0], returned=True),
+        lambda g: np.average(g.t, axis=0, weights=g.t * 2, returned=True),
+        lambda g: np.average(g.i, weights=g.i.astype(np.uint8), returned=True),
         *(
             [lambda g: np.average(g.u, axis=(2, 0), weights=np.arange(24.0).reshape(6, 4))]
             if VERSION >= "2.1.0"

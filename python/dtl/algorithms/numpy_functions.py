@@ -16,10 +16,11 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import compare_arrays, elementwise
 from ..containers.indexing import fields
 from ..exceptions import InvalidArgumentError, InvalidTypeError
+from ..runtime.agreement import local_step
 from . import sort as sorting
 from .array_operands import beside, together
 from .concatenate import concat
-from .creation import full, zeros, zeros_like
+from .creation import full, zeros
 from .elementwise import diff as differences
 from .elementwise import where as choose
 from .layouts import dimensions, laid_out_as, redivided, rows_over_ranks
@@ -310,12 +311,16 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     dtype = None
     if not kind_of(a.dtype).is_date:
         dtype = np.result_type(a.dtype, weights.dtype, *([np.float64] if kind_of(a.dtype).is_whole else []))
-    spread = np.add(zeros_like(a, weights.dtype), weights)
-    scale = total(spread, axis, dtype=dtype, keepdims=keepdims)
-    if (scale == 0).any():
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    value = total((a if dtype is None else a.astype(dtype, copy=False)) * weights, axis, keepdims=keepdims) / scale
-    return (value, scale) if returned else value
+    by_element = weights.shape == a.shape  # else the sum is the same for each result
+    scale = np.sum(weights, axis if by_element else None, dtype=dtype, keepdims=by_element and keepdims)
+    is_nothing = (scale == 0).any()
+    with local_step(a.context, "average"):
+        if is_nothing:
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    value = ((a if dtype is None else a.astype(dtype, copy=False)) * weights).sum(axis, keepdims=keepdims) / scale
+    if not returned:
+        return value
+    return value, np.full_like(value, scale, dtype=scale.dtype) if np.ndim(value) > np.ndim(scale) else scale
 
 
 def weights_along(a: Any, weights: Any, axis: Any) -> Any:

@@ -64,6 +64,8 @@ _WRONG_WEIGHTS: list[Any] = [
         (np.polydiv, ValueError, "1 dimension"),
         (lambda v, t: np.polydiv(v, v[:0]), IndexError, "no coefficient"),
         (lambda v, t: np.average(v, weights=v * 0), ZeroDivisionError, "sum to zero"),
+        (lambda v, t: np.average(t, axis=1, weights=t[0] * 0), ZeroDivisionError, "sum to zero"),
+        (lambda v, t: np.average(t, axis=1, weights=np.zeros(t.shape[1])), ZeroDivisionError, "sum to zero"),
         (lambda v, t: np.average(t, weights=v), TypeError, "must be specified"),
         (lambda v, t: np.average(t, axis=0, weights=v), ValueError, "consistent"),
         (lambda v, t: np.histogramdd(t[:, :0]), ValueError, "no coordinates"),
