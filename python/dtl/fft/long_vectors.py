@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..algorithms.layouts import container_of
 from ..algorithms.rows import transposed
 from ..containers.base import DistributedContainer
 from ..containers.indexing.regions import move
-from ..containers.interior import conjugate, copy_rows, in_blocks, is_limited
+from ..containers.interior import conjugate, copy_rows, division_of, in_blocks, is_limited, is_where_divided
 from ..containers.layout import BLOCK, REPLICATED, Division
 from ..containers.making import result_placement
 from ..policies import Partition, Placement
@@ -30,6 +31,9 @@ _LONG, _MANY = 1 << 18, 256
 
 #: Of more elements, what lies between would take too much memory.
 _LONGEST = 1 << 27
+
+#: How many elements of a half are put together at a time, so that they stay in the cache.
+_PHASES = 1 << 14
 
 #: Up to so many elements, every rank transforms them all and keeps its own.
 _SHORT = 1 << 14
@@ -64,27 +68,88 @@ def transformed(a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divi
         made = container_of(a, (extent,), dtype, divided)
         made.local_view()[...] = whole[made.local_indices()]
         return made
+    return _by_ranks(a, name, n, norm, dtype, divided, extent)
+
+
+def _by_ranks(
+    a: Any, name: str, n: int, norm: Any, dtype: np.dtype[Any], divided: Division, extent: int
+) -> DistributedContainer:
+    """Return a transform, of so many elements, of a vector on several ranks, or on disk. Collective."""
     wide = np.dtype(np.result_type(dtype, np.complex64))
     inverse = name in ("ifft", "irfft", "ihfft")
-    with (_hermitian if name in ("irfft", "hfft") else _resized)(a, n, wide, BLOCK) as values:
+    if name in ("rfft", "ihfft") and n % 2 == 0:
+        result = _of_pairs(a, n, wide)
+        _finish(result, _divided_by(n, norm, inverse), inverse)
+        return result if divided == BLOCK else _moved(result, divided)
+    source: Any = nullcontext(a)
+    if inverse or not _is_vector(a, n, wide):
+        source = (_hermitian if name in ("irfft", "hfft") else _resized)(a, n, wide, BLOCK)
+    with source as values:
         if inverse:  # the conjugate of the transform of the conjugate
             conjugate(values)
         result = _forward(values, n, wide)
+    _finish(result, _divided_by(n, norm, inverse), inverse)
+    if divided == BLOCK and dtype == wide and extent == n:
+        return result
     with result:
-        view, factor = result.local_view(), _divided_by(n, norm, inverse)
-        if factor != 1:
-            for some in in_blocks(view):
-                view[some] /= factor
-        if inverse:
-            conjugate(result)
         made = container_of(a, (extent,), dtype, divided)
         if kind_of(dtype).is_complex:
             move(made, result, _first(extent))
             return made
-        with container_of(a, (extent,), dtype, BLOCK) as parts:
-            copy_rows(parts.local_view(), view.real)
+        with container_of(a, (extent,), dtype, BLOCK, blank=True) as parts:
+            copy_rows(parts.local_view(), result.local_view().real)
             move(made, parts, _first(extent))
         return made
+
+
+def _finish(result: DistributedContainer, factor: float, inverse: bool) -> None:
+    """Divide the elements of a transform, and of an inverse one take their conjugates. Not collective."""
+    view = result.local_view()
+    if factor != 1:
+        for some in in_blocks(view):
+            view[some] /= factor
+    if inverse:
+        conjugate(result)
+
+
+def _moved(result: DistributedContainer, divided: Division) -> DistributedContainer:
+    """Return a copy of a vector that is divided as it is said, and close the vector. Collective."""
+    with result:
+        made = container_of(result, result.shape, result.dtype, divided, blank=True)
+        move(made, result, _first(made.shape[0]))
+    return made
+
+
+def _of_pairs(a: DistributedContainer, n: int, dtype: np.dtype[Any]) -> DistributedContainer:
+    """Return the first half of the transform of n real elements, an even number: that of complex ones of two each.
+
+    With Z the transform of these, E(k) = (Z(k) + Z*(n/2 - k)) / 2 is that of the elements at even indices, and
+    O(k) = (Z(k) - Z*(n/2 - k)) / 2i that of the others. The result is E(k) + exp(-2 pi i k / n) O(k). Collective.
+    """
+    half = n // 2
+    with container_of(a, (half,), dtype, BLOCK, blank=True) as pairs:
+        real, divided = pairs.local_view().real.dtype, _dealt(half, a.context.size, 2)
+        line: Any = nullcontext(a) if divided == BLOCK and _is_vector(a, n, real) else _resized(a, n, real, divided)
+        with line as elements:
+            copy_rows(pairs.local_view().view(real), elements.local_view())
+        transform = _forward(pairs, half, dtype)
+    made = container_of(a, (half + 1,), dtype, BLOCK, blank=True)
+    with transform, container_of(a, (half + 1,), dtype, BLOCK, blank=True) as turned:
+        move(made, transform, _first(half))
+        move(made, transform, [0, 0, 1, 0, half, 1, 1])
+        move(turned, transform, _first(1))
+        move(turned, transform, [0, half - 1, -1, 0, 1, 1, half])
+        ours, others, first = made.local_view(), turned.local_view(), made.local_offset
+        one = np.ones(1, np.int64)
+        for lo in range(0, len(ours), _PHASES):
+            x, y = ours[lo : lo + _PHASES], np.conjugate(others[lo : lo + _PHASES])
+            odd = x - y
+            lines.turn(odd[np.newaxis], one, np.arange(first + lo, first + lo + len(x)), -2j * np.pi / n)
+            odd *= -1j
+            x += y
+            x += odd
+            x *= 0.5
+    return made
 
 
 def _is_in_bands(a: Any, n: int, dtype: np.dtype[Any]) -> bool:
@@ -103,11 +168,20 @@ def _first(number: int) -> list[int]:
     return [0, 0, 1, 0, 0, 1, number]
 
 
+def _is_vector(c: DistributedContainer, n: int, dtype: np.dtype[Any]) -> bool:
+    """Say whether a container is on the host, and has n elements of a dtype, divided by blocks."""
+    is_here = is_where_divided(c) and c.placement_policy is not Placement.DEVICE
+    return is_here and c.shape == (n,) and c.dtype == dtype and bool(division_of(c) == BLOCK)
+
+
 def _resized(a: DistributedContainer, n: int, dtype: np.dtype[Any], divided: Division) -> DistributedContainer:
     """Return a copy of the first n elements, followed by zeros. Collective."""
     source: Any = a
     if a.dtype != dtype:
         source = a.astype(dtype)
+        if divided == BLOCK and _is_vector(source, n, dtype):
+            made: DistributedContainer = source
+            return made
     made = container_of(a, (n,), dtype, divided)
     move(made, source, _first(min(n, a.shape[0])))
     return made
@@ -158,7 +232,7 @@ def _by_matrix(values: DistributedContainer, rows: int, columns: int, dtype: np.
     """
     n, ctx = rows * columns, values.context
     matrix = _as_matrix(values, rows, columns)
-    with matrix, container_of(values, (rows, columns), dtype, _over_columns(ctx)) as turned:
+    with matrix, container_of(values, (rows, columns), dtype, _over_columns(ctx), blank=True) as turned:
         _move_all(turned, matrix)
         view = turned.local_view()
         _transform(turned, 0)
@@ -188,30 +262,41 @@ def _move_all(to: DistributedContainer, of: DistributedContainer) -> None:
     move(to, of, [0, 0, 1, 0, 0, 1, rows, 1, 0, 1, 1, 0, 1, columns])
 
 
-def _sizes(matrix: DistributedContainer) -> Division:
-    """Return how a vector of a matrix's elements is divided where the rows are."""
+def _dealt(rows: int, ranks: int, each: int) -> Division:
+    """Return how a vector is divided that has so many elements where ranks have blocks of rows."""
+    rest = rows % ranks
+    sizes = tuple((rows // ranks + (rank < rest)) * each for rank in range(ranks))
+    return Division(Partition.EXPLICIT, sizes=sizes) if rest else BLOCK
+
+
+def _line(matrix: DistributedContainer) -> DistributedContainer:
+    """Make a vector of as many elements as a matrix has, divided where the rows are. Collective."""
     rows, columns = matrix.shape
-    ctx = matrix.context
-    each, more = divmod(rows, ctx.size)
-    return Division(Partition.EXPLICIT, sizes=tuple((each + (rank < more)) * columns for rank in range(ctx.size)))
+    divided = _dealt(rows, matrix.context.size, columns)
+    return container_of(matrix, (rows * columns,), matrix.dtype, divided, blank=True)
 
 
 def _as_matrix(values: DistributedContainer, rows: int, columns: int) -> DistributedContainer:
-    """Return a matrix of the elements of a vector, in C order, divided by rows. Collective."""
-    matrix = container_of(values, (rows, columns), values.dtype, BLOCK)
-    with container_of(values, (rows * columns,), values.dtype, _sizes(matrix)) as line:
+    """Return a matrix of the elements of a vector by blocks, in C order, divided by rows. Collective."""
+    matrix = container_of(values, (rows, columns), values.dtype, BLOCK, blank=True)
+    if rows % values.context.size == 0:
+        copy_rows(matrix.local_view(), values.local_view().reshape(matrix.local_shape))
+        return matrix
+    with _line(matrix) as line:
         move(line, values, _first(rows * columns))
         copy_rows(matrix.local_view(), line.local_view().reshape(matrix.local_shape))
     return matrix
 
 
 def _as_vector(matrix: DistributedContainer) -> DistributedContainer:
-    """Return a vector of the elements of a matrix that is divided by rows, in C order. Collective."""
-    rows, columns = matrix.shape
-    made = container_of(matrix, (rows * columns,), matrix.dtype, BLOCK)
-    with container_of(matrix, (rows * columns,), matrix.dtype, _sizes(matrix)) as line:
-        copy_rows(line.local_view(), matrix.local_view().reshape(-1))
-        move(made, line, _first(rows * columns))
+    """Return a vector by blocks of the elements of a matrix that is divided by rows, in C order. Collective."""
+    line = _line(matrix)
+    copy_rows(line.local_view(), matrix.local_view().reshape(-1))
+    if division_of(line) == BLOCK:
+        return line
+    with line:
+        made = container_of(matrix, line.shape, matrix.dtype, BLOCK, blank=True)
+        move(made, line, _first(made.shape[0]))
     return made
 
 

@@ -76,10 +76,11 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
 
     With a limit of memory, what is on disk is transformed by bands of lines, each of a 32nd of the limit, of which
     NumPy has three: a tensor is read and written once for each dimension. A vector is read once and written twice on
-    one rank, by ``fft`` and ``ifft`` of a length with two factors of at least 8; on several ranks about ten times. Real
-    transforms of such lengths are those of as many complex elements, and write 7 to 10 times as many bytes as the real
-    ones have on one rank, and some 20 times on several. Other transforms of vectors need memory for all elements. The
-    last bits of vectors depend on the limit.
+    one rank, by ``fft`` and ``ifft`` of a length with two factors of at least 8; on several ranks it is written four to
+    six times. ``rfft`` and ``ihfft`` of an even length are those of half as many complex elements, and write five to
+    seven times as many bytes as the real ones have. The other real transforms are those of as many complex elements,
+    and write up to 10 times as many bytes as the real ones have on one rank, and some 15 to 20 times on several. Other
+    transforms of vectors need memory for all elements. The last bits of vectors depend on the limit.
 
     Examples
     --------

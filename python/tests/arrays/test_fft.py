@@ -62,7 +62,11 @@ def test_vectors(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, name: str, n
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_vectors_of_every_division(ctx: dtl.Context, name: str) -> None:
+@pytest.mark.parametrize("shortest", [1 << 14, 0])
+def test_vectors_of_every_division(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, name: str, shortest: int) -> None:
+    from dtl.fft import long_vectors
+
+    monkeypatch.setattr(long_vectors, "_SHORT", shortest)
     whole = numbers((100,))
     v: Any = dtl.DistributedVector(ctx, 100, **division(name, 100, ctx.size))
     v.local_view()[:] = whole[v.local_indices()]
@@ -70,9 +74,10 @@ def test_vectors_of_every_division(ctx: dtl.Context, name: str) -> None:
     close(got, np.fft.fft(whole))
     assert got.partition_policy is v.partition_policy
     close(fft.irfft(fft.rfft(v)), whole)
+    close(v, whole)
 
 
-@pytest.mark.parametrize("n", [40_000, 32_771])
+@pytest.mark.parametrize("n", [40_000, 40_006, 32_771])
 def test_long_vectors(ctx: dtl.Context, n: int) -> None:
     whole = numbers((n,), "complex128")
     spectrum = fft.fft(vector(ctx, whole))
@@ -81,6 +86,8 @@ def test_long_vectors(ctx: dtl.Context, n: int) -> None:
     single_precision = vector(ctx, whole.real.astype(np.float32))
     assert fft.rfft(single_precision).dtype == np.complex64
     close(fft.rfft(single_precision), np.fft.rfft(whole.real).astype(np.complex64), "float32")
+    close(fft.rfft(vector(ctx, whole.real)), np.fft.rfft(whole.real))
+    close(fft.ihfft(vector(ctx, whole.real), norm="ortho"), np.fft.ihfft(whole.real, norm="ortho"))
 
 
 def test_phases_of_a_matrix_give_memory_back_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
