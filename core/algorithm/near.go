@@ -17,7 +17,7 @@ import (
 // Of many elements, a sample says between which two keys a place most likely is. One pass then counts what is less, and copies what
 // is between. Places that the sample has misled about are found as others are.
 
-// Elements on the host, of which there are so many, are sampled, about so many, for places in so many ranges of keys at most. For each, a
+// Elements that are not on a GPU, of which there are so many, are sampled, about so many, for places in so many ranges of keys at most. For each, a
 // share of them may be copied.
 const (
 	leastSampled = 1 << 18
@@ -40,7 +40,7 @@ type near struct {
 
 // findNear finds places, in order, by a sample, and returns those that are left. Collective.
 func (s *selection) findNear(all []wanted) (left []wanted, err error) {
-	if s.total < leastSampled || s.part.Placement() != container.OnHost {
+	if s.total < leastSampled || s.tight || s.part.Placement() == container.OnDevice {
 		return all, nil
 	}
 	sample, here, err := s.sampled()

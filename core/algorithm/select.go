@@ -48,6 +48,7 @@ type selection struct {
 	by     radix.Workers
 	places []int64
 	silent bool // another rank has the same elements
+	tight  bool // elements of files may exceed a limit of memory, which a sample of their pages would, too
 	total  int64
 	most   int64 // how many elements may be copied for a place
 	nans   bool
@@ -117,6 +118,7 @@ func (s *selection) limited() error {
 	}
 	for _, x := range all {
 		if x[0] > 0 {
+			s.tight = true
 			s.most = min(s.most, s.few(x[0]/externalShare/16))
 		}
 	}

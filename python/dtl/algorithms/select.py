@@ -124,8 +124,9 @@ def quantile(
 
     Notes
     -----
-    Of 262,144 elements and more in memory, a sample of 32,768 tells between which two elements each of up to eight q
-    lies. One pass counts what is less, and copies what is between: a thirty-second of the elements for each q at most.
+    Of 262,144 elements and more in memory, or on disk without a limit of memory, a sample of 32,768 tells between which
+    two elements each of up to eight q lies. One pass counts what is less, and copies what is between: a thirty-second
+    of the elements for each q at most.
     Otherwise, and where the sample misleads, the ranks count their elements by the leading bits of their keys, until
     only a few candidates remain. Only those are copied. That is three passes over the elements, for up to eight of q
     together, and more where very many have nearly the same bits; of elements on disk, a sixteenth of the limit of
