@@ -62,16 +62,16 @@ func ContainerViews(h int64) (n int64, err error) {
 	})
 }
 
-// ContainerWorthAFile reports whether a result of so many bytes a rank is on disk, which is computed of a container on disk.
-func ContainerWorthAFile(h, bytes int64) (is bool, err error) {
+// ContainerResultPlacement returns the number of the placement of what is computed of a container, and has so many bytes a rank.
+func ContainerResultPlacement(h, bytes int64) (placement int64, err error) {
 	defer guard(&err)
-	return using(container.Containers, h, func(c container.Container) (bool, error) {
+	return using(container.Containers, h, func(c container.Container) (int64, error) {
 		p, err := c.Look()
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 		defer p.Done()
-		return p.WorthAFile(bytes), nil
+		return int64(p.ResultPlacement(bytes)), nil
 	})
 }
 

@@ -44,7 +44,7 @@ func mapped(on *runtime.Context, spec Spec, descriptor int, offset int64) (*Arra
 		return nil, err
 	}
 	none := func(home, int) (*memory.Storage, error) { return nil, nil }
-	a, err := newArray(on, home{space: files, files: true}, spec.Type, layout, none)
+	a, err := newArray(on, home{space: files, large: files, files: true}, spec.Type, layout, none)
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,10 @@ const (
 	Unified                   // memory that host and device both reach
 	DevicePreferred           // OnDevice where the context has a device, else OnHost
 	OnDisk                    // files that are mapped into the host's memory
+	NearDisk                  // OnHost, for few elements that are computed of some OnDisk: of many that are computed of these, the place is OnDisk
 )
 
-var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED", "DISK"}
+var placementNames = [...]string{"HOST", "DEVICE", "UNIFIED", "DEVICE_PREFERRED", "DISK", "NEAR_DISK"}
 
 // Placements returns all placements, in the order of their numbers.
 func Placements() (all []Placement) {
@@ -57,7 +58,7 @@ func (p Placement) resolved(on *runtime.Context) Placement {
 // ofHost reports whether the host reaches the elements as it reaches all memory.
 func (p Placement) ofHost(on *runtime.Context) bool {
 	p = p.resolved(on)
-	return p == OnHost || p == OnDisk
+	return p == OnHost || p == OnDisk || p == NearDisk
 }
 
 // linking returns what exchanges elements of the ranks' devices, if parts of a context's containers are on them; nil where nothing does. It
@@ -85,9 +86,10 @@ func (p Part) Stream() uintptr { return p.home.queue.Stream() }
 // home is where a container's elements are.
 type home struct {
 	space memory.Allocator
-	queue backend.Queue // of what is done with them on their device; nil on the host
-	files bool          // the space is of files
-	limit int64         // the limit of memory on which the ranks agreed when a container was made here; 0: none
+	large memory.Allocator // the files for large results; nil: all results are where the elements are
+	queue backend.Queue    // of what is done with them on their device; nil on the host
+	files bool             // the space is of files
+	limit int64            // the limit of memory on which the ranks agreed when a container was made here; 0: none
 }
 
 // home returns where elements of a placement are on a context.
@@ -97,7 +99,10 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 		return home{space: on.Memory()}, nil
 	case OnDisk:
 		files, err := on.Files()
-		return home{space: files, files: true}, err
+		return home{space: files, large: files, files: true}, err
+	case NearDisk:
+		files, err := on.Files()
+		return home{space: on.Memory(), large: files}, err
 	}
 	if p < 0 || int(p) >= len(placementNames) {
 		return home{}, status.New(status.InvalidArgument, "placement %s does not exist", p)
@@ -113,21 +118,29 @@ func (p Placement) home(on *runtime.Context) (home, error) {
 	return home{space: q.Memory(), queue: q}, nil
 }
 
-// forResult returns where a container is whose elements are computed of some that are here: of few, there are no files.
+// forResult returns where a container is that is laid out as one that is here, and computed of it: of few elements, there are no files.
 func (h home) forResult(on *runtime.Context, layout partition.Layout, t dtype.Type) home {
 	if h.files && !memory.WorthAFile(partOf(layout, t), h.limit) {
-		return home{space: on.Memory()}
+		return home{space: on.Memory(), large: h.large, limit: h.limit}
 	}
 	return h
 }
 
-// WorthAFile reports whether a result of so many bytes a rank is on disk, which is computed of a container on disk.
-func (p Part) WorthAFile(bytes int64) bool { return memory.WorthAFile(bytes, p.home.limit) }
+// ResultPlacement returns where a result of so many bytes a rank is.
+func (p Part) ResultPlacement(bytes int64) Placement {
+	switch {
+	case p.home.large == nil:
+		return p.Placement()
+	case memory.WorthAFile(bytes, p.home.limit):
+		return OnDisk
+	}
+	return NearDisk
+}
 
-// told is what ranks tell each other as they make a container: its number, and their limits of memory, where it is on disk.
+// told is what ranks tell each other as they make a container: its number, and their limits of memory, where it is or results may be on disk.
 func (p Placement) told() comm.Shared {
 	mine := comm.Shared{made.Add(1)}
-	if p == OnDisk {
+	if p == OnDisk || p == NearDisk {
 		limits := memory.Mine()
 		mine[1], mine[2] = limits[0], limits[1]
 	}
@@ -137,7 +150,7 @@ func (p Placement) told() comm.Shared {
 // name gives an array the number and the limit on which the ranks agreed.
 func (a *Array) name(all []comm.Shared) error {
 	a.now.id = all[0][0]
-	if !a.now.home.files {
+	if a.now.home.large == nil {
 		return nil
 	}
 	limits := make([]memory.Limits, len(all))
@@ -149,10 +162,10 @@ func (a *Array) name(all []comm.Shared) error {
 	return err
 }
 
-// limitAs gives an array in files the limit on which the ranks agreed for parts whose elements it gets.
+// limitAs gives an array whose results may be in files the limit on which the ranks agreed for parts whose elements it gets.
 func (a *Array) limitAs(parts ...Part) {
 	for _, p := range parts {
-		if a.now.home.files {
+		if a.now.home.large != nil {
 			a.now.home.limit = max(a.now.home.limit, p.home.limit)
 		}
 	}

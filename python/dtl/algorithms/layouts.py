@@ -12,7 +12,7 @@ from ..containers.expressions import handle_to_read
 from ..containers.indexing.regions import move_all, pieces_of_all
 from ..containers.interior import is_laid_out_as, run_as
 from ..containers.layout import BLOCK, Division
-from ..containers.making import created, new_like, result_placement
+from ..containers.making import created, new_like, placed_first, result_placement
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import AxisError, InvalidArgumentError
@@ -70,9 +70,8 @@ def joined_of(given: list[Any], shape: tuple[int, ...], divided: Division, rows:
     All are of one context and dtype. Without rows, elements are anything. Words are the name of the call, a space, and
     its arguments: the ranks agree once. Where one of the containers is on disk, so is a result that is worth a file.
     """
-    source = next((c for c in given if c.placement_policy is Placement.DISK), given[0])
     pieces = (len(given), *[handle_to_read(of) for of in given], *rows)
-    where = result_placement(source, shape, given[0].dtype)
+    where = result_placement(placed_first(given), shape, given[0].dtype)
     return container_of(given[0], shape, given[0].dtype, divided, where, blank=True, words=words, pieces=pieces)
 
 

@@ -37,7 +37,7 @@ from .interior import (
     tensor_class_of,
 )
 from .layout import BLOCK, REPLICATED, Division
-from .making import created, new_like, result_placement
+from .making import created, new_like, placed_first, result_placement
 from .places.copies import called, computed
 from .ufunc_operands import check_alike, moves, operand, refusal, result_dtypes, tried_by_numpy
 
@@ -328,8 +328,7 @@ def place(
         compare_arrays(name, first.context, operands)
         made = target is None
         if made:
-            like = next((c for c in containers if c.placement_policy is Placement.DISK), first)
-            target = _made(like, shape, dtype, _division(containers, shape), blank)
+            target = _made(placed_first(containers), shape, dtype, _division(containers, shape), blank)
         form = _host_part if part is None else part
         return Placed(target, made, [form(*_brought(name, value, target), target) for value in operands])
 

@@ -13,6 +13,7 @@ from .._native.arguments import stored_number
 from .._native.kinds import computed_number
 from .._native.library import bridge
 from .._native.objects import raw_handle_of
+from .._numbers import PLACEMENT
 from ..exceptions import KNOWN_TO_RANKS, MemoryError, is_marked
 from ..policies import Execution, Placement
 from ..runtime.agreement import cause_of, tell_ranks
@@ -37,6 +38,12 @@ adopt_whole = bridge.Container._adopt_whole
 #: Looked up once: members of enumerations are slow to get at.
 _DISK = Placement.DISK
 
+#: The core's number for few elements in memory that are computed of some on disk. To users they are on the host.
+NEAR_DISK: Any = PLACEMENT.NEAR_DISK
+
+#: Whether this process has had containers on disk.
+with_disks = False
+
 #: The number by which the core knows a class of containers.
 family_of: Callable[[Any], int] = attrgetter("_family")
 
@@ -59,6 +66,7 @@ def mapped_of(
     The place is a descriptor, which stays the caller's, and the byte at which the elements begin.
     """
     made: Any = kind.__new__(kind)
+    note_disks()
     spec = (family_of(made), stored_number(dtype), len(shape), *shape, *divided.numbers(), _DISK)
     handle = bridge.create_mapped(ctx, b"load", *place, spec)
     adopt(made, handle, ctx, dtype, len(shape), divided, _DISK)
@@ -67,12 +75,33 @@ def mapped_of(
 
 
 def result_placement(of: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Placement:
-    """Return where a container is that is computed of another one: of few elements on disk, the result is in memory."""
+    """Return where a container is that is computed of another one, for :func:`created`.
+
+    Of containers on disk, few elements are in memory; and what is computed of these is on disk again, where it has
+    many.
+    """
     where: Placement = of.placement_policy
-    if where is _DISK:
+    if with_disks:
         mine = math.prod(shape) * dtype.itemsize // of.context.size
-        return _DISK if library.container_worth_a_file(raw_handle_of(of), mine) else Placement.HOST
+        number = library.container_result_placement(raw_handle_of(of), mine)
+        where = NEAR_DISK if number == NEAR_DISK else Placement(number)
     return where
+
+
+def placed_first(containers: Sequence[Any]) -> Any:
+    """Return which of several containers says where a result is: one on disk or computed of such, else the first."""
+    if with_disks:
+        nothing = np.dtype(np.bool_)
+        for c in containers:
+            if result_placement(c, (0,), nothing) is NEAR_DISK:
+                return c
+    return containers[0]
+
+
+def note_disks() -> None:
+    """Note that this process has containers on disk. Not collective."""
+    global with_disks
+    with_disks = True
 
 
 def lie_elsewhere(made: Any) -> None:

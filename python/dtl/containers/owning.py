@@ -27,7 +27,7 @@ from . import cached_windows, interior, shared_devices
 from .expressions import handle_to_read
 from .interior import as_carried, context_of, end_write, is_plain
 from .layout import BLOCK, Division, division, execution_policy
-from .making import adopt, adopt_native, created, family_of, result_placement
+from .making import NEAR_DISK, adopt, adopt_native, created, family_of, note_disks, result_placement
 from .places import copies
 from .places.place import fill_part, from_parts
 
@@ -139,7 +139,10 @@ class OwningContainer(DistributedContainer):
         """Return where the elements of a container are that may not be on the host, and note what follows from it."""
         if placement is Placement.DEVICE_PREFERRED:
             placement = Placement(library.container_placement(handle))
+        if placement == NEAR_DISK:
+            return _HOST
         if placement is Placement.DISK:
+            note_disks()
             _note_scratch(ctx)
         elif placement is not _HOST:
             if placement is Placement.DEVICE:

@@ -26,8 +26,9 @@ from ..containers import folded_lines, one_rank
 from ..containers.base import DistributedContainer, check_container
 from ..containers.interior import division_of, is_limited, is_where_divided
 from ..containers.layout import REPLICATED, Division, integers
+from ..containers.making import placed_first, result_placement
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import local_step
 from ..runtime.scheduler import algorithm
 from . import pieces, summa
@@ -465,14 +466,19 @@ def _multiplied(
     """
     (laid, own, terms), (shape, divided) = operands, made_of
     on_disk = [isinstance(c, DistributedContainer) and is_limited(c) for c in laid]
-    if not any(on_disk):
+    made: Any = None
+    where = known.placement_policy
+    if divided is not None:
+        given = [c for c in laid if isinstance(c, DistributedContainer)]
+        where = result_placement(placed_first(given), shape, np.dtype(dtype))
+    if not any(on_disk) and where is not Placement.DISK:
         partial = _local(own, terms, wanted, dtype, known)
-        if divided is None:
-            return partial, None
-        made: Any = container_of(known, shape, dtype, divided, blank=True)
-        made.local_view()[...] = partial
+        if divided is not None:
+            made = container_of(known, shape, dtype, divided, where, blank=True)
+            made.local_view()[...] = partial
         return partial, made
-    made = None if divided is None else container_of(laid[on_disk.index(True)], shape, dtype, divided, blank=True)
+    if divided is not None:
+        made = container_of(known, shape, dtype, divided, where, blank=True)
     partial = np.empty(shape, dtype) if made is None else made.local_view()
     own = [value if disk else value.astype(dtype, copy=False) for value, disk in zip(own, on_disk)]
     pieces.write(partial, own, terms, wanted, on_disk, lambda some: _local(some, terms, wanted, dtype, known))

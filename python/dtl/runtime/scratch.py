@@ -72,7 +72,8 @@ def set_memory_limit(bytes: int | None) -> None:
     -----
     The environment variable DTL_MEMORY_LIMIT sets it for a whole program, such as ``DTL_MEMORY_LIMIT=1GiB``. What is
     computed of containers on disk is on disk, too, if a rank's part of it is more than a sixteenth of the limit that
-    there was when these were made; without a limit, if it is 1 MiB or more. Limits that differ between ranks are an
+    there was when these were made; without a limit, if it is 1 MiB or more. Other results are on the host, and what is
+    computed of these is on disk again if it has so many bytes. Limits that differ between ranks are an
     error when a container on disk is made; of control groups whose limits differ, the smallest counts.
 
     Examples

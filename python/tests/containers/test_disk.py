@@ -699,3 +699,41 @@ def test_values_spread_over_what_is_assigned_to(scratch, limited, value, kind, k
     x[key] = values if kind == "array" else dtl.asarray(scratch, values)
     whole[key] = values
     np.testing.assert_array_equal(x.local_view(), own(x, whole))
+
+
+FEW_TO_MANY = {
+    "outer": np.outer,
+    "outer by a ufunc": np.subtract.outer,
+    "meshgrid": lambda a, b: np.meshgrid(a, b)[1],
+    "diag": lambda a, b: np.diag(a),
+    "spread": lambda a, b: a[:, None] * b,
+    "where": lambda a, b: np.where(a[:, None] > 0, b, 0.0),
+    "sums of few": lambda a, b: np.outer(np.cumsum(a + b), np.sort(b)),
+    "tile": lambda a, b: np.tile(a, 2000),
+    "repeat": lambda a, b: np.repeat(a, 2000),
+    "product": lambda a, b: a.reshape(-1, 1) @ b.reshape(1, -1),
+    "joined": lambda a, b: np.concatenate([a] * 2000),
+}
+
+
+@pytest.mark.parametrize("name", FEW_TO_MANY)
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_many_elements_computed_of_few_of_a_disk_are_on_it(scratch, request, name, is_limited):
+    few = 400 * scratch.size
+    whole = np.random.default_rng(9).normal(size=2 * few)
+    x = dtl.DistributedVector(scratch, whole.size, placement="disk")
+    x.local_view()[...] = own(x, whole)
+    a, b = x[:few], x[few:]
+    assert a.placement_policy is b.placement_policy is dtl.PLACEMENT_HOST
+    if is_limited:
+        request.getfixturevalue("limited")
+    made, wanted = FEW_TO_MANY[name](a, b), FEW_TO_MANY[name](whole[:few], whole[few:])
+    assert made.placement_policy is dtl.PLACEMENT_DISK
+    np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12, atol=1e-12)
+
+
+def test_many_elements_computed_of_few_on_the_host_stay_there(scratch):
+    with dtl.DistributedVector(scratch, SIZE, placement="disk"):
+        few = dtl.ones(scratch, 1200)
+        assert np.outer(few, few).placement_policy is dtl.PLACEMENT_HOST
+        assert few[:1100].reshape(-1, 1).placement_policy is dtl.PLACEMENT_HOST
