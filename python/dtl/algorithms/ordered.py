@@ -18,7 +18,7 @@ from ..comm.objects import allgather_object
 from ..containers.base import DistributedContainer, check_container
 from ..containers.broadcasting import elementwise
 from ..containers.indexing.by_rows import Scatter
-from ..containers.interior import note_meaning, noted_meaning
+from ..containers.interior import in_blocks, note_meaning, noted_meaning
 from ..containers.layout import BLOCK
 from ..containers.making import created, new_like, result_placement
 from ..containers.places import device
@@ -29,7 +29,7 @@ from ..policies import Partition, Placement
 from ..runtime.agreement import local_step, refuse_other_context
 from ..runtime.scheduler import algorithm
 from ..runtime.spill import Spill
-from . import external
+from . import external, folds
 from .exchange import exchanged, gathered, share
 from .external import rows_at_a_time
 from .reorder import in_global_order
@@ -331,7 +331,7 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
 
     Notes
     -----
-    Integers that lie close together, of which there are many, are counted in three passes. Others are sorted.
+    Many integers that lie close together are counted in three passes, and many bools in one. Others are sorted.
     Elements on disk for which there is no memory under the limit are then read once, written to a file by ranges of
     elements, and read from there once. The inverse takes a file of 16 bytes an element more, which is written and read
     once. What is in memory is a part of a range, whatever the number of elements.
@@ -387,18 +387,25 @@ def unique(c: DistributedContainer, *, return_counts: bool = False, return_inver
 
 
 def _unique_by_counts(c: Any, counted: bool, inverted: bool) -> Any:
-    """Return what ``unique`` does of integers that lie close together, by counting them; None of others. Collective."""
+    """Return what ``unique`` does of bool, and of integers that lie close together, by counting them. Collective.
+
+    None of others.
+    """
     kind, ctx, n = kind_of(c.dtype), c.context, c.global_size
-    if not kind.is_integer or c.dtype == np.uint64 or n < _MANY or place_of(c) is device:
+    if not kind.is_whole or c.dtype == np.uint64 or n < _MANY or place_of(c) is device:
         return None
-    most = min(_MOST_COUNTS, n // 4)
-    drawn = gathered(ctx, external.sample(c.local_view(), _SAMPLES))
-    if int(drawn.max()) - int(drawn.min()) >= most:
-        return None
-    low, high = int(c.min()), int(c.max())
-    if high - low >= most:
-        return None
-    counts = np.asarray(bridge.bincount(c, 0, 0, low))
+    if kind.is_boolean:
+        low, true = 0, int(folds.fold(c, folds.TRUTHS))
+        counts = np.array([n - true, true])
+    else:
+        most = min(_MOST_COUNTS, n // 4)
+        drawn = gathered(ctx, external.sample(c.local_view(), _SAMPLES))
+        if int(drawn.max()) - int(drawn.min()) >= most:
+            return None
+        low, high = int(c.min()), int(c.max())
+        if high - low >= most:
+            return None
+        counts = np.asarray(bridge.bincount(c, 0, 0, low))
     ends = np.cumsum(counts)
     first, last = (np.searchsorted(ends, n * k // ctx.size, "right") for k in (ctx.rank, ctx.rank + 1))
     here = first + np.flatnonzero(counts[first:last])  # this rank has those of which the last is in its range
@@ -413,7 +420,9 @@ def _unique_by_counts(c: Any, counted: bool, inverted: bool) -> Any:
         return Unique(*made) if counted else made[0]
     inverse, ids = new_like(c, np.int64, True), np.cumsum(counts > 0) - 1
     with local_step(ctx, "unique"):
-        inverse.local_view()[...] = ids[np.subtract(c.local_view(), low, dtype=np.int64)]
+        view, part = inverse.local_view(), c.local_view()
+        for rows in in_blocks(view):
+            view[rows] = ids[np.subtract(part[rows], low, dtype=np.int64)]
     return Unique(made[0], made[1] if counted else None, inverse)
 
 

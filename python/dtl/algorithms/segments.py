@@ -10,9 +10,9 @@ from .._native.callsite import by_user
 from .._native.kinds import fingerprint, kind_of
 from .._native.objects import refuse_closed
 from ..containers.base import DistributedContainer
-from ..containers.interior import check_numbers, division_of, end_write
+from ..containers.interior import check_numbers, division_of, end_write, in_blocks, is_limited
 from ..containers.layout import BLOCK
-from ..containers.places.place import fill_part, set_part
+from ..containers.places.place import fill_part
 from ..containers.ufunc_operands import refusal
 from ..exceptions import BoundsError, InvalidTypeError
 from ..policies import Partition
@@ -84,28 +84,61 @@ def _of_lines(
         whole = redivided(a, division)
     made: Any = container_of(a, shape, kind, division)
     with local_step(a.context, name):
-        set_part(made, by_user(ufunc.reduceat, (whole.local_view(), begins), {"axis": dim, "dtype": kind}))
+        view, out = whole.local_view(), made.local_view()
+        if dim or not is_limited(whole):
+            for rows in in_blocks(view) if dim else (slice(None),):
+                out[rows] = by_user(ufunc.reduceat, (view[rows], begins), {"axis": dim, "dtype": kind})
+        else:
+            _reduce_rows(ufunc, view, begins, _ends(begins, len(view)), out)
     if whole is not a:
         whole.close()
     end_write(made, name)
     return made
 
 
+def _ends(begins: Array, extent: int) -> Array:
+    """Return where segments end."""
+    ends = np.append(begins[1:], extent)
+    return np.where(ends > begins, ends, begins + 1)  # of which NumPy takes one element
+
+
+def _reduce_rows(ufunc: np.ufunc, view: Array, begins: Array, ends: Array, out: Array) -> None:
+    """Reduce segments of the rows of an array, none of which is empty: where memory is limited, block by block."""
+    begun = np.zeros(len(begins), np.bool_)
+    in_order = bool((begins[1:] >= begins[:-1]).all())
+    for rows in in_blocks(view) if len(begins) else ():
+        start, stop, _ = rows.indices(len(view))
+        some = (
+            slice(int(np.searchsorted(ends, start, "right")), int(np.searchsorted(begins, stop)))
+            if in_order
+            else slice(None)
+        )
+        low, high = (np.clip(each[some] - start, 0, stop - start) for each in (begins, ends))
+        here = np.flatnonzero(low < high)
+        if not len(here):
+            continue
+        pairs = np.stack([low[here], high[here]], axis=1).reshape(-1)  # of every other segment the result counts
+        block = np.concatenate([view[rows], view[rows][:1]])
+        found = by_user(ufunc.reduceat, (block, pairs), {"axis": 0, "dtype": out.dtype})[::2]
+        here += some.start or 0
+        again, new = begun[here], ~begun[here]
+        out[here[new]] = found[new]
+        if again.any():
+            out[here[again]] = by_user(ufunc, (out[here[again]], found[again]), {})
+        begun[here] = True
+
+
 def _over_ranks(a: Any, ufunc: np.ufunc, begins: Array, kind: np.dtype[Any]) -> Any:
     """Reduce what each rank has of each segment, and combine these in the order of the ranks. Collective."""
     lines = redivided(a, BLOCK)
     view, first = lines.local_view(), lines.local_offset
-    ends = np.append(begins[1:], a.shape[0])
-    ends = np.where(ends > begins, ends, begins + 1)  # of which NumPy takes one element
-    low, high = (np.clip(each - first, 0, len(view)) for each in (begins, ends))
+    low, high = (np.clip(each - first, 0, len(view)) for each in (begins, _ends(begins, a.shape[0])))
     mine = np.flatnonzero(low < high)
     made: Any = container_of(a, begins.shape, kind, BLOCK)
     fill_part(made, np.full(1, neutral(_NAMES[ufunc], kind)).astype(kind))
-    parts = np.empty(0, kind)
-    if len(mine):
-        pairs = np.stack([low[mine], high[mine]], axis=1).reshape(-1)  # of every other segment the result counts
-        parts = by_user(ufunc.reduceat, (np.append(view, view[:1]), pairs), {"dtype": kind})[::2]
-    combine_sent(ufunc, made, mine, np.ascontiguousarray(parts))
+    parts = np.empty(len(mine), kind)
+    _reduce_rows(ufunc, view, low[mine], high[mine], parts)
+    combine_sent(ufunc, made, mine, parts)
     lines.close()
     end_write(made, f"np.{ufunc.__name__}.reduceat")
     return made

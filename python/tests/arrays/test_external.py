@@ -184,6 +184,20 @@ def test_unique(disk, written, dtype, partition):
     assert len(written) > 4
 
 
+@pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize("of", ["both", "true", "false"])
+def test_distinct_bools_are_counted(disk, written, of, partition):
+    values = {"both": np.arange(40_000) % 3 == 0, "true": np.ones(40_000, bool), "false": np.zeros(40_000, bool)}[of]
+    x = on_disk(disk, values, partition)
+    made = dtl.unique(x, return_counts=True, return_inverse=True)
+    distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    same(made.values, distinct)
+    same(made.counts, counts)
+    assert (made.inverse.local_view() == inverse[made.inverse.local_indices()]).all()
+    same(np.unique(x), distinct)
+    assert not written
+
+
 @pytest.mark.parametrize(("dtype", "partition"), [("f8", "block"), ("i8", "block"), ("f4", "block")])
 def test_where_elements_are_first(disk, written, dtype, partition):
     values = elements(dtype)

@@ -737,3 +737,19 @@ def test_many_elements_computed_of_few_on_the_host_stay_there(scratch):
         few = dtl.ones(scratch, 1200)
         assert np.outer(few, few).placement_policy is dtl.PLACEMENT_HOST
         assert few[:1100].reshape(-1, 1).placement_policy is dtl.PLACEMENT_HOST
+
+
+@pytest.mark.parametrize("shape", [(9000,), (301, 40), (40, 30, 20)])
+@pytest.mark.parametrize("indices", ["few", "many", "in any order"])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_segments_in_blocks(scratch, limited, shape, indices, axis):
+    whole = np.random.default_rng(9).integers(-99, 99, shape)
+    n = shape[axis]
+    at = {"few": [0, 3, 3, n - 1], "many": np.arange(0, n, 2), "in any order": [n - 1, 2, n // 2, 0, 7]}[indices]
+    kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    x = kind(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+    x.local_view()[...] = own(x, whole)
+    for ufunc in (np.add, np.maximum, np.logical_or):
+        made, wanted = ufunc.reduceat(x, at, axis=axis), ufunc.reduceat(whole, at, axis=axis)
+        assert made.dtype == wanted.dtype
+        np.testing.assert_array_equal(made.local_view(), own(made, wanted))
