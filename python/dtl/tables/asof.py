@@ -17,7 +17,7 @@ from .arrow_types import NANOSECONDS, converted_to, is_rounded, plain_type
 from .by_row_numbers import in_their_places
 from .by_rows import decoded
 from .codes import dense, in_order, integers_of, numbered
-from .dividing import DividedRows, division_of, is_larger
+from .dividing import Side, divided_alike, is_larger
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names
@@ -184,19 +184,8 @@ def _by_ranges(
             key, kind = rows.chosen(names[:1]), _Kinds(kinds.pairs[:1], kinds.compared[:1])
             ends.append(_Ordered(side, key, names[:1], kind, piece_rows(key, _ARRAYS)).looked_at())
     _bounds((left, right), every, ends)
-    divisions = [division_of(left, op, by.left, _ARRAYS + len(of_right)), division_of(right, op, by.right, _ARRAYS)]
-    finest = max(divisions, key=lambda division: division.ranges)
-    one, other = (
-        DividedRows(
-            rows,
-            op,
-            names,
-            False,
-            division._replace(starts=finest.starts.rename_columns(names), ranges=finest.ranges),
-            with_numbers=rows is left,
-        )
-        for rows, names, division in zip((left, right), by[:2], divisions)
-    )
+    sides = Side(left, by.left, True), Side(right, by.right, False)
+    one, other = divided_alike(sides, op, _ARRAYS + len(of_right))
     values = [f"v{n}" for n in range(len(of_right))]
 
     def of_range(number: int) -> Any:

@@ -22,13 +22,15 @@ _MOST_RANGES = 2048
 def in_their_places(rows: Rows, op: str, counts: Sequence[int]) -> Any:
     """Return this rank's rows in the order of their numbers, and without these, of which each rank has so many.
 
-    Collective. One pass writes the rows by ranges of their numbers, and a second one reads these.
+    Collective. One pass writes the rows by ranges of their numbers, and a second one reads these. There may be several
+    rows of a number, which stay in their order if they come from one rank, and none.
     """
     ctx = rows.context
     with local_step(ctx, op):
         mine = [rows.length, piece_rows(rows, 2 * FURTHER)]
     size = rows_of_rank(*allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, 2).T)
-    ranges = min(max(1, -(-max(counts) // size)), max(1, _MOST_RANGES // ctx.size))
+    most = max(*counts, -(-rows.total // ctx.size))
+    ranges = min(max(1, -(-most // size)), max(1, _MOST_RANGES // ctx.size))
     firsts = np.cumsum([0, *counts])
     steps = [first + np.arange(ranges) * count // ranges for first, count in zip(firsts[:-1], counts)]
     starts = arrow().table({ROW_NUMBERS: np.concatenate(steps)[1:]})

@@ -51,6 +51,9 @@ Numbering = Callable[[Callable[[str], Any]], Codes]
 #: How many pieces of a rank's rows are looked at before, and how many rows of theirs say where a range ends.
 _PLACES, _SAMPLE = 4, 32
 
+#: Keys that were looked at in some places are not those of the whole table if a place has less than this share of them.
+_APART = 0.5
+
 
 def is_larger(rows: Rows, arrays: int = 0) -> bool:
     """Say whether a rank has more rows than it may have in memory at a time. Collective, if there is a limit.
@@ -106,9 +109,14 @@ def division_of(rows: Rows, op: str, keys: list[str], arrays: int = 0) -> Divisi
             groups += _groups(piece)
             sampled.append(_sampled(piece, each))
             release()
-        mine = [groups, sum(map(len, some)), least, greatest]
-        sample = weighed(arrow().concat_tables(sampled), rows.length)
+        seen = sum(map(len, some))
+        mine = [groups, seen, least, greatest]
         del some
+        together = arrow().concat_tables(sampled)
+        if seen < rows.length and _are_apart(together, list(map(len, sampled))):
+            together = _spread(rows.chosen(keys), _SAMPLE * ranges).drop_columns([ROW_NUMBERS])
+            release()
+        sample = weighed(together, rows.length)
     told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
     starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size)
     share = told[:, 0].sum() / max(1, told[:, 1].sum())
@@ -215,6 +223,19 @@ def bounds_of(column: Any) -> tuple[int, int]:
     found = pa.compute.min_max(column)
     least, greatest = found["min"].as_py(), found["max"].as_py()
     return NO_BOUNDS if least is None else (least, greatest)
+
+
+def _are_apart(keys: Any, lengths: list[int]) -> bool:
+    """Say whether keys of several places, one after the other, need not be like those of the whole table.
+
+    That is so where there are few places, and where each has keys of its own, as of rows in order.
+    """
+    if len(lengths) < _PLACES:
+        return True
+    codes = numbered(keys.column_names, keys.columns).of_row
+    parts = np.split(np.unique(codes, return_inverse=True)[1].ravel(), np.cumsum(lengths)[:-1])
+    widths = [int(np.ptp(part)) for part in parts if len(part)]
+    return bool(sum(widths) < _APART * len(widths) * max(int(part.max(initial=0)) for part in parts))
 
 
 def _sampled(piece: Any, count: int) -> Any:
@@ -370,3 +391,25 @@ class DividedRows:
         table = self._file.read([part for of_source in self._parts[number] for part in of_source], self._schema)
         table = table.unify_dictionaries()
         return Rows(self._context, table, (len(table),) * self._context.size)
+
+
+class Side(NamedTuple):
+    """A table that is divided as another one, the names of its keys, and whether its rows have numbers."""
+
+    rows: Rows
+    keys: list[str]
+    with_numbers: bool
+
+
+def divided_alike(sides: tuple[Side, Side], op: str, arrays: int) -> list[DividedRows]:
+    """Return two tables, whose keys have the same types, by the same ranges of keys. Collective.
+
+    Arrays are as of ``piece_rows``.
+    """
+    divisions = [division_of(each.rows, op, each.keys, arrays) for each in sides]
+    finest = max(divisions, key=lambda division: division.ranges)
+    found = []
+    for (rows, keys, with_numbers), division in zip(sides, divisions):
+        alike = division._replace(starts=finest.starts.rename_columns(keys), ranges=finest.ranges)
+        found.append(DividedRows(rows, op, keys, False, alike, with_numbers))
+    return found

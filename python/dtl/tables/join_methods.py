@@ -93,7 +93,10 @@ class JoinMethods(HasRows):
 
         With a limit of memory (:func:`dtl.set_memory_limit`), rows of this table that are more than a sixteenth of it
         take one pass, a piece at a time, and the result is on disk. The rows of the other table that a rank needs are
-        in memory, with a hash table of their keys.
+        in memory, with a hash table of their keys. Where these would take more than a quarter of the limit, and where
+        there are many keys that are not integers close to each other, both tables are written by ranges of their keys
+        and read again, and a third pass brings the result in order: then rows of both travel, and the rows of one key
+        are in memory. That is not so of keys that have other types in the two tables.
 
         Examples
         --------

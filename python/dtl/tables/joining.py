@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import chain
 from typing import Any, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
 from .._native.arguments import listed
+from ..comm.collectives import allgather
 from ..comm.objects import allgather_object
 from ..exceptions import InvalidArgumentError, InvalidTypeError, MemoryError
 from ..linalg.matrix_arguments import available
@@ -16,14 +18,29 @@ from ..runtime.agreement import agree, local_step, refuse_other_context
 from ..runtime.threaded import each, made_ahead
 from .aggregates import Aggregate
 from .arrow_types import common, converted, converted_to, normalized
+from .by_row_numbers import in_their_places
 from .coded_rows import alike, rows_of
+from .dividing import NO_BOUNDS, Side, bounds_of, divided_alike, have_bounds
 from .exchange import gathered_everywhere, sent
 from .gather import Chosen, batch_taken, batches, combined, kept, table_of, taken, taker
+from .group_rows import kept_where
 from .grouping import aggregated
 from .key_types import key_type, keys_in, plain_schema
-from .matching import Matches
+from .local_groups import ROW_NUMBERS
+from .matching import Matches, are_close
 from .moves import TableCall, expect, in_words, is_explained
-from .on_disk import bytes_of, collected, is_streamed, piece_rows, pieces, rows_of_each, side_by_side
+from .on_disk import (
+    bytes_of,
+    collected,
+    is_streamed,
+    piece_rows,
+    pieces,
+    rows_at_a_time,
+    rows_of_each,
+    share_of_memory,
+    side_by_side,
+    size_of,
+)
 from .partners import Partners, partners
 from .rows import Rows, arrow, arrows_errors, block_counts, column_names, counted
 
@@ -34,6 +51,18 @@ _EQUAL = "rows in equal parts"
 
 #: Pieces have so many times fewer rows than calls have in memory: the numbers of the rows they meet are there, too.
 _OF_PIECE = 2
+
+#: The second table has room in memory if it is at most so many times what a call has of rows: a quarter of the limit.
+_ROOM = 4
+
+#: So many bytes a row of the second table takes beside its columns, where keys have places, and where they get numbers.
+_OF_PLACES, _OF_NUMBERS = 16, 48
+
+#: Both tables are divided rather than to give so many times their rows numbers.
+_ANEW = 4
+
+#: So many arrays of 8 bytes a row there are in memory of each table where both are divided.
+_ARRAYS = 16
 
 HOW = ("inner", "left", "right", "outer", "semi", "anti", "cross")
 
@@ -178,6 +207,7 @@ class _Join:
         self._context = first.context
         pairs = [(first.schema.field(one).type, second.schema.field(other).type) for one, other in zip(*keys[:2])]
         self._names_of_keys = [f"k{number}" for number in range(len(pairs))]
+        self._pairs_of_types = pairs
         self._compared = partial(keys_in, self._names_of_keys, pairs, kinds=keys.types)
         shared = {other for one, other in zip(keys.left, keys.right) if one == other}
         #: The columns of the second table that the result has, by their new names.
@@ -186,6 +216,8 @@ class _Join:
     def made(self, op: str) -> Rows:
         """Return the result. Collective."""
         ctx = self._context
+        if self._are_divided(op):
+            return self._by_ranges(op)
         with local_step(ctx, op):
             keys, second, schema = self._keys_of_first(op), *self._second_with_keys()
         second = alike(ctx, op, second, schema)
@@ -208,6 +240,94 @@ class _Join:
         with local_step(ctx, op), arrows_errors(op):
             rest = self._rest(kept(self._second.local, ~met), schema)
         return after([made, Rows.made(ctx, rest)], op)
+
+    def _are_divided(self, op: str) -> bool:
+        """Say whether both tables are divided by their keys before they are joined. Collective, if there is a limit.
+
+        They are if the second one has no room in memory, or if the numbers of its keys, which pieces of the first one
+        make anew, take longer. Keys of two types have no ranges.
+        """
+        share = share_of_memory()
+        if share is None or is_explained() or any(one != other for one, other in self._pairs_of_types):
+            return False
+        ctx, (left, right, _) = self._context, self._keys
+        with local_step(ctx, op):
+            second, size = self._second_needed(), piece_rows(self._first)
+            mine = [second.length, size_of(second), share, self._first.length, rows_of_each(size // _OF_PIECE)]
+            mine += self._bounds(right[0]) if len(left) == 1 else NO_BOUNDS
+        told = allgather(ctx, np.array(mine, np.int64)).reshape(ctx.size, -1)
+        rows, nbytes = told[:, :2].sum(axis=0).tolist()
+        has_places = are_close(int(told[:, 5].min()), int(told[:, 6].max()), rows)
+        if nbytes + rows * (_OF_PLACES if has_places else _OF_NUMBERS) > _ROOM * int(told[:, 2].min()):
+            return True
+        pieces_of_first = -(-told[:, 3] // told[:, 4])
+        anew = (pieces_of_first - 1) * rows > _ANEW * (told[:, 3] + rows)
+        return bool(not has_places and anew.any())
+
+    def _bounds(self, name: str) -> tuple[int, int]:
+        """Return the least and the greatest of this rank's keys of the second table, if they are integers."""
+        if not have_bounds(self._second.schema.field(name).type):
+            return NO_BOUNDS
+        alone = self._second.chosen([name])
+        found = [bounds_of(piece.column(0)) for _, piece in pieces(alone, piece_rows(alone))]
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    def _second_needed(self) -> Rows:
+        """Return the columns of the second table that the join needs."""
+        return self._second.chosen(list(dict.fromkeys([*self._keys.right, *self._of_second])))
+
+    def _by_ranges(self, op: str) -> Rows:
+        """Return the result, of one range of keys after the other. Collective.
+
+        Both tables are written by ranges of their keys, and read range by range. A third pass brings the result in the
+        order of the first table, by the numbers of its rows. The rows of a key are in memory.
+        """
+        ctx, (left, right, _) = self._context, self._keys
+        is_outer, has_pairs = self._how == "outer", self._how not in ("semi", "anti")
+        first = self._first if has_pairs else self._first.chosen(left)
+        sides = Side(first, left, True), Side(self._second_needed(), right, is_outer)
+        one, other = divided_alike(sides, op, _ARRAYS)
+        met: dict[int, Array] = {}
+
+        def matched(number: int) -> tuple[int, Any, Any, Matches]:
+            mine, theirs = one.rows(number).local, other.rows(number).local
+            return number, mine, theirs, Matches(self._compared(mine, left), self._compared(theirs, right))
+
+        def found() -> Iterator[Any]:
+            numbers = sorted({*one.numbers(), *other.numbers()}) if is_outer else one.numbers()
+            for number, mine, theirs, matches in made_ahead(matched, numbers, side_by_side()):
+                if is_outer:
+                    met[number] = np.packbits(matches.met_of_second())
+                row_numbers = mine.column(ROW_NUMBERS)
+                if not has_pairs:
+                    yield arrow().table({"": matches.has_partner(), ROW_NUMBERS: row_numbers})
+                    continue
+                columns = [combined(theirs.column(name)) for name in self._of_second]
+                yield from self._in_parts(matches, mine, columns, _row_bytes(theirs), [ROW_NUMBERS])
+                del row_numbers, columns
+
+        with local_step(ctx, op), arrows_errors(op):
+            pairs = collected(ctx, op, found())
+        local = in_their_places(Rows.made(ctx, pairs), op, first.counts)
+        if not has_pairs:
+            mask = local.column(0)
+            return kept_where(self._first, op, mask if self._how == "semi" else arrow().compute.invert(mask))
+        made = Rows.made(ctx, local)
+        if not is_outer:
+            return made
+
+        def alone(number: int) -> Any:
+            theirs = other.rows(number).local
+            return kept(theirs, np.unpackbits(met[number], count=len(theirs)) == 0)
+
+        with local_step(ctx, op), arrows_errors(op):
+            rest = collected(ctx, op, map(alone, met))
+        rest = in_their_places(Rows.made(ctx, rest), op, self._second.counts)
+        whole = Rows.made(ctx, rest)
+        with local_step(ctx, op), arrows_errors(op):
+            some = (self._rest(piece, made.schema) for _, piece in pieces(whole, piece_rows(whole)))
+            rest = collected(ctx, op, some)
+        return after([made, whole.like(rest)], op)
 
     def _keys_of_first(self, op: str) -> Any:
         """Return the keys of the first table; none of one that is read in pieces, if no other rank asks for them."""
@@ -254,7 +374,8 @@ class _Join:
                 met |= matches.met_of_second()
             if self._how in ("semi", "anti"):
                 return self._with_partner(matches, first)
-            columns, rows = self._pairs(matches, first, found.row_bytes)
+            fits(self._count(matches), found.row_bytes + _row_bytes(first))
+            columns, rows = self._pairs(matches, first)
             del matches, keys  # which take memory
             found = found._replace(keys=None)
         for number in range(len(self._of_second)):
@@ -271,40 +392,66 @@ class _Join:
 
         columns = [combined(column) for column in columns]
 
-        def joined(started: tuple[int, Any]) -> tuple[Any, Array]:
+        def joined(started: tuple[int, Any]) -> tuple[Iterator[Any], Array]:
             piece = started[1]
             matches = whole.of(self._compared(piece, names))
             there = matches.met_of_second() if self._how == "outer" else None
             if self._how in ("semi", "anti"):
-                return self._with_partner(matches, piece), there
-            of_first, rows = self._pairs(matches, piece, found.row_bytes)
-            return self._named([*of_first, *(self._taken(column, rows) for column in columns)]), there
+                return iter([self._with_partner(matches, piece)]), there
+            parts = self._in_parts(matches, piece, columns, found.row_bytes)
+            return chain([next(parts)], parts), there  # most have one part, which is made on this thread
 
         waiting = pieces(self._first, rows_of_each(size // _OF_PIECE))
         for made, there in made_ahead(joined, waiting, side_by_side()):
             if there is not None:
                 met |= there
-            yield made
+            yield from made
+
+    def _in_parts(
+        self, matches: Matches, first: Any, columns: list[Any], row_bytes: float, more: Sequence[str] = ()
+    ) -> Iterator[Any]:
+        """Yield the result of some rows of the first table, as many rows of it as may be in memory; once at least.
+
+        Parameters
+        ----------
+        matches, first, row_bytes
+            As of ``_pairs``.
+        columns
+            The columns of the second table.
+        more
+            The names of the last columns of the first table if these are not among those that it has elsewhere.
+        """
+        rows = self._count(matches)
+        parts = -(-rows // rows_at_a_time(max(rows, 1), int(rows * (row_bytes + _row_bytes(first)))))
+        step = max(1, -(-len(first) // max(parts, 1)))
+        for begin in range(0, max(len(first), 1), step):
+            of_first, found = self._pairs(matches, first.slice(begin, step), begin)
+            behind = of_first[len(self._names.left) :]
+            of_second = [self._taken(column, found) for column in columns]
+            yield self._named([*of_first[: len(self._names.left)], *of_second, *behind], more)
+
+    def _count(self, matches: Matches) -> int:
+        """Return how many pairs there are at most, without a look at each key where that is known."""
+        most = matches.at_most()
+        return matches.rows(self._how != "inner") if most < 0 else most
 
     def _with_partner(self, matches: Matches, first: Any) -> Any:
         """Return the rows of the first table that have a partner, or that have none."""
         has = matches.has_partner()
         return kept(first, has if self._how == "semi" else ~has)
 
-    def _pairs(self, matches: Matches, first: Any, row_bytes: float) -> tuple[list[Any], list[Array]]:
-        """Return the columns of the first table in the result, and which rows of the second belong to these.
+    def _pairs(self, matches: Matches, first: Any, start: int = 0) -> tuple[list[Any], list[Array]]:
+        """Return the columns of rows of the first table in the result, and which of the second one belong to these.
 
-        The rows are in the order of the first table, in parts, and the columns in as many arrays or more.
+        The rows are in the order of the first table, in parts, and the columns in as many arrays or more. Start is the
+        number of the first of them.
         """
-        all_of_first = self._how != "inner"
-        row_bytes += _row_bytes(first)
-        if not 0 <= matches.at_most() * row_bytes <= free_bytes():
-            fits(matches.rows(all_of_first), row_bytes)
         found = batches(first)
         rows: list[Array] = [None] * len(found)
 
         def part(number: int, batch: Any, begin: int) -> list[list[Any]]:
-            of_first, of_second = matches.pairs(begin, begin + len(batch), all_of_first)
+            begin += start
+            of_first, of_second = matches.pairs(begin, begin + len(batch), self._how != "inner")
             rows[number] = matches.kept(of_second)
             return batch_taken(batch, of_first)
 
@@ -320,9 +467,9 @@ class _Join:
         parts = each([partial(part, number) for number in range(len(rows))])
         return arrow().chunked_array([array for arrays in parts for array in arrays], column.type)
 
-    def _named(self, columns: list[Any]) -> Any:
-        """Return columns of both tables as a table of the result."""
-        names = [*self._names.left.values(), *self._of_second.values()]
+    def _named(self, columns: list[Any], more: Sequence[str] = ()) -> Any:
+        """Return columns of both tables, and more, as a table of the result."""
+        names = [*self._names.left.values(), *self._of_second.values(), *more]
         for name in self._keys.shared if self._how == "outer" else ():
             kind = self._keys.types[self._keys.left.index(name)]
             number = names.index(self._names.left[name])

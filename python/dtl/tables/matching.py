@@ -81,7 +81,8 @@ class Matches:
 
     def has_partner(self) -> Array:
         """Return whether a row of the second table belongs to each row of the first."""
-        return _joined(each([partial(self._has, begin, end) for begin, end in _ranges(self._rows)]))
+        found = each([partial(self._has, begin, end) for begin, end in _ranges(self._rows)])
+        return _joined(found).astype(np.bool_, copy=False)
 
     def _has(self, begin: int, end: int) -> Array:
         return self._found(self._keys.first, begin, end) >= 0
@@ -164,13 +165,18 @@ class _Keys(NamedTuple):
         return rows, self.low, self.width, self.null
 
 
+def are_close(least: int, greatest: int, rows: int) -> bool:
+    """Say whether integers of so many rows, if there is one, have places of their own."""
+    return 0 <= greatest - least < max(_SPARSE * rows, _ANYWAY)
+
+
 def _integers(first: Any, second: Any) -> _Keys | None:
     """Return keys that are integers of a small range; None if these are not."""
     if second.num_columns > 1 or not is_integer(second.column(0).type):
         return None
     one, other = (as_integers(table.column(0)) for table in (first, second))
     bounds = range_of(other)
-    if bounds is None or bounds[1] - bounds[0] >= max(_SPARSE * len(second), _ANYWAY):
+    if bounds is None or not are_close(*bounds, len(second)):
         return None
     return _Keys(one, other, bounds[0], bounds[1] - bounds[0] + 1, bool(other.null_count))
 
