@@ -11,7 +11,7 @@ from .._native.library import bridge
 from ..comm.collectives import allgather
 from ..containers import indices as host_indices
 from ..containers.base import DistributedContainer, linear_indices, own_elements
-from ..containers.indexing.by_rows import gather_rows
+from ..containers.indexing.by_rows import gather_rows, run_of_rows
 from ..containers.indexing.regions import move_all
 from ..containers.indices import check_inside
 from ..containers.interior import (
@@ -182,7 +182,7 @@ def selected_rows(of: Any, indices: Any) -> Any:
         rows = host_indices.from_start(own[some].astype(np.int64, copy=False), of.shape[0])
         return rows.reshape((*rows.shape, *[1] * inner.ndim)) * math.prod(of.shape[1:]) + inner
 
-    gather_rows(made, of, wanted, "getitem")
+    gather_rows(made, of, wanted, "getitem", run_of_rows(made, of))
     run_as(made, of.execution_policy)
     return made
 

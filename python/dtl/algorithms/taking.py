@@ -17,7 +17,7 @@ from .._native.values import array_from
 from ..containers.base import DistributedContainer, check_container, indices_of_rows, linear_indices
 from ..containers.broadcasting import elementwise, spread_to
 from ..containers.expressions import handle_to_read
-from ..containers.indexing.by_rows import gather_rows
+from ..containers.indexing.by_rows import gather_rows, run_of_rows
 from ..containers.indices import check_inside, check_integers, from_start
 from ..containers.interior import (
     as_elements,
@@ -234,7 +234,7 @@ def _rearranged(a: Any, dim: int | None, inner: tuple[int, ...], of: Callable[[A
                 total, at = total[..., np.newaxis] * extent + along, at + 1
         return total
 
-    gather_rows(made, a, indices)
+    gather_rows(made, a, indices, run=1 if dim else run_of_rows(made, a))
     return made
 
 

@@ -657,6 +657,52 @@ def test_rows_at_indices_in_blocks(scratch, limited, name, partition):
     np.testing.assert_array_equal(made.local_view(), own(made, wanted))
 
 
+@pytest.mark.parametrize("kind", ["f8", "U3", "M8[s]", "u1"])
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_short_rows_in_any_order_in_blocks(scratch, limited, monkeypatch, kind, partition):
+    """They are divided by ranges row by row, and not element by element."""
+    runs, by_ranges = [], by_rows._gather_by_ranges
+    monkeypatch.setattr(by_rows, "_gather_by_ranges", lambda *a: runs.append(a[-1]) or by_ranges(*a))
+    draw = np.random.default_rng(7)
+    whole = draw.integers(0, 200, (2001, 5)).astype(kind)
+    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x.local_view()[...] = own(x, whole)
+    at = draw.permutation(np.append(np.arange(2001), draw.integers(-2001, 0, 90)))
+    held = dtl.DistributedVector(scratch, len(at), np.int64, placement="disk")
+    held.local_view()[...] = own(held, at)
+    for made in (x[at], x[held], np.take(x, at, axis=0)):
+        assert made.shape == (len(at), 5)
+        np.testing.assert_array_equal(made.local_view(), own(made, whole[at]))
+    assert set(runs) == {5}
+    with pytest.raises(IndexError, match="2001"):
+        x[np.append(at, 2001)]
+
+
+WRITES = {
+    "a number": lambda a, b: a.__setitem__((slice(None), [0, 3]), 5.0),
+    "values": lambda a, b: a.__setitem__((slice(None), [2, 0]), np.arange(6002.0).reshape(3001, 2)),
+    "a row": lambda a, b: a.__setitem__((slice(None), [2, 0]), [7.0, 8.0]),
+    "steps": lambda a, b: a.__setitem__((slice(1, None, 3), [1, 4]), 6.0),
+    "rows": lambda a, b: a.__setitem__(([2990, 3, 7, 3],), [[1.0], [2.0], [3.0], [4.0]]),
+    "a container": lambda a, b: a.__setitem__((slice(None), [1, 3]), b[:, [0, 1]]),
+    "itself": lambda a, b: a.__setitem__((slice(None), [1, 2, 3]), a[:, :3]),
+    "twice": lambda a, b: a.__setitem__((slice(None), [1, 2, 1]), b[:, :3]),
+    "rows twice": lambda a, b: a.__setitem__((np.arange(3001) // 2,), b),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+def test_columns_at_indices_are_written_in_blocks(scratch, limited, name, partition):
+    one, two = np.random.default_rng(9).normal(size=(2, 3001, 5))
+    x, y = (dtl.DistributedTensor(scratch, one.shape, "f8", placement="disk", partition=partition) for _ in range(2))
+    x.local_view()[...], y.local_view()[...] = own(x, one), own(y, two)
+    WRITES[name](x, y)
+    wanted = one.copy()
+    WRITES[name](wanted, two)
+    np.testing.assert_array_equal(x.local_view(), own(x, wanted))
+
+
 SPREADS = {
     "a column": lambda a, s: a - a.max(axis=(1, 2), keepdims=True),
     "a plane": lambda a, s: np.divide(a, a.max(axis=0)),

@@ -49,25 +49,32 @@ def gather_elements(made: Any, a: Any, indices: Array, op: str = "take") -> None
     end_write(made, op)
 
 
-def gather_rows(made: Any, a: Any, indices: Callable[[slice], Array], op: str = "take") -> None:
+def gather_rows(made: Any, a: Any, indices: Callable[[slice], Array], op: str = "take", run: int = 1) -> None:
     """Do the same, some rows at a time where memory is limited. Collective.
 
-    Indices is a function of some rows of this rank's part, which returns those of their elements. Where they are in any
-    order, there is one pass over the elements and one over the result, and files for the indices and for the elements
-    are written and read once each.
+    Indices is a function of some rows of this rank's part, which returns those of their elements. Of a run, so many
+    elements from a multiple of its length on, they are one after the other. Where they are in any order, there is one
+    pass over the elements and one over the result, and files for the indices of runs and for the elements are written
+    and read once each.
     """
     if not (is_limited(a) or is_limited(made)):
         gather_elements(made, a, indices(slice(None)), op)
         return
-    view, ctx = made.local_view(), a.context
-    rows = _rows_of_block(math.prod(made.shape[1:]))
-    if _are_far(a, len(view), math.prod(made.shape[1:]), indices):
-        _gather_by_ranges(view.reshape(-1), a, len(view), math.prod(made.shape[1:]), indices, op)
+    view, ctx, inner = made.local_view(), a.context, math.prod(made.shape[1:])
+    rows = _rows_of_block(inner)
+    run = run if run * a.itemsize < PAGE else 1
+    if _are_far(a, len(view), inner, indices, run):
+        _gather_by_ranges(view.reshape(-1), a, len(view), inner, indices, op, run)
         return
     for some in _blocks(len(view), rows, allreduce(ctx, -(-len(view) // rows), MAX)):
         wanted = np.ascontiguousarray(indices(some), np.int64)
         elements_at(a, wanted.reshape(-1), view[some].reshape(-1))
         library.memory_ease()
+
+
+def run_of_rows(made: Any, a: Any) -> int:
+    """Return how many elements each row has that is selected whole: 1 where no rank has whole rows of the result."""
+    return math.prod(a.shape[1:]) if made.ndim > 1 and made.grid[0] == made.context.size else 1
 
 
 def scatter_rows(
@@ -205,27 +212,31 @@ def _rounds(ctx: Any, spill: Spill, ranges: int, rows: int) -> Iterator[list[Arr
             library.memory_ease()
 
 
-def _gather_by_ranges(out: Array, a: Any, length: int, inner: int, indices: Callable[[slice], Array], op: str) -> None:
-    ctx, size, few = a.context, a.global_size, _rows_of_range(a)
-    ranges = _Ranges(ctx, size, few)
+def _gather_by_ranges(
+    out: Array, a: Any, length: int, inner: int, indices: Callable[[slice], Array], op: str, run: int
+) -> None:
+    ctx, count, few = a.context, a.global_size // run, max(1, _rows_of_range(a) // run)
+    kind = a.dtype if run == 1 else np.dtype((np.void, run * a.itemsize))
+    out = out.view(kind)
+    ranges = _Ranges(ctx, count, few)
     places = np.min_scalar_type(len(out))
-    asked = Spill(ctx, [np.min_scalar_type(size), places])
+    asked = Spill(ctx, [np.min_scalar_type(count), places])
     rows = _rows_of_block(inner)
     with local_step(ctx, op):
         for start in range(0, length, rows):
-            wanted = indices(slice(start, min(start + rows, length))).reshape(-1).astype(np.int64, copy=False)
-            check_inside(wanted, size)
-            wanted = from_start(wanted, size)
-            at = start * inner + np.arange(len(wanted))
+            wanted = indices(slice(start, min(start + rows, length))).reshape(-1)[::run].astype(np.int64, copy=False)
+            check_inside(wanted, a.global_size)
+            wanted = from_start(wanted, a.global_size) // run
+            at = start * inner // run + np.arange(len(wanted))
             add_by_range(asked, ranges.codes(wanted), ranges.count, [wanted, at])
             library.memory_ease()
     width = max(1, few, -(-len(out) // _MOST_RANGES))
     ends = np.arange(width, len(out) + width, width)
-    found = Spill(ctx, [places, a.dtype])
+    found = Spill(ctx, [places, kind])
     for wanted, at in _rounds(ctx, asked, ranges.count, few):
-        elements = elements_at(a, wanted.astype(np.int64))
+        elements = elements_at(a, (wanted.astype(np.int64)[:, np.newaxis] * run + np.arange(run)).reshape(-1))
         with local_step(ctx, op):
-            found.add([at, elements], np.searchsorted(at, ends))
+            found.add([at, elements.view(kind)], np.searchsorted(at, ends))
     for number in range(len(ends)):
         at, elements = found.rows(number, number + 1)
         out[number * width : (number + 1) * width][at - number * width] = elements
@@ -249,13 +260,13 @@ def _rows_of_range(a: Any) -> int:
     return max(1, most // (8 + int(a.itemsize)))
 
 
-def _are_far(a: Any, length: int, inner: int, indices: Callable[[slice], Array]) -> bool:
-    """Say whether many of the ranks' indices name elements that are far from those of the ones before. Collective."""
+def _are_far(a: Any, length: int, inner: int, indices: Callable[[slice], Array], run: int = 1) -> bool:
+    """Say whether many of the ranks' runs of indices name elements far from those of the ones before. Collective."""
     few = max(1, _SAMPLE // max(inner, 1))
     far = total = 0
     with local_step(a.context, "take"):
         for start in range(0, length, max(few, -(-length // _SAMPLES))):
-            some = np.asarray(indices(slice(start, min(start + few, length)))).reshape(-1)[:_SAMPLE]
+            some = np.asarray(indices(slice(start, min(start + few, length)))).reshape(-1)[:_SAMPLE][::run]
             far += int(np.count_nonzero(np.abs(np.diff(some)) > PAGE // a.itemsize))
             total += len(some)
     count = allreduce(a.context, np.array([far, total, length * inner]), SUM)

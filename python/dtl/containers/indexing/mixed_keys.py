@@ -11,7 +11,6 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from ..._native.kinds import fingerprint
-from ..._native.library import bridge
 from ..._native.named_tuples import replaced
 from ...exceptions import BoundsError
 from ...policies import Partition
@@ -19,7 +18,6 @@ from ...runtime.agreement import agree
 from ..base import DistributedContainer
 from ..indices import last_occurrences
 from ..interior import (
-    as_carried,
     division_of,
     end_write,
     is_where_divided,
@@ -30,7 +28,7 @@ from ..interior import (
 from ..making import created
 from ..places.copies import to_host
 from ..places.place import place_of
-from .by_rows import gather_rows
+from .by_rows import gather_rows, run_of_rows, scatter_rows
 from .regions import NEW_AXIS, Axis
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -65,6 +63,12 @@ class Mixed(NamedTuple):
         """Whether dimension 0 is selected whole and comes first."""
         first = self.axes[0] if self.axes and self.place else None
         return first is not None and first[:4] == (0, 0, 1, self.of[0])
+
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether arrays stand for dimension 0 alone, and all of the others is selected."""
+        others = [(d, 0, 1, extent) for d, extent in enumerate(self.of)][1:]
+        return list(self.arrays) == [0] and [axis[:4] for axis in self.axes] == others
 
     @property
     def joint(self) -> Array:
@@ -125,7 +129,8 @@ def select(of: Any, chosen: Mixed) -> Any:
         end_write(made, "getitem")
     else:
         along = [made.local_indices(d) for d in range(made.ndim)]
-        gather_rows(made, of, lambda rows: chosen.linear(lambda d: along[d] if d else along[0][rows]), "getitem")
+        run = run_of_rows(made, of) if chosen.has_whole_rows else 1
+        gather_rows(made, of, lambda rows: chosen.linear(lambda d: along[d] if d else along[0][rows]), "getitem", run)
     run_as(made, of.execution_policy)
     return made
 
@@ -147,14 +152,25 @@ def assign_container(of: Any, chosen: Mixed, value: DistributedContainer) -> Non
     if value.partition_policy is Partition.REPLICATED:
         assign(of, chosen, np.ascontiguousarray(to_host("setitem", value)))
         return
-    last = last_occurrences(chosen.joint)
-    count = last.ndim
-    stays = last[np.ix_(*[value.local_indices(chosen.place + d) for d in range(count)])]
-    rest = len(chosen.axes) - chosen.place
-    linear = chosen.linear(value.local_indices)
-    written = np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
-    values = place_of(value).own_elements(value, written)
-    bridge.put(of, linear[written], as_carried(of, values))
+    last, own = last_occurrences(chosen.joint), to_host("setitem", value)
+    along = [value.local_indices(d) for d in range(value.ndim)]
+
+    def indices_and_places(some: slice) -> tuple[Array, Array]:
+        """Return the indices of some rows, and which of these no later one writes to."""
+        here = [along[0][some], *along[1:]]
+        linear = chosen.linear(here.__getitem__)
+        stays = last[np.ix_(*here[chosen.place : chosen.place + last.ndim])]
+        rest = len(chosen.axes) - chosen.place
+        return linear, np.broadcast_to(stays.reshape((*[1] * chosen.place, *stays.shape, *[1] * rest)), linear.shape)
+
+    def indices(some: slice) -> Array:
+        linear, places = indices_and_places(some)
+        return linear[places]
+
+    def values(some: slice) -> Array:
+        return own[some][indices_and_places(some)[1]]
+
+    scatter_rows(of, len(own), math.prod(value.shape[1:]), indices, values, "setitem", read=(value,))
 
 
 def _own(of: Any, chosen: Mixed) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

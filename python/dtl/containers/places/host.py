@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._native import library
 from ..._native.element_loops import packed
 from ..._native.threads import threads
 from ...policies import Placement
 from ..base import DistributedContainer, linear_indices
-from ..interior import as_elements, copy_rows, in_blocks
+from ..interior import BLOCK, as_elements, copy_rows, in_blocks
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 
@@ -55,8 +56,10 @@ def true_indices(mask: DistributedContainer) -> Array:
 
 
 def take(made: DistributedContainer, of: DistributedContainer, entries: Any) -> None:
-    """Write to this rank's part what a subscript has of another part."""
-    made.local_view()[...] = of.local_view()[entries]
+    """Write to this rank's part what a subscript has of another part, of each of its rows."""
+    written, read = made.local_view(), of.local_view()
+    for rows in in_blocks(max(written, read, key=lambda each: each.nbytes)):
+        written[rows] = read[rows][entries]
 
 
 def take_along(made: DistributedContainer, of: DistributedContainer, indices: Array, axis: int) -> None:
@@ -67,8 +70,18 @@ def take_along(made: DistributedContainer, of: DistributedContainer, indices: Ar
 
 
 def put(to: DistributedContainer, entries: Any, values: Array) -> None:
-    """Write values that spread to what a subscript has of this rank's part."""
-    to.local_view()[entries] = values
+    """Write values that spread to what a subscript has of this rank's part: a mask of rows, or arrays of indices."""
+    part = to.local_view()
+    if not library.memory_limit() or not isinstance(entries, tuple):
+        part[entries] = values
+        return
+    shape = np.broadcast(*entries).shape
+    along = max(range(len(shape)), key=lambda d: entries[0].shape[d])  # where the rows are
+    values, step = np.broadcast_to(values, shape), max(1, BLOCK // max(part[:1].nbytes, 1))
+    for start in range(0, shape[along], step):
+        some = (*[slice(None)] * along, slice(start, start + step))
+        part[tuple(each[some] if each.shape[along] > 1 else each for each in entries)] = values[some]
+        library.memory_ease()
 
 
 def own_elements(of: DistributedContainer, wanted: Array) -> Array:
