@@ -70,13 +70,17 @@ def _found_in_ranges(flat: Any, rows: int) -> UniqueAll:
     places, often = Spill(ctx, [flat.dtype, np.dtype(np.int64)]), Spill(ctx, [np.dtype(np.int64)])
     steps = external.steps(ctx, cuts.ranges, rows, spill)
     for number, (first, last) in enumerate(steps):
-        elements, indices = spill.rows(first, last)
-        with external.held(ctx, elements) as some, external.held(ctx, indices) as where:
-            found = found_in_order(some, False)
-            firsts = take(where, found.indices)
-        for to, columns in ((places, (found.values, firsts)), (often, (found.counts,))):
-            parts = [column.local_view() for column in columns]
-            to.add(parts, np.where(np.arange(len(steps)) < number, 0, len(parts[0])))
+        if cuts.is_one_key(first, last) and cuts.key(first) == cuts.key(first):  # each NaN is distinct
+            (values, firsts), count = external.of_one_key(ctx, spill, first, cuts.ranges)
+            times: Any = np.full(len(values), count)
+        else:
+            elements, indices = spill.rows(first, last)
+            with external.held(ctx, elements) as some, external.held(ctx, indices) as where:
+                found = found_in_order(some, False)
+                values, times = found.values.local_view(), found.counts.local_view()
+                firsts = take(where, found.indices).local_view()
+        for to, columns in ((places, (values, firsts)), (often, (times,))):  # which are not divided alike
+            to.add(columns, np.where(np.arange(len(steps)) < number, 0, len(columns[0])))
     values, indices = external.collected(flat, [(places, len(steps))])
     (counts,) = external.collected(flat, [(often, len(steps))])
     return UniqueAll(values, indices, None, counts)

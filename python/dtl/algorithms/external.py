@@ -97,6 +97,10 @@ class Cuts(NamedTuple):
         """Say whether ranges are one of the heavy keys alone, which may have more elements than there is room for."""
         return last == first + 1 and first in (self.codes(self.heavy) if len(self.heavy) else ())
 
+    def key(self, number: int) -> Any:
+        """Return the key of a range that is one key."""
+        return self.heavy[self.codes(self.heavy) == number][0]
+
     def ends(self, ordered: Array) -> Array:
         """Return where each range ends in sorted elements. Ranges are in ascending order."""
         search = kind_of(ordered.dtype).search
@@ -217,6 +221,17 @@ def steps(ctx: Any, ranges: int, rows: int, *spills: Spill) -> list[tuple[int, i
             first, held = number, 0
         held += count
     return [*found, (first, ranges)]
+
+
+def of_one_key(ctx: Any, spill: Spill, number: int, ranges: int) -> tuple[list[Array], int]:
+    """Return a row of a range of one key, on the first rank alone that has any, and how many there are. Collective."""
+    mine = int(spill.counts(ranges)[number])
+    counts = collectives.allgather(ctx, mine)
+    if mine and not counts[: ctx.rank].any():
+        columns = next(spill.by_piece(number, number + 1))
+    else:
+        columns = [np.empty(0, dtype) for dtype in spill.dtypes]
+    return [column[:1] for column in columns], int(counts.sum())
 
 
 def held(ctx: Any, part: Array) -> DistributedVector:

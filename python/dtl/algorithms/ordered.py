@@ -437,9 +437,16 @@ def _unique_in_ranges(c: Any, counted: bool, inverted: bool, rows: int) -> Any:
     which = Scatter(ctx, c.global_size, np.int64, rows)
     steps, before = external.steps(ctx, cuts.ranges, rows, spill), 0
     for number, (first, last) in enumerate(steps):
+        if cuts.is_one_key(first, last):
+            (keys, *_), count = external.of_one_key(ctx, spill, first, cuts.ranges)
+            found.add([keys, np.full(len(keys), count)], np.where(np.arange(len(steps)) < number, 0, len(keys)))
+            for _, places in spill.by_piece(first, last) if inverted else ():
+                which.add(places, np.full(len(places), before))
+            before += int(count > 0)
+            continue
         columns = spill.rows(first, last)
-        with external.held(ctx, columns[0]) as keys:
-            made = unique(keys, return_counts=True, return_inverse=inverted)
+        with external.held(ctx, columns[0]) as some:
+            made = unique(some, return_counts=True, return_inverse=inverted)
         with made.values, made.counts:
             ends = np.where(np.arange(len(steps)) < number, 0, len(made.values.local_view()))
             found.add([made.values.local_view(), made.counts.local_view()], ends)

@@ -11,10 +11,11 @@ from .._native.kinds import kind_of
 from ..containers.base import check_container
 from ..containers.places.place import from_parts
 from ..containers.sequences import DistributedVector
+from ..policies import Placement
 from ..runtime.agreement import local_step
 from .concatenate import concat
 from .creation import full
-from .distinct import found_in_order, unique_all
+from .distinct import found_in_order
 from .layouts import redivided, rows_over_ranks
 from .manipulation import dimension, moveaxis, ravel, reshape
 from .ordered import unique as distinct
@@ -84,7 +85,8 @@ def _rows(ar: Any, dim: int, return_index: bool, return_inverse: bool, return_co
     with redivided(rows, rows_over_ranks(rows, rows.shape, 0)) as own:
         part = np.ascontiguousarray(own.local_view())
         record = np.dtype([(f"f{k}", ar.dtype) for k in range(width)])
-        records = from_parts(DistributedVector, ar.context, part.view(record).reshape(-1))
-    _, index, inverse, counts = unique_all(records)
+        placement = Placement.DISK if ar.placement_policy is Placement.DISK else Placement.HOST
+        records = from_parts(DistributedVector, ar.context, part.view(record).reshape(-1), placement)
+    _, index, inverse, counts = found_in_order(records, bool(return_inverse))
     values = moveaxis(reshape(take(rows, index, 0), (len(index), *front.shape[1:])), 0, dim)
     return _asked(values, (return_index, index), (return_inverse, inverse), (return_counts, counts))

@@ -79,7 +79,7 @@ def test_orders(disk, written, dtype, reverse):
     dtl.sort_by_key(x, places, reverse=reverse)
     same(x, values[order])
     same(places, order)
-    assert len(written) > 4
+    assert len(written) > 3
 
 
 FIELDS = {
@@ -137,7 +137,7 @@ def test_orders_of_texts_and_records(disk, written, name, reverse):
     dtl.sort_by_key(x, places, reverse=reverse)
     same(places, order)
     in_ranges = not (name == "record of an array" or (reverse and values.dtype.names))
-    assert len(written) > 4 or not in_ranges
+    assert len(written) > 3 or not in_ranges
 
 
 @pytest.mark.parametrize("name", ["text", "bytes", "half", "record", "record in a record"])
@@ -153,7 +153,7 @@ def test_distinct_texts_and_records(disk, written, name):
     same(groups, values[first])
     same(sums, counts)
     same(dtl.isin(on_disk(disk, values), on_disk(disk, values[5:90])), np.isin(keys, keys[5:90]))
-    assert len(written) > 4
+    assert len(written) > 3
 
 
 def test_zeros_stay_in_their_order(disk, written):
@@ -181,7 +181,22 @@ def test_unique(disk, written, dtype, partition):
     same(found.counts, counts)
     same(found.inverse, which)
     same(dtl.unique(x), distinct)
-    assert len(written) > 4
+    assert len(written) > 3
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "M8[s]"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_distinct_rows(disk, written, dtype, axis):
+    rows = np.moveaxis(
+        np.array([elements(dtype), elements(dtype)[::-1] % 3 if dtype == "i4" else elements(dtype)]), axis, 1
+    )
+    x = dtl.DistributedTensor(disk, rows.shape, rows.dtype, placement="disk")
+    x[...] = rows
+    made = np.unique(x, return_index=True, return_counts=True, axis=axis)
+    wanted = np.unique(rows, return_index=True, return_counts=True, axis=axis)
+    for got, want in zip(made, wanted):
+        same(got, want)
+    assert written
 
 
 @pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
@@ -207,7 +222,7 @@ def test_where_elements_are_first(disk, written, dtype, partition):
     found = np.unique(on_disk(disk, values, partition), return_index=True, return_counts=True)
     for got, want in zip(found, (distinct, firsts, counts)):
         same(got, want)
-    assert len(written) > 4
+    assert len(written) > 3
 
 
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
@@ -294,7 +309,7 @@ def test_value_counts(disk, written):
     found = dtl.value_counts(on_disk(disk, values))
     same(found.values, distinct[order])
     same(found.counts, counts[order])
-    assert len(written) > 4
+    assert len(written) > 3
 
 
 @pytest.mark.parametrize("dtype", ["f8", "i4", "M8[s]"])
@@ -307,7 +322,7 @@ def test_set_operations(disk, written, name, dtype):
     else:
         wanted = getattr(np, name)(unique(one), unique(other), assume_unique=True)
     same(getattr(dtl, name)(on_disk(disk, one), on_disk(disk, other)), wanted)
-    assert len(written) > 4 or name == "union1d"  # of so few elements one after the other, there is no file
+    assert len(written) > 3 or name == "union1d"  # of so few elements one after the other, there is no file
 
 
 @pytest.mark.parametrize("dtype", ["f8", "i4", "M8[s]"])
@@ -316,11 +331,11 @@ def test_where_common_elements_are(disk, written, dtype):
     found = dtl.intersect1d(on_disk(disk, one), on_disk(disk, other), return_indices=True)
     for mine, theirs in zip(found, np.intersect1d(one, other, return_indices=True)):
         same(mine, theirs)
-    assert len(written) > 4
+    assert len(written) > 3
 
 
 @pytest.mark.parametrize("dtypes", [("f8", "i4"), ("i8", "f4", "?"), ("i8", "?", "M8[s]")])
 def test_orders_by_several_keys(disk, written, dtypes):
     keys = [np.roll(elements(dtype), 5 * number) for number, dtype in enumerate(dtypes)]
     same(dtl.lexsort([on_disk(disk, key) for key in keys]), np.lexsort(keys))
-    assert len(written) > 4
+    assert len(written) > 3
