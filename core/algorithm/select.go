@@ -48,7 +48,7 @@ type selection struct {
 	by     radix.Workers
 	places []int64
 	silent bool // another rank has the same elements
-	tight  bool // elements of files may exceed a limit of memory, which a sample of their pages would, too
+	tight  bool // elements of files take much of a limit of memory, and so would the pages of a sample
 	total  int64
 	most   int64 // how many elements may be copied for a place
 	nans   bool
@@ -107,18 +107,21 @@ func (s *selection) run() error {
 	return nil
 }
 
+// shareSampled is the part of the limit of memory that the elements of a rank take at most of which a sample's pages may all be resident.
+const shareSampled = 4
+
 // limited lets fewer elements of files be copied where these would take more than a sixteenth of the least limit of memory. Collective.
 func (s *selection) limited() error {
 	if s.part.Placement() != container.OnDisk {
 		return nil
 	}
 	all := make([]comm.Shared, s.over.Size())
-	if err := s.over.AgreeSharing(comm.Call{Op: "select"}, nil, comm.Shared{memory.Limit()}, all); err != nil {
+	if err := s.over.AgreeSharing(comm.Call{Op: "select"}, nil, comm.Shared{memory.Limit(), held(s.part)}, all); err != nil {
 		return err
 	}
 	for _, x := range all {
 		if x[0] > 0 {
-			s.tight = true
+			s.tight = s.tight || x[1] > x[0]/shareSampled
 			s.most = min(s.most, s.few(x[0]/externalShare/16))
 		}
 	}

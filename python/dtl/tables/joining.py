@@ -374,7 +374,9 @@ class _Join:
                 met |= matches.met_of_second()
             if self._how in ("semi", "anti"):
                 return self._with_partner(matches, first)
-            fits(self._count(matches), found.row_bytes + _row_bytes(first))
+            row_bytes = found.row_bytes + _row_bytes(first)
+            if self._count(matches) * row_bytes > free_bytes():
+                fits(matches.rows(self._how != "inner"), row_bytes)
             columns, rows = self._pairs(matches, first)
             del matches, keys  # which take memory
             found = found._replace(keys=None)

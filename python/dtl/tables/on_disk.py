@@ -37,6 +37,9 @@ _WORD = 8
 #: Who reads columns from their files so often is told of a faster way.
 _OFTEN = 3
 
+#: After so many slices of rows that have not been read, all of them are: a group of rows would be read for each slice.
+_SLICES = 8
+
 #: So many pieces are computed with side by side where a rank has threads for them: loops within a piece have, too.
 _SIDE_BY_SIDE = 2
 
@@ -154,14 +157,15 @@ class PendingRows(RowsByColumn):
         As of RowsByColumn.
     columns
         Those that have been read.
-    read, groups
-        What returns columns of this rank's rows, given their names, and what yields them, some rows after the others,
-        given at how many places at most.
+    share
+        What reads columns of this rank's rows, given their names: ``read`` returns them, ``by_group`` yields them, some
+        rows after the others, given at how many places at most, and ``between`` returns what reads a range of the rows.
     passes
-        How often columns have been read that are not kept, for all rows that are made of these.
+        How often columns have been read that are not kept, and by None how many slices there were, for all rows that
+        are made of these.
     """
 
-    __slots__ = ("_groups", "_passes", "_read")
+    __slots__ = ("_passes", "_share")
 
     def __init__(
         self,
@@ -169,15 +173,23 @@ class PendingRows(RowsByColumn):
         schema: Any,
         counts: tuple[int, ...],
         columns: dict[str, Any],
-        read: Callable[[Sequence[str]], Any],
-        groups: Callable[..., Iterator[Any]],
-        passes: Counter[str],
+        share: Any,
+        passes: Counter[str | None],
     ) -> None:
         super().__init__(context, schema, counts, columns)
-        self._read, self._groups, self._passes = read, groups, passes
+        self._share, self._passes = share, passes
 
     def _of(self, schema: Any) -> Rows:
-        return PendingRows(self.context, schema, self.counts, self._columns, self._read, self._groups, self._passes)
+        return PendingRows(self.context, schema, self.counts, self._columns, self._share, self._passes)
+
+    def between(self, start: int, counts: tuple[int, ...]) -> Rows:
+        """Return a range of the rows, whose columns are read when they are asked for; of many slices, all rows are."""
+        self._passes[None] += 1
+        if self._passes[None] > _SLICES:
+            return super().between(start, counts)
+        count = counts[self.context.rank]
+        read = {name: column.slice(start, count) for name, column in self._columns.items()}
+        return PendingRows(self.context, self._schema, counts, read, self._share.between(start, count), Counter())
 
     @property
     def local(self) -> Any:
@@ -213,7 +225,7 @@ class PendingRows(RowsByColumn):
 
     def _in_pieces(self, size: int) -> Iterator[tuple[int, Any]]:
         waiting, first, pa = [self._schema.empty_table()], 0, arrow()
-        for table in self._groups(self.names):
+        for table in self._share.by_group(self.names):
             waiting.append(table)
             while sum(map(len, waiting)) >= size:
                 both = pa.concat_tables(waiting)
@@ -227,14 +239,14 @@ class PendingRows(RowsByColumn):
 
     def sampled(self, places: int) -> list[Any]:
         """Return some rows of so many places at most, from the first to the last, which are not kept."""
-        return list(self._groups(self.names, places))
+        return list(self._share.by_group(self.names, places))
 
     def _have(self, names: Sequence[str]) -> None:
         """Read those of some columns that have not been read, in one pass."""
         missing = [name for name in names if name not in self._columns]
         if missing:
             with _told(self.context, f"columns {in_words(missing)}"):
-                self._columns.update(zip(missing, self._read(missing).columns))
+                self._columns.update(zip(missing, self._share.read(missing).columns))
 
 
 def _then(items: Iterator[Any], do: Callable[[], None]) -> Iterator[Any]:

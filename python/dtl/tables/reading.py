@@ -159,14 +159,13 @@ def read_parts(
     with local_step(ctx, op):
         chosen_rows = range_of(which or slice(None), sum(group.rows for group in groups))
         shared = shares(groups, ctx.size, chosen_rows)
-    share = _Share(opened, [found[i][2] for i in range(len(parts))], shared[ctx.rank], fields, asked)
+    share = _Share(opened, [found[i][2] for i in range(len(parts))], shared[ctx.rank], fields, asked, spool)
     wanted = share.schema(names)
     if spool is not None and condition is None and chosen_rows.step == 1 and not has_order(wanted):
         counts = tuple(sum(rows for _, _, _, rows in of_rank) for of_rank in shared)
-        read = functools.partial(share.read, spool=spool)
-        return PendingRows(ctx, wanted, counts, {}, read, share.by_group, Counter())
+        return PendingRows(ctx, wanted, counts, {}, share, Counter())
     with local_step(ctx, op):
-        whole = share.read(names, spool)
+        whole = share.read(names)
     agree(ctx, op)
     if spool is None and not has_order(wanted):
         made = rows_of(ctx, whole, wanted, counted(ctx, len(whole)))
@@ -183,15 +182,26 @@ class _Share(NamedTuple):
     groups: list[tuple[int, list[int], int, int]]
     fields: dict[str, Any]
     asked: Asked
+    spool: Spool | None
 
-    def read(self, names: Sequence[str], spool: Spool | None = None) -> Any:
+    def between(self, start: int, count: int) -> _Share:
+        """Return the share of so many of the rows from one on."""
+        groups, at = [], 0
+        for number, ids, skip, rows in self.groups:
+            low, high = max(start - at, 0), min(start + count - at, rows)
+            if low < high:
+                groups.append((number, ids, skip + low, high - low))
+            at += rows
+        return self._replace(groups=groups)
+
+    def read(self, names: Sequence[str]) -> Any:
         """Return columns of the rows; with a spool on disk, of which a group is in memory at a time.
 
         Without one, texts may be categories.
         """
         pa = arrow()
-        if spool is not None:
-            tables = [spool.held(table) for table in self.by_group(names)]
+        if self.spool is not None:
+            tables = [self.spool.held(table) for table in self.by_group(names)]
             return pa.concat_tables([self.schema(names).empty_table(), *tables])
         tables = [self._table(names, group) for group in self.groups]
         return pa.table([self._alike(name, [table[name] for table in tables]) for name in names], names=names)
@@ -244,7 +254,8 @@ class _Share(NamedTuple):
             for one in ids:
                 size = self.files.rows(number, one)
                 start, stop = max(first, 0), min(last, size)
-                yield number, [one], start, stop - start
+                if start < stop:
+                    yield number, [one], start, stop - start
                 first, last = first - size, last - size
 
 

@@ -83,6 +83,10 @@ class Rows:
         """Return other rows of the same columns, given as ``held`` has them. Not collective."""
         return Rows(self.context, held, counts)
 
+    def between(self, start: int, counts: tuple[int, ...]) -> Rows:
+        """Return this rank's rows from one on, of which each rank has so many. Not collective."""
+        return self.of_held(self.held.slice(start, counts[self.context.rank]), counts)
+
     @classmethod
     def made(cls, context: Context, local: Any) -> Rows:
         """Return rows of which the ranks tell each other how many they have. Collective."""

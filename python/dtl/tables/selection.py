@@ -89,13 +89,11 @@ def sliced(rows: Rows, op: str, which: slice) -> Rows:
     agree(rows.context, op, f"{chosen.start}:{chosen.stop}:{step}")
     bounds = np.cumsum([0, *rows.counts]).tolist()
     parts = [_within(chosen, lo, hi) for lo, hi in zip(bounds, bounds[1:])]
-    mine, first = parts[rows.context.rank], rows.first
+    mine, first, counts = parts[rows.context.rank], rows.first, tuple(len(part) for part in parts)
     with local_step(rows.context, op):
-        if step == 1 or len(mine) < 2:
-            held = rows.held.slice(mine.start - first if len(mine) else 0, len(mine))
-        else:
-            held = _ascending(rows, op, np.arange(mine.start - first, mine.stop - first, step))
-    return rows.of_held(held, tuple(len(part) for part in parts))
+        if step == 1 or max(counts) < 2:
+            return rows.between(mine.start - first if len(mine) else 0, counts)
+        return rows.of_held(_ascending(rows, op, np.arange(mine.start - first, mine.stop - first, step)), counts)
 
 
 def rows_at(rows: Rows, op: str, places: Any) -> Rows:
@@ -137,8 +135,10 @@ def batches(rows: Rows, op: str, size: Any) -> Iterator[Rows]:
 
 
 def _batches(rows: Rows, op: str, count: int) -> Iterator[Rows]:
-    for start in range(0, rows.total, count):
-        found = sliced(rows, op, slice(start, start + count))
+    with local_step(rows.context, op):
+        whole = rows.of_held(rows.held, rows.counts)  # so that no group of rows of a file is read for each batch
+    for start in range(0, whole.total, count):
+        found = sliced(whole, op, slice(start, start + count))
         even = block_counts(rows.context, found.total)
         yield Rows(rows.context, balanced(rows.context, op, found.local, found.counts, even), even)
         release()
