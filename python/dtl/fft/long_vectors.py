@@ -79,6 +79,7 @@ def _by_ranks(
     inverse = name in ("ifft", "irfft", "ihfft")
     if name in ("rfft", "ihfft") and n % 2 == 0:
         result = _of_pairs(a, n, wide)
+        _make_real(result, (0, n // 2))
         _finish(result, _divided_by(n, norm, inverse), inverse)
         return result if divided == BLOCK else _moved(result, divided)
     source: Any = nullcontext(a)
@@ -88,6 +89,8 @@ def _by_ranks(
         if inverse:  # the conjugate of the transform of the conjugate
             conjugate(values)
         result = _forward(values, n, wide)
+    if name in ("rfft", "ihfft"):
+        _make_real(result, (0,))
     _finish(result, _divided_by(n, norm, inverse), inverse)
     if divided == BLOCK and dtype == wide and extent == n:
         return result
@@ -110,6 +113,14 @@ def _finish(result: DistributedContainer, factor: float, inverse: bool) -> None:
             view[some] /= factor
     if inverse:
         conjugate(result)
+
+
+def _make_real(result: DistributedContainer, places: tuple[int, ...]) -> None:
+    """Make elements of a vector by blocks real, as they are but for rounding. Not collective."""
+    view, first = result.local_view(), result.local_offset
+    for place in places:
+        if first <= place < first + len(view):
+            view.imag[place - first] = 0
 
 
 def _moved(result: DistributedContainer, divided: Division) -> DistributedContainer:
