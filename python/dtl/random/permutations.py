@@ -14,17 +14,18 @@ from ..algorithms.manipulation import reshape
 from ..algorithms.numpy_functions import sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
 from ..algorithms.sort import argsort, sort
-from ..algorithms.taking import take_along_axis
+from ..algorithms.taking import take, take_along_axis
 from ..comm import collectives
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, move_all, whole_region
+from ..containers.interior import in_blocks, is_limited
 from ..containers.layout import BLOCK, Division, integers
 from ..containers.making import created, new_like
 from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from . import streams
 from .arguments import division_of
 from .source import Fill, agree_on, before, follow, next_call, stream_of
@@ -216,7 +217,7 @@ def _first(number: int) -> list[int]:
     return whole_region((number,)).source()
 
 
-def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None = None) -> Any:
+def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None = None, on_disk: bool = False) -> Any:
     """Return a random order of n things, divided by blocks; with weights, the heavier the sooner. Collective.
 
     With a number, only so many are needed, and those after them may be missing.
@@ -229,17 +230,30 @@ def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None 
     if weights is None:
         words = None if number is None or n > _PACKED else _first_words(rng, call, n, number)
         if words is None:
-            words = rng.drawn("permutation", call, (n,), np.dtype(np.int64), BLOCK, _WORDS)
+            if on_disk:
+                words = _words_on_disk(rng, call, n)
+            else:
+                words = rng.drawn("permutation", call, (n,), np.dtype(np.int64), BLOCK, _WORDS)
             if n > _PACKED:
                 with words:
                     return argsort(words)
             _put_indices(words, n)
         sort(words)
         order = words.local_view()
-        order &= _index_bits(n)
+        for some in in_blocks(order):
+            order[some] &= _index_bits(n)
         return words
     with rng.made(call, (n,), np.dtype(np.float64), BLOCK, rng.by_numpy(call, waits)) as keys:
         return argsort(keys)
+
+
+def _words_on_disk(rng: Any, call: int, n: int) -> Any:
+    """Return the random words of an order, written some at a time. Collective."""
+    made = created(DistributedVector, rng.context, (n,), np.dtype(np.int64), BLOCK, Placement.DISK, blank=True)
+    part, fill = made.local_view(), rng.in_range(call, _WORDS)
+    for some in in_blocks(part):
+        fill(part[some], made.local_offset + (some.start or 0))
+    return made
 
 
 def _index_bits(n: int) -> int:
@@ -346,7 +360,9 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
         if dim == 0 and has_rows(x, blocks=True):
             call = next_call(rng)
             agree_on(rng, "permutation", call, x.shape, (0,))
-            with _order(rng, call, x.shape[0]) as order:
+            with _order(rng, call, x.shape[0], on_disk=is_limited(x)) as order:
+                if is_limited(x):
+                    return take(x, order, 0)
                 made: Any = new_like(x, x.dtype, blank=True)  # in the memory that the order's sort no longer needs
                 take_rows(x, order.local_view(), made.local_view())
             return made
@@ -402,7 +418,11 @@ def shuffle(rng: Any, x: Any, axis: Any) -> None:
     dim = dimensions(integer("axis", axis), x.ndim)[0]
     call = next_call(rng)
     agree_on(rng, "shuffle", call, x.shape, (dim,))
-    with _order(rng, call, x.shape[dim]) as order:
+    with _order(rng, call, x.shape[dim], on_disk=is_limited(x)) as order:
+        if dim == 0 and is_limited(x):
+            with take(x, order, 0) as taken:
+                move_all(x, taken)
+            return
         if dim == 0:
             with by_rows(x, blocks=True) as lines:
                 with new_like(lines, lines.dtype, blank=True) as taken:

@@ -9,6 +9,7 @@ import dtl
 from dtl.algorithms import reduced_parts
 from dtl.containers import broadcasting, interior
 from dtl.containers.indexing import by_rows
+from dtl.random import permutations
 
 #: A container that is worth files on up to four ranks.
 SIZE = 1 << 20
@@ -257,6 +258,28 @@ def test_columns_at_indices_are_written_in_blocks(scratch, limited, name, partit
     wanted = one.copy()
     WRITES[name](wanted, two)
     np.testing.assert_array_equal(x.local_view(), own(x, wanted))
+
+
+@pytest.mark.parametrize("shape", [(3001,), (3001, 5)])
+@pytest.mark.parametrize("partition", ["block", "cyclic"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_random_orders_of_rows_in_blocks(scratch, limited, monkeypatch, shape, partition, packed):
+    if not packed:
+        monkeypatch.setattr(permutations, "_PACKED", 1000)
+    whole = np.arange(np.prod(shape)).reshape(shape)
+    kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    x, host = (
+        kind(scratch, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
+        for where in ("disk", "host")
+    )
+    x.local_view()[...], host.local_view()[...] = own(x, whole), own(x, whole)
+    wanted = dtl.random.Generator(scratch, 5).permutation(host)
+    made = dtl.random.Generator(scratch, 5).permutation(x)
+    np.testing.assert_array_equal(made.local_view(), wanted.local_view())
+    dtl.random.Generator(scratch, 5).shuffle(x)
+    dtl.random.Generator(scratch, 5).shuffle(host)
+    np.testing.assert_array_equal(x.local_view(), host.local_view())
+    assert (np.sort(x.gather_to(0), axis=0) == whole).all() if scratch.is_root else x.gather_to(0) is None
 
 
 SPREADS = {
