@@ -331,7 +331,7 @@ def _scanned_along(name: str, op: int, a: DistributedContainer, dim: int, exclus
     divided = library.container_grid(handle_of(a), dim) > 1 and a.partition_policy is not Partition.REPLICATED
     if not divided:
         if not _by_lines(ufunc, view, dim, result, a):
-            by_user(_scan_part, (ufunc, view, dim, result), {})
+            _scan_part(ufunc, view, dim, result)
         if exclusive:
             _shift(result, dim, identity)
         return made
@@ -381,9 +381,10 @@ def _scan_part(ufunc: Any, view: Any, dim: int, result: Any) -> None:
         return
     for some in in_blocks(view):
         if dim or not some.start:
-            ufunc.accumulate(view[some], axis=dim, out=result[some])
+            by_user(ufunc.accumulate, (view[some],), {"axis": dim, "out": result[some]})
         else:  # from the row before on
-            result[some] = ufunc.accumulate(np.concatenate([result[some.start - 1 : some.start], view[some]]))[1:]
+            block = np.concatenate([result[some.start - 1 : some.start], view[some]])
+            result[some] = by_user(ufunc.accumulate, (block,), {})[1:]
 
 
 def _in_range(op: int, step: Callable[[], Any]) -> bool:
