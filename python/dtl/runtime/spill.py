@@ -8,7 +8,7 @@ from typing import Any, Iterator, Sequence
 
 import numpy as np
 
-from ..exceptions import MemoryError
+from ..exceptions import FileError, MemoryError
 from .scratch import scratch_file
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
@@ -75,6 +75,8 @@ class Spill:
     def _read(self, into: Array, at: int) -> None:
         while len(into):
             count = os.preadv(self._file, [into], at)
+            if not count:
+                raise FileError(f"a file in the scratch folder {self._folder!r} ends at byte {at}, before its rows do")
             into, at = into[count:], at + count
 
     def batches(self, number: int, rows: int) -> list[list[tuple[list[int], Array]]]:
