@@ -307,6 +307,21 @@ def folder(ctx: dtl.Context) -> Iterator[str]:
         shutil.rmtree(path)
 
 
+@pytest.fixture
+def scratch(folder: str) -> str:
+    """An empty folder in the other one, for the files of what is on disk."""
+    made = f"{folder}/scratch"
+    os.makedirs(made, exist_ok=True)
+    return made
+
+
+@pytest.fixture
+def disk(scratch: str) -> Iterator[dtl.Context]:
+    """A context that has its files in the scratch folder."""
+    with dtl.Context(scratch=scratch) as context:
+        yield context
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _what_is_old_stays() -> None:
     """Every collection that a test asks for would look at thousands of tests, and at pytest's reports of them."""

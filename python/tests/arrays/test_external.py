@@ -12,13 +12,11 @@ SIZE = 701
 
 
 @pytest.fixture
-def disk(ctx, tmp_path_factory, monkeypatch):
+def disk(disk, monkeypatch):
     """A context whose ranks have memory for some sixty rows."""
-    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
     monkeypatch.setattr(external, "free_memory", lambda: 1)
     monkeypatch.setattr(external, "_LEAST", external._SHARE * 1000)  # bytes
-    with dtl.Context(scratch=folder) as on:
-        yield on
+    return disk
 
 
 @pytest.fixture

@@ -18,22 +18,15 @@ SIZE = math.prod(SHAPE)
 
 
 @pytest.fixture(params=["near", "far"])
-def disk(
-    ctx: dtl.Context,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> Iterator[dtl.Context]:
+def disk(disk: dtl.Context, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[dtl.Context]:
     """A context whose ranks have some twenty indices in memory, in files by ranges of seven elements or not."""
-    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
     limit = dtl.get_memory_limit()
     dtl.set_memory_limit(1 << 40)
     monkeypatch.setattr(by_rows, "_rows_of_block", lambda inner: max(1, 20 // max(inner, 1)))
     monkeypatch.setattr(by_rows, "_rows_of_range", lambda a: 7)
     monkeypatch.setattr(by_rows, "_are_far", lambda *_: request.param == "far")
     monkeypatch.setattr(writing, "mapped_at_once", lambda: 20 << 4)
-    with dtl.Context(scratch=folder) as on:
-        yield on
+    yield disk
     dtl.set_memory_limit(limit)
 
 

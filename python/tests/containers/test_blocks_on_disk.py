@@ -16,14 +16,6 @@ SIZE = 1 << 20
 
 
 @pytest.fixture
-def scratch(ctx, tmp_path_factory):
-    """A folder for files, and a context that has it."""
-    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
-    with dtl.Context(scratch=folder) as on:
-        yield on
-
-
-@pytest.fixture
 def limited(monkeypatch):
     """A limit of memory of which bands of lines, and blocks of rows, take little."""
     monkeypatch.setattr(interior.library, "memory_limit", lambda: 16 << 13)
@@ -57,13 +49,13 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
 @pytest.mark.parametrize("axis", [0, 1, 2, (0, 1), (0, 2), (1, 2)])
-def test_lines_in_bands_and_blocks(scratch, limited, name, partition, axis):
+def test_lines_in_bands_and_blocks(disk, limited, name, partition, axis):
     whole = np.random.default_rng(5).normal(size=(67, 24, 33)) if "arg" not in name else None
     if whole is None:  # with equal ones
         whole = np.random.default_rng(5).integers(0, 9, (67, 24, 33)).astype("f4")
     if name.startswith("nan"):
         whole[3, 4, 5] = whole[60, 1] = np.nan
-    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x = dtl.DistributedTensor(disk, whole.shape, whole.dtype, placement="disk", partition=partition)
     x.local_view()[...] = own(x, whole)
     assert interior.is_limited(x)
     with warnings.catch_warnings():
@@ -92,9 +84,9 @@ def moved(name, shape):
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
 @pytest.mark.parametrize("axis", [1, -1])
-def test_lines_sorted_in_bands(scratch, limited, name, partition, axis):
+def test_lines_sorted_in_bands(disk, limited, name, partition, axis):
     whole = moved(name, (67, 24, 33))
-    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x = dtl.DistributedTensor(disk, whole.shape, whole.dtype, placement="disk", partition=partition)
     x.local_view()[...] = own(x, whole)
     order = np.argsort(whole, axis=axis, kind="stable")
     assert (dtl.argsort(x, axis=axis).local_view() == own(x, order)).all()
@@ -125,7 +117,7 @@ OF_MOVED = {
 @pytest.mark.parametrize("name", OF_MOVED)
 @pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
 @pytest.mark.parametrize("missing", [True, False])
-def test_what_the_core_does_not_know_in_blocks(scratch, limited, name, shape, missing):
+def test_what_the_core_does_not_know_in_blocks(disk, limited, name, shape, missing):
     kinds, call = OF_MOVED[name]
     for kind in kinds:
         if kind == "records":
@@ -134,7 +126,7 @@ def test_what_the_core_does_not_know_in_blocks(scratch, limited, name, shape, mi
         if not missing and kind in ("dates", "spans"):
             whole[np.isnat(whole)] = whole.flat[1]
         x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
-        x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+        x = x(disk, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
         x.local_view()[...] = own(x, whole)
         made, wanted = call(x), call(whole)
         if np.ndim(wanted):
@@ -144,11 +136,11 @@ def test_what_the_core_does_not_know_in_blocks(scratch, limited, name, shape, mi
 
 @pytest.mark.parametrize("shape", [(5000,), (301, 40)])
 @pytest.mark.parametrize("axis", [0, -1])
-def test_sums_of_spans_before_each_in_blocks(scratch, limited, shape, axis):
+def test_sums_of_spans_before_each_in_blocks(disk, limited, shape, axis):
     whole = np.random.default_rng(9).integers(0, 99, shape).astype("m8[s]")
     whole[shape[0] // 2] = whole[-1, ...] = "NaT"
     x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
-    x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+    x = x(disk, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
     x.local_view()[...] = own(x, whole)
     made = dtl.cumsum(x, axis, exclusive=True)
     sums = np.cumsum(whole, axis=axis)
@@ -160,11 +152,11 @@ def test_sums_of_spans_before_each_in_blocks(scratch, limited, shape, axis):
 @pytest.mark.parametrize("shape", [(3001, 3), (301, 40), (40, 300), (40, 30, 20)])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("dtype", ["f8", "i1", "c8"])
-def test_scans_along_a_dimension_in_blocks(scratch, limited, shape, axis, dtype):
+def test_scans_along_a_dimension_in_blocks(disk, limited, shape, axis, dtype):
     whole = (np.random.default_rng(9).random(shape) * 50 - 20).astype(dtype)
-    x = dtl.DistributedTensor(scratch, shape, whole.dtype, placement="disk")
+    x = dtl.DistributedTensor(disk, shape, whole.dtype, placement="disk")
     x.local_view()[...] = own(x, whole)
-    close = 0 if scratch.size == 1 else 1e-4 if dtype == "c8" else 1e-11  # the ranks add up their totals
+    close = 0 if disk.size == 1 else 1e-4 if dtype == "c8" else 1e-11  # the ranks add up their totals
     for scan, ufunc in ((dtl.cumsum, np.add), (np.maximum.accumulate, np.maximum)):
         wanted = ufunc.accumulate(whole, axis=axis)
         made = scan(x, axis=axis)
@@ -178,10 +170,10 @@ def test_scans_along_a_dimension_in_blocks(scratch, limited, shape, axis, dtype)
 
 @pytest.mark.parametrize("shape", [(5000,), (301, 40), (40, 30, 20)])
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
-def test_indices_of_what_is_true_in_blocks(scratch, limited, shape, partition):
+def test_indices_of_what_is_true_in_blocks(disk, limited, shape, partition):
     whole = np.random.default_rng(6).integers(0, 4, shape)
     x = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
-    x = x(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk", partition=partition)
+    x = x(disk, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk", partition=partition)
     x.local_view()[...] = own(x, whole)
     for made, wanted in zip((np.flatnonzero(x), *np.nonzero(x)), (np.flatnonzero(whole), *np.nonzero(whole))):
         np.testing.assert_array_equal(made.local_view(), own(made, wanted))
@@ -204,10 +196,10 @@ ROWS = {
 
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
-def test_rows_at_indices_in_blocks(scratch, limited, name, partition):
+def test_rows_at_indices_in_blocks(disk, limited, name, partition):
     whole = np.random.default_rng(7).normal(size=(67, 24, 33))
     at = np.random.default_rng(8).integers(-67, 67, 90) if "behind" not in name else np.arange(90)
-    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x = dtl.DistributedTensor(disk, whole.shape, whole.dtype, placement="disk", partition=partition)
     x.local_view()[...] = own(x, whole)
     made, wanted = ROWS[name](x, at), ROWS[name](whole, at)
     assert made.shape == wanted.shape
@@ -216,16 +208,16 @@ def test_rows_at_indices_in_blocks(scratch, limited, name, partition):
 
 @pytest.mark.parametrize("kind", ["f8", "U3", "M8[s]", "u1"])
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
-def test_short_rows_in_any_order_in_blocks(scratch, limited, monkeypatch, kind, partition):
+def test_short_rows_in_any_order_in_blocks(disk, limited, monkeypatch, kind, partition):
     """They are divided by ranges row by row, and not element by element."""
     runs, by_ranges = [], by_rows._gather_by_ranges
     monkeypatch.setattr(by_rows, "_gather_by_ranges", lambda *a: runs.append(a[-1]) or by_ranges(*a))
     draw = np.random.default_rng(7)
     whole = draw.integers(0, 200, (2001, 5)).astype(kind)
-    x = dtl.DistributedTensor(scratch, whole.shape, whole.dtype, placement="disk", partition=partition)
+    x = dtl.DistributedTensor(disk, whole.shape, whole.dtype, placement="disk", partition=partition)
     x.local_view()[...] = own(x, whole)
     at = draw.permutation(np.append(np.arange(2001), draw.integers(-2001, 0, 90)))
-    held = dtl.DistributedVector(scratch, len(at), np.int64, placement="disk")
+    held = dtl.DistributedVector(disk, len(at), np.int64, placement="disk")
     held.local_view()[...] = own(held, at)
     for made in (x[at], x[held], np.take(x, at, axis=0)):
         assert made.shape == (len(at), 5)
@@ -250,9 +242,9 @@ WRITES = {
 
 @pytest.mark.parametrize("name", WRITES)
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
-def test_columns_at_indices_are_written_in_blocks(scratch, limited, name, partition):
+def test_columns_at_indices_are_written_in_blocks(disk, limited, name, partition):
     one, two = np.random.default_rng(9).normal(size=(2, 3001, 5))
-    x, y = (dtl.DistributedTensor(scratch, one.shape, "f8", placement="disk", partition=partition) for _ in range(2))
+    x, y = (dtl.DistributedTensor(disk, one.shape, "f8", placement="disk", partition=partition) for _ in range(2))
     x.local_view()[...], y.local_view()[...] = own(x, one), own(y, two)
     WRITES[name](x, y)
     wanted = one.copy()
@@ -263,23 +255,23 @@ def test_columns_at_indices_are_written_in_blocks(scratch, limited, name, partit
 @pytest.mark.parametrize("shape", [(3001,), (3001, 5)])
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
 @pytest.mark.parametrize("packed", [True, False])
-def test_random_orders_of_rows_in_blocks(scratch, limited, monkeypatch, shape, partition, packed):
+def test_random_orders_of_rows_in_blocks(disk, limited, monkeypatch, shape, partition, packed):
     if not packed:
         monkeypatch.setattr(permutations, "_PACKED", 1000)
     whole = np.arange(np.prod(shape)).reshape(shape)
     kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
     x, host = (
-        kind(scratch, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
+        kind(disk, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
         for where in ("disk", "host")
     )
     x.local_view()[...], host.local_view()[...] = own(x, whole), own(x, whole)
-    wanted = dtl.random.Generator(scratch, 5).permutation(host)
-    made = dtl.random.Generator(scratch, 5).permutation(x)
+    wanted = dtl.random.Generator(disk, 5).permutation(host)
+    made = dtl.random.Generator(disk, 5).permutation(x)
     np.testing.assert_array_equal(made.local_view(), wanted.local_view())
-    dtl.random.Generator(scratch, 5).shuffle(x)
-    dtl.random.Generator(scratch, 5).shuffle(host)
+    dtl.random.Generator(disk, 5).shuffle(x)
+    dtl.random.Generator(disk, 5).shuffle(host)
     np.testing.assert_array_equal(x.local_view(), host.local_view())
-    assert (np.sort(x.gather_to(0), axis=0) == whole).all() if scratch.is_root else x.gather_to(0) is None
+    assert (np.sort(x.gather_to(0), axis=0) == whole).all() if disk.is_root else x.gather_to(0) is None
 
 
 SPREADS = {
@@ -296,18 +288,18 @@ SPREADS = {
 
 @pytest.mark.parametrize("name", SPREADS)
 @pytest.mark.parametrize("partition", ["block", "cyclic"])
-def test_what_spreads_in_blocks(scratch, limited, name, partition):
+def test_what_spreads_in_blocks(disk, limited, name, partition):
     whole = np.random.default_rng(9).normal(size=(67, 24, 33))
-    x, y = (dtl.DistributedTensor(scratch, whole.shape, "f8", placement="disk", partition=partition) for _ in range(2))
+    x, y = (dtl.DistributedTensor(disk, whole.shape, "f8", placement="disk", partition=partition) for _ in range(2))
     x.local_view()[...] = y.local_view()[...] = own(x, whole)
     made, wanted = SPREADS[name](x, y), SPREADS[name](whole.copy(), whole)
     assert made.shape == wanted.shape
     np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12, atol=1e-12)
 
 
-def test_what_spreads_over_itself_is_read_before(scratch, limited):
+def test_what_spreads_over_itself_is_read_before(disk, limited):
     whole = np.random.default_rng(9).normal(size=9000)
-    x = dtl.DistributedVector(scratch, whole.size, placement="disk")
+    x = dtl.DistributedVector(disk, whole.size, placement="disk")
     x.local_view()[...] = own(x, whole)
     np.subtract(x, dtl.DistributedSpan(x).subspan(0, 1), out=x, where=x < 9)
     np.testing.assert_array_equal(x.local_view(), own(x, whole - whole[0]))
@@ -318,10 +310,10 @@ def test_what_spreads_over_itself_is_read_before(scratch, limited):
 @pytest.mark.parametrize(
     "key", [(..., slice(None)), (slice(None, None, -1), slice(None), slice(None))], ids=["all", "turned"]
 )
-def test_values_spread_over_what_is_assigned_to(scratch, limited, value, kind, key):
+def test_values_spread_over_what_is_assigned_to(disk, limited, value, kind, key):
     whole, values = np.zeros((67, 24, 33)), np.random.default_rng(9).normal(size=value)
-    x = dtl.DistributedTensor(scratch, whole.shape, placement="disk")
-    x[key] = values if kind == "array" else dtl.asarray(scratch, values)
+    x = dtl.DistributedTensor(disk, whole.shape, placement="disk")
+    x[key] = values if kind == "array" else dtl.asarray(disk, values)
     whole[key] = values
     np.testing.assert_array_equal(x.local_view(), own(x, whole))
 
@@ -343,10 +335,10 @@ FEW_TO_MANY = {
 
 @pytest.mark.parametrize("name", FEW_TO_MANY)
 @pytest.mark.parametrize("is_limited", [False, True])
-def test_many_elements_computed_of_few_of_a_disk_are_on_it(scratch, request, name, is_limited):
-    few = 400 * scratch.size
+def test_many_elements_computed_of_few_of_a_disk_are_on_it(disk, request, name, is_limited):
+    few = 400 * disk.size
     whole = np.random.default_rng(9).normal(size=2 * few)
-    x = dtl.DistributedVector(scratch, whole.size, placement="disk")
+    x = dtl.DistributedVector(disk, whole.size, placement="disk")
     x.local_view()[...] = own(x, whole)
     a, b = x[:few], x[few:]
     assert a.placement_policy is b.placement_policy is dtl.PLACEMENT_HOST
@@ -357,9 +349,9 @@ def test_many_elements_computed_of_few_of_a_disk_are_on_it(scratch, request, nam
     np.testing.assert_allclose(made.local_view(), own(made, wanted), rtol=1e-12, atol=1e-12)
 
 
-def test_many_elements_computed_of_few_on_the_host_stay_there(scratch):
-    with dtl.DistributedVector(scratch, SIZE, placement="disk"):
-        few = dtl.ones(scratch, 1200)
+def test_many_elements_computed_of_few_on_the_host_stay_there(disk):
+    with dtl.DistributedVector(disk, SIZE, placement="disk"):
+        few = dtl.ones(disk, 1200)
         assert np.outer(few, few).placement_policy is dtl.PLACEMENT_HOST
         assert few[:1100].reshape(-1, 1).placement_policy is dtl.PLACEMENT_HOST
 
@@ -367,12 +359,12 @@ def test_many_elements_computed_of_few_on_the_host_stay_there(scratch):
 @pytest.mark.parametrize("shape", [(9000,), (301, 40), (40, 30, 20)])
 @pytest.mark.parametrize("indices", ["few", "many", "in any order"])
 @pytest.mark.parametrize("axis", [0, -1])
-def test_segments_in_blocks(scratch, limited, shape, indices, axis):
+def test_segments_in_blocks(disk, limited, shape, indices, axis):
     whole = np.random.default_rng(9).integers(-99, 99, shape)
     n = shape[axis]
     at = {"few": [0, 3, 3, n - 1], "many": np.arange(0, n, 2), "in any order": [n - 1, 2, n // 2, 0, 7]}[indices]
     kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
-    x = kind(scratch, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
+    x = kind(disk, *shape if len(shape) == 1 else (shape,), whole.dtype, placement="disk")
     x.local_view()[...] = own(x, whole)
     for ufunc in (np.add, np.maximum, np.logical_or):
         made, wanted = ufunc.reduceat(x, at, axis=axis), ufunc.reduceat(whole, at, axis=axis)

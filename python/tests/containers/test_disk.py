@@ -19,30 +19,22 @@ from dtl.runtime.scratch import resident
 SIZE = 1 << 20
 
 
-@pytest.fixture
-def scratch(ctx, tmp_path_factory):
-    """A folder for files, and a context that has it."""
-    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
-    with dtl.Context(scratch=folder) as on:
-        yield on
-
-
-def test_elements_are_in_a_file_without_a_name(scratch):
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=3)
+def test_elements_are_in_a_file_without_a_name(disk):
+    x = dtl.DistributedVector(disk, SIZE, placement="disk", fill=3)
     assert x.placement_policy is dtl.PLACEMENT_DISK
     assert x.local_view().flags.writeable
-    assert os.listdir(scratch.scratch) == []
+    assert os.listdir(disk.scratch) == []
     with open("/proc/self/maps") as maps:
-        assert any(scratch.scratch in line and "(deleted)" in line for line in maps)
+        assert any(disk.scratch in line and "(deleted)" in line for line in maps)
     x.close()
     with open("/proc/self/maps") as maps:
-        assert not any(scratch.scratch in line for line in maps)
+        assert not any(disk.scratch in line for line in maps)
 
 
 @pytest.mark.parametrize("partition", ["block", "cyclic", "hash", "replicated"])
-def test_computes_as_on_the_host(scratch, partition):
+def test_computes_as_on_the_host(disk, partition):
     size = {"hash": 40_000, "block": SIZE}.get(partition, SIZE // 8)
-    x, y = (dtl.DistributedVector(scratch, size, partition=partition, placement=p) for p in ("disk", "host"))
+    x, y = (dtl.DistributedVector(disk, size, partition=partition, placement=p) for p in ("disk", "host"))
     for c in (x, y):
         c.local_view()[:] = np.sin(c.local_indices() * 0.37)
     for f in (
@@ -60,8 +52,8 @@ def test_computes_as_on_the_host(scratch, partition):
         np.testing.assert_array_equal(got.gather_to(0), want.gather_to(0))
 
 
-def test_results_of_many_elements_are_on_disk(scratch):
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
+def test_results_of_many_elements_are_on_disk(disk):
+    x = dtl.DistributedVector(disk, SIZE, placement="disk", fill=1)
     assert (x + 1).placement_policy is dtl.PLACEMENT_DISK
     assert x[: SIZE // 2].placement_policy is dtl.PLACEMENT_DISK
     assert x[:100].placement_policy is dtl.PLACEMENT_HOST
@@ -78,10 +70,10 @@ BOTH = {
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_results_of_memory_and_disk_are_on_disk(scratch, name):
+def test_results_of_memory_and_disk_are_on_disk(disk, name):
     whole = np.arange(4 * SIZE, dtype="f4") % 11
-    in_memory = dtl.DistributedVector.from_numpy(scratch, whole)
-    on_disk = dtl.DistributedVector(scratch, len(whole), "f4", placement="disk")
+    in_memory = dtl.DistributedVector.from_numpy(disk, whole)
+    on_disk = dtl.DistributedVector(disk, len(whole), "f4", placement="disk")
     on_disk[:] = in_memory
     for a, b in ((in_memory, on_disk), (on_disk, in_memory)):
         made, wanted = BOTH[name](a, b), BOTH[name](whole, whole)
@@ -90,9 +82,9 @@ def test_results_of_memory_and_disk_are_on_disk(scratch, name):
         assert (name in ("append", "vstack") and b is in_memory) or made.placement_policy is dtl.PLACEMENT_DISK
 
 
-def test_copies_go_both_ways(scratch):
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk")
-    y = dtl.DistributedVector(scratch, SIZE)
+def test_copies_go_both_ways(disk):
+    x = dtl.DistributedVector(disk, SIZE, placement="disk")
+    y = dtl.DistributedVector(disk, SIZE)
     y.local_view()[:] = y.local_indices()
     dtl.copy(y, x)
     assert (x == y).all()
@@ -101,39 +93,39 @@ def test_copies_go_both_ways(scratch):
     assert y[SIZE - 1] == 2 * (SIZE - 1)
 
 
-def test_tensors_and_arrays(scratch):
-    t = dtl.DistributedTensor(scratch, (2000, 700), placement="disk", fill=2.0)
+def test_tensors_and_arrays(disk):
+    t = dtl.DistributedTensor(disk, (2000, 700), placement="disk", fill=2.0)
     assert t.sum(axis=0)[3] == 4000
-    assert (t.T @ dtl.DistributedTensor(scratch, (2000, 1), fill=1.0))[5, 0] == 4000
-    assert dtl.zeros(scratch, SIZE, placement=dtl.PLACEMENT_DISK).placement_policy is dtl.PLACEMENT_DISK
+    assert (t.T @ dtl.DistributedTensor(disk, (2000, 1), fill=1.0))[5, 0] == 4000
+    assert dtl.zeros(disk, SIZE, placement=dtl.PLACEMENT_DISK).placement_policy is dtl.PLACEMENT_DISK
 
 
 @pytest.mark.parametrize("shape", [(SIZE + 3,), (3000, 100), (4, 1, (9 << 20) // 8)])
-def test_expressions_are_computed_for_a_file_alone(scratch, shape):
-    x = dtl.zeros(scratch, shape, placement="disk")
-    x.local_view()[:] = np.arange(x.local_size).reshape(x.local_shape) % 1000 + scratch.rank
-    own, path = x.local_view().copy(), os.path.join(scratch.scratch, "made.npy")
+def test_expressions_are_computed_for_a_file_alone(disk, shape):
+    x = dtl.zeros(disk, shape, placement="disk")
+    x.local_view()[:] = np.arange(x.local_size).reshape(x.local_shape) % 1000 + disk.rank
+    own, path = x.local_view().copy(), os.path.join(disk.scratch, "made.npy")
     spread = np.arange(1.0, 1 + math.prod(shape[1:])).reshape(shape[1:]) if x.ndim > 1 else 3.0
     for y, want in ((2 / (x + 1), 2 / (own + 1)), (x * spread, own * spread)):
         dtl.save(y, path)
         np.testing.assert_array_equal(np.load(path)[x.local_offset :][: len(want)], want)
         np.testing.assert_array_equal(y.local_view(), want)
-        scratch.barrier()  # before a rank writes another file
+        disk.barrier()  # before a rank writes another file
     x += 1
     dtl.checkpoint(path[:-4], {"x": x, "y": x * 2})  # of which the first is written where it is read
     np.testing.assert_array_equal(x.local_view(), own + 1)
-    again = dtl.restore(scratch, path[:-4])
+    again = dtl.restore(disk, path[:-4])
     np.testing.assert_array_equal(again["x"].local_view(), own + 1)
     np.testing.assert_array_equal(again["y"].local_view(), own * 2 + 2)
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         dtl.save(np.log(x * 0), path)
     assert np.load(path).flat[-1] == -np.inf
-    scratch.barrier()
+    disk.barrier()
 
 
-def test_a_derived_context_has_the_folder(scratch):
-    with scratch.dup() as other:
-        assert other.scratch == scratch.scratch
+def test_a_derived_context_has_the_folder(disk):
+    with disk.dup() as other:
+        assert other.scratch == disk.scratch
         assert dtl.DistributedVector(other, 10, placement="disk").sum() == 0
 
 
@@ -163,21 +155,21 @@ def test_a_container_is_refused_on_every_rank_where_the_folder_has_gone(ctx, tmp
             dtl.DistributedVector(on, SIZE, placement="disk")
 
 
-def test_maps_are_in_memory(scratch):
+def test_maps_are_in_memory(disk):
     with pytest.raises(dtl.InvalidArgumentError, match="maps are in memory"):
-        dtl.DistributedMap(scratch, np.int64, np.float64, placement="disk")
+        dtl.DistributedMap(disk, np.int64, np.float64, placement="disk")
 
 
-def test_a_file_too_large_is_a_memory_error_on_every_rank(scratch):
+def test_a_file_too_large_is_a_memory_error_on_every_rank(disk):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with pytest.raises(dtl.MemoryError, match="cannot be allocated in the scratch folder"):
-        dtl.DistributedVector(scratch, 1 << 50, placement="disk")
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
-    if scratch.rank == scratch.size - 1:  # on one rank alone
+        dtl.DistributedVector(disk, 1 << 50, placement="disk")
+    x = dtl.DistributedVector(disk, SIZE, placement="disk", fill=1)
+    if disk.rank == disk.size - 1:  # on one rank alone
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
     try:
         with pytest.raises(dtl.MemoryError, match="RLIMIT_FSIZE"):
-            dtl.DistributedVector(scratch, SIZE, placement="disk")
+            dtl.DistributedVector(disk, SIZE, placement="disk")
         y = x + 1
         with pytest.raises(dtl.MemoryError, match="RLIMIT_FSIZE"):
             y[5]
@@ -218,25 +210,25 @@ GROWING = [
 
 
 @pytest.mark.parametrize("call", GROWING)
-def test_a_disk_that_is_full_for_one_rank_is_told_to_all(scratch, call):
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=2)
+def test_a_disk_that_is_full_for_one_rank_is_told_to_all(disk, call):
+    x = dtl.DistributedVector(disk, SIZE, placement="disk", fill=2)
     words = "cannot be allocated in the scratch folder"
 
     def called():
         call(x)
-        scratch.barrier()
+        disk.barrier()
 
-    with full_for_one(scratch), pytest.raises(dtl.MemoryError, match=words):
+    with full_for_one(disk), pytest.raises(dtl.MemoryError, match=words):
         called()
     assert x.sum() == 2 * SIZE
 
 
-def test_an_operand_may_go_while_the_disk_is_full(scratch):
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=2)
-    with full_for_one(scratch):
+def test_an_operand_may_go_while_the_disk_is_full(disk):
+    x = dtl.DistributedVector(disk, SIZE, placement="disk", fill=2)
+    with full_for_one(disk):
         y = x + 1
         del x
-        scratch.barrier()
+        disk.barrier()
 
         def called():
             y.sum()
@@ -256,11 +248,11 @@ def test_a_limit_that_cannot_be_held_is_refused():
 
 
 @pytest.mark.parametrize(("sides", "tiled"), [((300, 200, 100), False), ((2000, 300, 20), True), ((20, 900, 30), True)])
-def test_products_of_what_fits_in_a_tile_go_by_none(scratch, monkeypatch, sides, tiled):
+def test_products_of_what_fits_in_a_tile_go_by_none(disk, monkeypatch, sides, tiled):
     rows, inner, columns = sides
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(rows, inner)), rng.normal(size=(inner, columns))
-    x, y = (dtl.DistributedTensor(scratch, c.shape, placement="disk") for c in (a, b))
+    x, y = (dtl.DistributedTensor(disk, c.shape, placement="disk") for c in (a, b))
     for c, whole in ((x, a), (y, b)):
         c.local_view()[...] = whole[np.ix_(*[c.local_indices(d) for d in range(2)])]
     called = []
@@ -273,18 +265,18 @@ def test_products_of_what_fits_in_a_tile_go_by_none(scratch, monkeypatch, sides,
     assert bool(called) is tiled
 
 
-def test_limits_that_differ_between_ranks_are_told(scratch, stored):
+def test_limits_that_differ_between_ranks_are_told(disk, stored):
     path, _ = stored
-    mine = (8 << 30) + scratch.rank * (1 << 20)
-    before = dtl.DistributedVector(scratch, SIZE, placement="disk", fill=1)
+    mine = (8 << 30) + disk.rank * (1 << 20)
+    before = dtl.DistributedVector(disk, SIZE, placement="disk", fill=1)
     try:
         dtl.set_memory_limit(mine)
         makers = [
-            lambda: dtl.DistributedVector(scratch, SIZE, placement="disk"),
-            lambda: dtl.load(scratch, path, mapped=True),
+            lambda: dtl.DistributedVector(disk, SIZE, placement="disk"),
+            lambda: dtl.load(disk, path, mapped=True),
         ]
         for make in makers:
-            if scratch.size == 1:
+            if disk.size == 1:
                 make().close()
                 continue
             with pytest.raises(dtl.InvalidArgumentError, match=f"limit of memory is {8 << 30} bytes on rank 0 and"):
@@ -297,12 +289,12 @@ def test_limits_that_differ_between_ranks_are_told(scratch, stored):
 
 
 @pytest.mark.parametrize("make", [lambda x: np.concatenate([x, x]), lambda x: dtl.repeat(x, 2)])
-def test_results_of_what_was_put_together_keep_to_the_limit(scratch, make):
-    limit = int(dtl.allgather(scratch, resident()).max()) + (128 << 20)
-    size = scratch.size * (limit // 256 + 4096)  # twice as many floats are more than a 16th of the limit on each rank
+def test_results_of_what_was_put_together_keep_to_the_limit(disk, make):
+    limit = int(dtl.allgather(disk, resident()).max()) + (128 << 20)
+    size = disk.size * (limit // 256 + 4096)  # twice as many floats are more than a 16th of the limit on each rank
     dtl.set_memory_limit(limit)
     try:
-        with dtl.DistributedVector(scratch, size, placement="disk", fill=1) as x, make(x) as made, made > 0 as truths:
+        with dtl.DistributedVector(disk, size, placement="disk", fill=1) as x, make(x) as made, made > 0 as truths:
             assert made.placement_policy is dtl.PLACEMENT_DISK
             assert truths.placement_policy is dtl.PLACEMENT_HOST  # without a limit, files would be worth it
     finally:
@@ -427,14 +419,14 @@ def refusing(number, after):
     ("number", "after"),
     [(None, 0), (errno.EXDEV, 0), (errno.ENOSYS, 1), (errno.EOPNOTSUPP, 0), (errno.EINVAL, 0)],
 )
-def test_a_checkpoint_is_copied_by_the_system(scratch, tmp_path_factory, monkeypatch, number, after):
+def test_a_checkpoint_is_copied_by_the_system(disk, tmp_path_factory, monkeypatch, number, after):
     def call(*args):
         return dtl.checkpoint(*args) if number in (None, errno.EINVAL) else dtl.async_checkpoint(*args).get()
 
-    folder = dtl.broadcast_object(scratch, str(tmp_path_factory.mktemp("kept")) if scratch.is_root else None)
-    x = dtl.DistributedVector(scratch, SIZE, placement="disk")
+    folder = dtl.broadcast_object(disk, str(tmp_path_factory.mktemp("kept")) if disk.is_root else None)
+    x = dtl.DistributedVector(disk, SIZE, placement="disk")
     x.local_view()[:] = x.local_indices()
-    t = dtl.DistributedTensor(scratch, (3_011, 9), np.int32, placement="disk", fill=7)
+    t = dtl.DistributedTensor(disk, (3_011, 9), np.int32, placement="disk", fill=7)
     if number is not None:
         monkeypatch.setattr(file_copies, "_copy_file_range", refusing(number, after))
     before = passed_by_system()
@@ -444,13 +436,13 @@ def test_a_checkpoint_is_copied_by_the_system(scratch, tmp_path_factory, monkeyp
         assert moved >= x.local_view().nbytes + t.local_view().nbytes
     elif after == 0:
         assert moved < SIZE // 2
-    if scratch.is_root:
+    if disk.is_root:
         np.testing.assert_array_equal(np.load(os.path.join(name, "0.npy")), np.arange(SIZE, dtype=np.float64))
-    again = dtl.restore(scratch, folder)
+    again = dtl.restore(disk, folder)
     assert again["x"].placement_policy is dtl.PLACEMENT_DISK
     assert (again["x"] == x).all()
     assert (again["t"] == 7).all()
-    assert os.listdir(scratch.scratch) == []
+    assert os.listdir(disk.scratch) == []
 
 
 def test_a_checkpoint_of_a_mapped_file_has_what_was_written_to_it(ctx, stored, tmp_path_factory):

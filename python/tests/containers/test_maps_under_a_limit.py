@@ -12,14 +12,12 @@ COUNT = 80_000  # of each rank's list: some rounds
 
 
 @pytest.fixture
-def limited(ctx, tmp_path_factory):
+def limited(disk):
     """A context of whose lists only a few thousand keys are in memory at a time."""
-    folder = dtl.broadcast_object(ctx, str(tmp_path_factory.mktemp("scratch")) if ctx.is_root else None)
     before = library.memory_limit()
     library.memory_set_limit(1 << 20)
     try:
-        with dtl.Context(scratch=folder) as on:
-            yield on
+        yield disk
     finally:
         library.memory_set_limit(before)
 

@@ -17,49 +17,45 @@ parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parq
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_load_of_tables_on_disk(ctx: dtl.Context, folder: str, suffix: str) -> None:
-    path, scratch = f"{folder}/a.{suffix}", f"{folder}/scratch"
+def test_load_of_tables_on_disk(disk: dtl.Context, folder: str, scratch: str, suffix: str) -> None:
+    path = f"{folder}/a.{suffix}"
     whole = WHOLE.select(["x", "text", "n"])
-    dtl.from_arrow(ctx, whole if ctx.is_root else whole[:0]).save(path)
-    wanted = everywhere(dtl.load(ctx, path))
-    os.makedirs(scratch, exist_ok=True)
-    with dtl.Context(scratch=scratch) as disk:
-        for rows in (None, slice(3, 17), slice(3, 17, 2)):
-            table = dtl.load(disk, path, rows=rows, placement="disk")
-            assert same(everywhere(table), wanted.take(list(range(len(wanted))[rows or slice(None)])))
-            with open("/proc/self/maps") as maps:
-                mapped = sum(scratch in line for line in maps)
-            assert dtl.allgather(disk, mapped).any() or rows == slice(3, 17, 2)
+    dtl.from_arrow(disk, whole if disk.is_root else whole[:0]).save(path)
+    wanted = everywhere(dtl.load(disk, path))
+    for rows in (None, slice(3, 17), slice(3, 17, 2)):
+        table = dtl.load(disk, path, rows=rows, placement="disk")
+        assert same(everywhere(table), wanted.take(list(range(len(wanted))[rows or slice(None)])))
+        with open("/proc/self/maps") as maps:
+            mapped = sum(scratch in line for line in maps)
+        assert dtl.allgather(disk, mapped).any() or rows == slice(3, 17, 2)
 
 
-def test_slices_read_the_groups_of_rows_that_they_need(ctx: dtl.Context, folder: str) -> None:
+def test_slices_read_the_groups_of_rows_that_they_need(disk: dtl.Context, folder: str) -> None:
     """A file of which one group of rows is damaged shows that others are read without it."""
-    path, scratch = f"{folder}/a.parquet", f"{folder}/scratch"
+    path = f"{folder}/a.parquet"
     whole = WHOLE.select(["n", "x", "text", "flag"])
-    os.makedirs(scratch, exist_ok=True)
-    if ctx.is_root:
+    if disk.is_root:
         parquet.write_table(whole, path, row_group_size=4, use_dictionary=False, compression="none")
         column = parquet.ParquetFile(path).metadata.row_group(2).column(whole.column_names.index("n"))
         with open(path, "r+b") as file:
             file.seek(column.data_page_offset)
             file.write(b"\xff" * 20)
-    ctx.barrier()
-    with dtl.Context(scratch=scratch) as disk:
-        table = dtl.read_parquet(disk, path, placement="disk")
-        for some in (slice(3), slice(-5, None), slice(2, 7), slice(13, 15), slice(0, 0)):
-            assert same(everywhere(table[some]), whole[some])
-        assert same(everywhere(table.head(6).tail(3)), whole[3:6])
-        assert same(everywhere(table[["n", "x"]][14:][1:3]), whole.select(["n", "x"])[15:17])
-        assert table["n"][:8].sum() == pa.compute.sum(whole["n"][:8]).as_py()
-        table = dtl.read_parquet(disk, path, placement="disk")
-        with pytest.raises(dtl.FileError, match=r"a\.parquet"):
-            everywhere(table[7:9])
-        for _ in range(7):
-            some = table[["x", "text"]][2:5]
-            assert same(everywhere(some), whole.select(["x", "text"])[2:5])
-        with pytest.raises(dtl.FileError, match=r"a\.parquet"):  # after many slices all rows are read
-            everywhere(table[:2])
-        assert same(everywhere(table[["x"]]), whole.select(["x"]))
+    disk.barrier()
+    table = dtl.read_parquet(disk, path, placement="disk")
+    for some in (slice(3), slice(-5, None), slice(2, 7), slice(13, 15), slice(0, 0)):
+        assert same(everywhere(table[some]), whole[some])
+    assert same(everywhere(table.head(6).tail(3)), whole[3:6])
+    assert same(everywhere(table[["n", "x"]][14:][1:3]), whole.select(["n", "x"])[15:17])
+    assert table["n"][:8].sum() == pa.compute.sum(whole["n"][:8]).as_py()
+    table = dtl.read_parquet(disk, path, placement="disk")
+    with pytest.raises(dtl.FileError, match=r"a\.parquet"):
+        everywhere(table[7:9])
+    for _ in range(7):
+        some = table[["x", "text"]][2:5]
+        assert same(everywhere(some), whole.select(["x", "text"])[2:5])
+    with pytest.raises(dtl.FileError, match=r"a\.parquet"):  # after many slices all rows are read
+        everywhere(table[:2])
+    assert same(everywhere(table[["x"]]), whole.select(["x"]))
 
 
 def test_mapped_arrow(ctx: dtl.Context, folder: str) -> None:

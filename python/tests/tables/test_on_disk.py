@@ -19,21 +19,6 @@ parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow with Parq
 
 
 @pytest.fixture
-def scratch(folder: str) -> str:
-    """Return the folder in which files without a name are made."""
-    made = f"{folder}/scratch"
-    os.makedirs(made, exist_ok=True)
-    return made
-
-
-@pytest.fixture
-def disk(scratch: str) -> Iterator[dtl.Context]:
-    """Return a context that has its files in the scratch folder."""
-    with dtl.Context(scratch=scratch) as ctx:
-        yield ctx
-
-
-@pytest.fixture
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Have so little memory that a few rows are more than there is, until undo."""
     with monkeypatch.context() as less:
