@@ -21,7 +21,7 @@ from .dividing import Side, divided_alike, is_larger
 from .exchange import sent
 from .gather import taken
 from .joining import Keys, result_names
-from .key_types import keys_in
+from .key_types import keys_in, plain_keys
 from .local_groups import ROW_NUMBERS
 from .moves import TableCall, expect, in_words, is_explained
 from .on_disk import collected, piece_rows, pieces_of_texts, side_by_side
@@ -137,7 +137,7 @@ def merged_asof(left: Rows, right: Rows, on: Keys, by: Keys | None, how: AsOf, s
     agree(ctx, op, f"{keys.left} and {keys.right}, {how}, suffixes {suffixes}")
     pairs = [tuple(rows.schema.field(name).type for rows, name in zip((left, right), both)) for both in zip(*keys[:2])]
     kinds = _Kinds(pairs, keys.types)
-    if by is not None and kinds.are_equal and not is_explained():
+    if by is not None and not is_explained():
         needed = right.chosen(list(dict.fromkeys([*keys.right, *of_right])))
         if is_larger(needed):
             labels = [*names.left.values(), *of_right.values()]
@@ -184,7 +184,9 @@ def _by_ranges(
             key, kind = rows.chosen(names[:1]), _Kinds(kinds.pairs[:1], kinds.compared[:1])
             ends.append(_Ordered(side, key, names[:1], kind, piece_rows(key, _ARRAYS)).looked_at())
     _bounds((left, right), every, ends)
-    sides = Side(left, by.left, True), Side(right, by.right, False)
+    labels_of_keys = [f"k{number}" for number in range(len(by.left))]
+    compared = [plain_keys(labels_of_keys, kinds.pairs[1:], each, by.types) for each in by[:2]]
+    sides = Side(left, by.left, True, compared[0]), Side(right, by.right, False, compared[1])
     one, other = divided_alike(sides, op, _ARRAYS + len(of_right))
     values = [f"v{n}" for n in range(len(of_right))]
 
@@ -207,11 +209,6 @@ class _Kinds(NamedTuple):
 
     pairs: list[tuple[Any, ...]]
     compared: list[Any]
-
-    @property
-    def are_equal(self) -> bool:
-        """Whether the keys that have to be equal have the same types in both tables."""
-        return all(one == other for one, other in self.pairs[1:])
 
     @property
     def of_numbers(self) -> Any:

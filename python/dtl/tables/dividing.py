@@ -261,6 +261,8 @@ class Arranged:
         What gives the keys of rows numbers in their order; None for the order of groups.
     what
         What is sent, as traces call it.
+    compared
+        What returns the keys of rows as columns like those of the division's starts; None if they are such columns.
     """
 
     def __init__(
@@ -273,10 +275,12 @@ class Arranged:
         with_numbers: bool = False,
         number: Numbering | None = None,
         what: str = GROUPS,
+        compared: Callable[[Any], Any] | None = None,
     ) -> None:
         self._rows, self._op, self._keys, self._dropna = rows, op, keys, dropna
         self._division, self._with_numbers, self._what = division, with_numbers, what
-        self._number = number or partial(put_together, keys)
+        self._number = number or partial(put_together, division.starts.column_names)
+        self._compared = compared
 
     def kept(self, piece: Any) -> Any:
         """Return the rows of a piece that are in any range. Not collective."""
@@ -294,10 +298,10 @@ class Arranged:
             first = rows.first + start
             piece = piece.append_column(ROW_NUMBERS, pa.array(np.arange(first, first + len(piece))))
         piece = self.kept(piece)
-        starts = self._division.starts
+        starts, keys = self._division.starts, piece if self._compared is None else self._compared(piece)
 
         def column(name: str) -> Any:
-            return pa.chunked_array([*piece.column(name).chunks, *starts.column(name).chunks], piece.column(name).type)
+            return pa.chunked_array([*keys.column(name).chunks, *starts.column(name).chunks], keys.column(name).type)
 
         codes = self._number(column)
         begins, numbers = codes.of_row[len(piece) :].copy(), codes.of_row[: len(piece)]
@@ -341,9 +345,10 @@ class DividedRows:
         number: Numbering | None = None,
         what: str = GROUPS,
         stay: bool = False,
+        compared: Callable[[Any], Any] | None = None,
     ) -> None:
         self._context = ctx = rows.context
-        arranged = Arranged(rows, op, keys, dropna, division, with_numbers, number, what)
+        arranged = Arranged(rows, op, keys, dropna, division, with_numbers, number, what, compared)
         #: How many ranges this rank has.
         self.ranges = division.ranges * (ctx.size if stay else 1)
         #: Where in the file the parts of each range are, by the ranks that they come from.
@@ -394,22 +399,44 @@ class DividedRows:
 
 
 class Side(NamedTuple):
-    """A table that is divided as another one, the names of its keys, and whether its rows have numbers."""
+    """A table that is divided as another one.
+
+    Parameters
+    ----------
+    rows, keys
+        The table, and the names of its keys.
+    with_numbers
+        Whether its rows get a further column with their numbers.
+    compared
+        What returns the keys of some rows as they are compared: columns that are of the same names and types for both
+        tables.
+    """
 
     rows: Rows
     keys: list[str]
     with_numbers: bool
+    compared: Callable[[Any], Any]
 
 
 def divided_alike(sides: tuple[Side, Side], op: str, arrays: int) -> list[DividedRows]:
-    """Return two tables, whose keys have the same types, by the same ranges of keys. Collective.
+    """Return two tables by the same ranges of keys. Collective.
 
-    Arrays are as of ``piece_rows``.
+    Arrays are as of ``piece_rows``. Rows of both tables, from all places, say where ranges begin: all rows of a range
+    are in memory at a time.
     """
-    divisions = [division_of(each.rows, op, each.keys, arrays) for each in sides]
-    finest = max(divisions, key=lambda division: division.ranges)
+    ctx = sides[0].rows.context
+    extents = [_extents(each.rows, op, max(arrays, len(each.keys) + FURTHER)) for each in sides]
+    ranges = max(extent[1] for extent in extents)
+    with local_step(ctx, op):
+        samples = []
+        for (rows, keys, _, compared), (size, _, _) in zip(sides, extents):
+            some = compared(_spread(rows.chosen(keys), _SAMPLE * ranges))
+            samples.append(weighed(some, rows.length / size))
+            release()
+        sample = arrow().concat_tables(samples).unify_dictionaries()
+    starts = starts_of_ranges(ctx, op, sample, ranges * ctx.size)
     found = []
-    for (rows, keys, with_numbers), division in zip(sides, divisions):
-        alike = division._replace(starts=finest.starts.rename_columns(keys), ranges=finest.ranges)
-        found.append(DividedRows(rows, op, keys, False, alike, with_numbers))
+    for (rows, keys, with_numbers, compared), (size, _, rounds) in zip(sides, extents):
+        division = Division(starts, ranges, size, rounds, 1.0, NO_BOUNDS)
+        found.append(DividedRows(rows, op, keys, False, division, with_numbers, compared=compared))
     return found

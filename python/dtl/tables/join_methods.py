@@ -96,7 +96,7 @@ class JoinMethods(HasRows):
         in memory, with a hash table of their keys. Where these would take more than a quarter of the limit, and where
         there are many keys that are not integers close to each other, both tables are written by ranges of their keys
         and read again, and a third pass brings the result in order: then rows of both travel, and the rows of one key
-        are in memory. That is not so of keys that have other types in the two tables.
+        are in memory.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class JoinMethods(HasRows):
         -----
         Each rank gets the rows of the other table whose keys are among its own, and one more of each group at either
         end. Rows of this table do not travel. With a limit of memory, this table is looked at in pieces, in two passes;
-        of the other one a rank has the rows that it needs in memory. With ``by`` of columns of the same types, if the
+        of the other one a rank has the rows that it needs in memory. With ``by``, if the
         other one is more than a sixteenth of the limit, both tables are written by ranges of these columns, one range
         is merged after the other, and a third pass brings the rows back to their places: then rows of both travel.
 

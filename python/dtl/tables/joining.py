@@ -25,7 +25,7 @@ from .exchange import gathered_everywhere, sent
 from .gather import Chosen, batch_taken, batches, combined, kept, table_of, taken, taker
 from .group_rows import kept_where
 from .grouping import aggregated
-from .key_types import key_type, keys_in, plain_schema
+from .key_types import key_type, keys_in, plain_keys, plain_schema
 from .local_groups import ROW_NUMBERS
 from .matching import Matches, are_close
 from .moves import TableCall, expect, in_words, is_explained
@@ -245,10 +245,10 @@ class _Join:
         """Say whether both tables are divided by their keys before they are joined. Collective, if there is a limit.
 
         They are if the second one has no room in memory, or if the numbers of its keys, which pieces of the first one
-        make anew, take longer. Keys of two types have no ranges.
+        make anew, take longer.
         """
         share = share_of_memory()
-        if share is None or is_explained() or any(one != other for one, other in self._pairs_of_types):
+        if share is None or is_explained():
             return False
         ctx, (left, right, _) = self._context, self._keys
         with local_step(ctx, op):
@@ -266,10 +266,11 @@ class _Join:
 
     def _bounds(self, name: str) -> tuple[int, int]:
         """Return the least and the greatest of this rank's keys of the second table, if they are integers."""
-        if not have_bounds(self._second.schema.field(name).type):
+        if not have_bounds(self._keys.types[0]):
             return NO_BOUNDS
         alone = self._second.chosen([name])
-        found = [bounds_of(piece.column(0)) for _, piece in pieces(alone, piece_rows(alone))]
+        some = (self._compared(piece, [name]) for _, piece in pieces(alone, piece_rows(alone)))
+        found = [bounds_of(compared.column(0)) for compared in some]
         return min(low for low, _ in found), max(high for _, high in found)
 
     def _second_needed(self) -> Rows:
@@ -282,10 +283,12 @@ class _Join:
         Both tables are written by ranges of their keys, and read range by range. A third pass brings the result in the
         order of the first table, by the numbers of its rows. The rows of a key are in memory.
         """
-        ctx, (left, right, _) = self._context, self._keys
+        ctx, keys = self._context, self._keys
+        left, right = keys[:2]
         is_outer, has_pairs = self._how == "outer", self._how not in ("semi", "anti")
         first = self._first if has_pairs else self._first.chosen(left)
-        sides = Side(first, left, True), Side(self._second_needed(), right, is_outer)
+        compared = [plain_keys(self._names_of_keys, self._pairs_of_types, each, self._keys.types) for each in keys[:2]]
+        sides = Side(first, left, True, compared[0]), Side(self._second_needed(), right, is_outer, compared[1])
         one, other = divided_alike(sides, op, _ARRAYS)
         met: dict[int, Array] = {}
 

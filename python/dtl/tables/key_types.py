@@ -73,6 +73,18 @@ def plain_schema(names: list[str], kinds: list[Any], schema: Any) -> Any:
     return arrow().schema([(field.name, texts.get(field.name, field.type)) for field in schema])
 
 
+def plain_keys(
+    names: list[str], pairs: list[tuple[Any, Any]], columns: list[str], kinds: list[Any]
+) -> Callable[[Any], Any]:
+    """Return what makes the table of ``keys_in`` of rows, all texts of which are texts. The arguments are as of it."""
+
+    def keys(local: Any) -> Any:
+        made = keys_in(names, pairs, local, columns, kinds)
+        return made.cast(plain_schema(names, kinds, made.schema))
+
+    return keys
+
+
 def _plain(one: Any, other: Any) -> Any:
     """Return the type that holds the values of two types; None if there is none."""
     types = arrow().types

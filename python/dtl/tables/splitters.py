@@ -186,7 +186,7 @@ def _sampled(table: Any, most: int) -> Any:
     return weighed(table.take(arrow().array(places)), len(table))
 
 
-def weighed(sample: Any, rows: int) -> Any:
+def weighed(sample: Any, rows: float) -> Any:
     """Return a sample of so many rows, with one more column of how many each row stands for."""
     weight = np.full(len(sample), rows / max(len(sample), 1))
     return sample.append_column("", arrow().array(weight))

@@ -24,7 +24,14 @@ KEYS: dict[str, Any] = {
     "integers far apart": ["far"],
     "integers that are close": ["k"],
     "of one value": ["one"],
+    "integers and floats": ["k", "halves"],
+    "integers of two widths": ["short", "k"],
+    "categories and texts": ["c", "text"],
+    "categories in two orders": ["ordered", "turned"],
 }
+
+#: The keys that have two names, of which the second table has the latter.
+TWO = ("integers and floats", "integers of two widths", "categories and texts", "categories in two orders")
 
 
 def keyed_rows(seed: int, count: int) -> Any:
@@ -43,12 +50,22 @@ def keyed_rows(seed: int, count: int) -> Any:
             "c": texts.dictionary_encode(),
             "far": k.astype(np.int64) ** 9,
             "one": np.zeros(count, np.int64),
+            "halves": pa.array(k / 2, mask=k % 11 == 0),
+            "short": pa.array(k.astype(np.int16), mask=k % 11 == 0),
+            "ordered": pa.DictionaryArray.from_arrays(k % 4, ["b", "d", "a", "c"], ordered=True),
+            "turned": pa.DictionaryArray.from_arrays(k % 3, ["c", "e", "b"], ordered=True),
         }
     )
 
 
-@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
-@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize(
+    ("keys", "how"),
+    [
+        (keys, how)
+        for keys in KEYS
+        for how in (("right", "outer", "semi") if keys in TWO else ("inner", "left", "right", "outer", "semi", "anti"))
+    ],
+)
 def test_joins_of_two_tables_that_are_more_than_memory(
     folder: str, monkeypatch: pytest.MonkeyPatch, keys: str, how: str
 ) -> None:
@@ -67,13 +84,40 @@ def test_joins_of_two_tables_that_are_more_than_memory(
             return made
 
         left = dtl.from_arrow(ctx, one)
-        right = dtl.from_arrow(ctx, other.select([*KEYS[keys], "u"]))
+        of_left, of_right = (KEYS[keys][:1], KEYS[keys][1:]) if keys in TWO else (KEYS[keys], KEYS[keys])
+        right = dtl.from_arrow(ctx, other.select([*of_right, "u"]))
         with monkeypatch.context() as less:
             less.setattr(on_disk.library, "memory_limit", lambda: 512 << 10)
             less.setattr(joining, "_ROOM", 1 if keys == "two" else 0)
             less.setattr(joining, "divided_alike", watched)
-            found = everywhere(left.merge(right, how=how, on=KEYS[keys]))
+            found = everywhere(left.merge(right, how=how, left_on=of_left, right_on=of_right))
         assert len(divisions) == 1
         assert ctx.size > 1 or alone or divisions[0] > 1
         assert os.listdir(folder) == []
-        assert same(found, everywhere(left.merge(right, how=how, on=KEYS[keys])))
+        assert same(found, everywhere(left.merge(right, how=how, left_on=of_left, right_on=of_right)))
+
+
+def test_both_tables_say_where_ranges_begin(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second table has nearly all of its keys among few of the first one's, and in three places at a time."""
+    with dtl.Context(scratch=folder) as ctx:
+        rows = 3000
+        first = np.arange(rows) + rows * ctx.rank
+        second = np.where(first % 50 == 0, first, first * 1003 % 3000 // 30)
+        left = dtl.from_arrow(ctx, pa.table({"k": first**3, "v": first}))
+        right = dtl.from_arrow(ctx, pa.table({"k": second**3, "u": first}))
+        lengths, divided_alike = [], joining.divided_alike
+
+        def watched(*args: Any) -> Any:
+            made = divided_alike(*args)
+            lengths.append(np.array([each.lengths for each in made]))
+            return made
+
+        with monkeypatch.context() as less:
+            less.setattr(on_disk.library, "memory_limit", lambda: 1 << 20)
+            less.setattr(joining, "_ROOM", 0)
+            less.setattr(joining, "divided_alike", watched)
+            found = everywhere(left.merge(right, on="k"))
+        (of_both,) = lengths
+        assert of_both.shape[1] > 4
+        assert of_both.max() < 4 * of_both.mean()
+        assert same(found, everywhere(left.merge(right, on="k")))
