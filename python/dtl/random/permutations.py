@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
 from .._native.arguments import integer
 from .._native.objects import refuse_closed
-from ..algorithms.layouts import dimensions, laid_out_as
+from ..algorithms.external import on_disk
+from ..algorithms.layouts import container_of, dimensions, laid_out_as, redivided
 from ..algorithms.manipulation import reshape
 from ..algorithms.numpy_functions import sorting_order
 from ..algorithms.rows import by_rows, has_rows, take_rows, transposed
 from ..algorithms.sort import argsort, sort
 from ..algorithms.taking import take, take_along_axis
 from ..comm import collectives
+from ..containers import interior
 from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, move_all, whole_region
 from ..containers.interior import in_blocks, is_limited
@@ -25,7 +27,9 @@ from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition, Placement
+from ..policies import Partition
+from ..runtime.agreement import local_step
+from ..runtime.spill import Spill
 from . import streams
 from .arguments import division_of
 from .source import Fill, agree_on, before, follow, next_call, stream_of
@@ -69,6 +73,8 @@ def choice(rng: Any, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided
     agree_on(rng, "choice", call, shape, given)
     if isinstance(a, int) and (replace or len(shape) == 1):
         return _indices(rng, call, n, shape, replace, weights, wanted)
+    if isinstance(a, DistributedContainer) and is_limited(a):
+        return _taken_on_disk(rng, call, a, axis, shape, replace, weights, wanted)
     of_one = () if isinstance(a, int) else (*a.shape[:axis], *a.shape[axis + 1 :])
     if axis == 0 and not isinstance(a, int):
         whole = (*shape, *of_one)
@@ -83,6 +89,21 @@ def choice(rng: Any, a: Any, size: Any, replace: Any, p: Any, axis: Any, divided
         rows = flat.local_view() if isinstance(a, int) else _taken(a, axis, flat.local_view())
         dtype = np.dtype(np.int64) if isinstance(a, int) else a.dtype
         return _shaped(rng, rows, shape, of_one, dtype, axis, wanted)
+
+
+def _taken_on_disk(
+    rng: Any, call: int, a: Any, axis: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division
+) -> Any:
+    """Return what is drawn of a container on disk, as files of indices say. Collective."""
+    with _indices(rng, call, a.shape[axis], (math.prod(shape),), replace, weights, BLOCK, a) as flat:
+        made = take(a, flat, axis)
+    if len(shape) > 1:
+        with made as lines:
+            made = reshape(lines, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+    if interior.division_of(made) == wanted:
+        return made
+    with made:
+        return redivided(made, wanted)
 
 
 def _take_drawn(rng: Any, call: int, a: Any, result: Any, dims: int, replace: Any, weights: Any) -> None:
@@ -144,7 +165,8 @@ def _with_replacement(rng: Any, call: int, n: int, weights: Any) -> Fill:
     if weights is None:
         fill = rng.in_range(call, streams.integers(0, n - 1))
     else:
-        fill = rng.by_numpy(call, lambda g, _, number: _by_weight(weights, g.random(number)))
+        ends = _ends_of(weights)
+        fill = rng.by_numpy(call, lambda g, _, number: ends.searchsorted(g.random(number), side="right"))
     return fill
 
 
@@ -178,7 +200,7 @@ def _single(rng: Any, call: int, n: int, weights: Any) -> int:
     generator = stream_of(rng, call)
     if weights is None:
         return int(generator.integers(n))
-    return int(_by_weight(weights, generator.random(1))[0])
+    return int(_ends_of(weights).searchsorted(generator.random(), side="right"))
 
 
 def _one(a: Any, axis: int, index: int) -> Any:
@@ -188,14 +210,26 @@ def _one(a: Any, axis: int, index: int) -> Any:
     return a[(slice(None),) * axis + (index,)]
 
 
-def _by_weight(weights: Array, uniform: Array) -> Array:
+def _ends_of(weights: Array) -> Array:
+    """Return where in [0, 1) the range of each weight ends."""
     ends = weights.cumsum()
     ends /= ends[-1]
-    return np.asarray(ends.searchsorted(uniform, side="right"))
+    return ends
 
 
-def _indices(rng: Any, call: int, n: int, shape: tuple[int, ...], replace: Any, weights: Any, wanted: Division) -> Any:
-    """Return a container of the indices that are drawn. Collective."""
+def _indices(
+    rng: Any,
+    call: int,
+    n: int,
+    shape: tuple[int, ...],
+    replace: Any,
+    weights: Any,
+    wanted: Division,
+    near: Any = None,
+) -> Any:
+    """Return a container of the indices that are drawn, on disk where a result of another container is. Collective."""
+    if replace and near is not None:
+        return _written_near(near, shape, np.int64, _with_replacement(rng, call, n, weights))
     if replace and weights is None:
         return rng.drawn("choice", call, shape, np.dtype(np.int64), wanted, streams.integers(0, n - 1))
     if replace:
@@ -203,13 +237,29 @@ def _indices(rng: Any, call: int, n: int, shape: tuple[int, ...], replace: Any, 
     number = shape[0]
     if _are_few(n, number, weights):
         few = stream_of(rng, call).choice(n, number, replace=False)
-        made: Any = created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
+        made: Any = _room(rng, shape, wanted, near)
         made.local_view()[...] = few if made.local_view().shape == shape else few[made.local_indices()]
         return made
-    with _order(rng, call, n, weights, number) as order:
-        made = created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
+    with _order(rng, call, n, weights, number, near) as order:
+        made = _room(rng, shape, wanted, near)
         move(made, order, _first(number))
         return made
+
+
+def _room(rng: Any, shape: tuple[int, ...], wanted: Division, near: Any) -> Any:
+    """Return a container for indices, on disk where a result of another container is. Collective."""
+    if near is not None:
+        return container_of(near, shape, np.dtype(np.int64), wanted, blank=True)
+    return created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
+
+
+def _written_near(near: Any, shape: tuple[int, ...], dtype: Any, fill: Fill) -> Any:
+    """Return random numbers, written some at a time, on disk where a result of another container is. Collective."""
+    made = container_of(near, shape, np.dtype(dtype), BLOCK, blank=True)
+    flat, start = made.local_view().reshape(-1), before(made, made.ndim)
+    for some in in_blocks(flat):
+        fill(flat[some], start + (some.start or 0))
+    return made
 
 
 def _first(number: int) -> list[int]:
@@ -217,10 +267,11 @@ def _first(number: int) -> list[int]:
     return whole_region((number,)).source()
 
 
-def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None = None, on_disk: bool = False) -> Any:
+def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None = None, near: Any = None) -> Any:
     """Return a random order of n things, divided by blocks; with weights, the heavier the sooner. Collective.
 
-    With a number, only so many are needed, and those after them may be missing.
+    With a number, only so many are needed, and those after them may be missing. With a container on disk, whose rows
+    they are, it is sorted there.
     """
 
     def waits(g: np.random.Generator, first: int, number: int) -> Array:
@@ -228,10 +279,10 @@ def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None 
             return g.standard_exponential(number) / weights[first : first + number]
 
     if weights is None:
-        words = None if number is None or n > _PACKED else _first_words(rng, call, n, number)
+        words = None if number is None or n > _PACKED else _first_words(rng, call, n, number, near)
         if words is None:
-            if on_disk:
-                words = _words_on_disk(rng, call, n)
+            if near is not None:
+                words = _written_near(near, (n,), np.int64, rng.in_range(call, _WORDS))
             else:
                 words = rng.drawn("permutation", call, (n,), np.dtype(np.int64), BLOCK, _WORDS)
             if n > _PACKED:
@@ -243,17 +294,13 @@ def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None 
         for some in in_blocks(order):
             order[some] &= _index_bits(n)
         return words
-    with rng.made(call, (n,), np.dtype(np.float64), BLOCK, rng.by_numpy(call, waits)) as keys:
+    fill = rng.by_numpy(call, waits)
+    if near is not None:
+        keys = _written_near(near, (n,), np.float64, fill)
+    else:
+        keys = rng.made(call, (n,), np.dtype(np.float64), BLOCK, fill)
+    with keys:
         return argsort(keys)
-
-
-def _words_on_disk(rng: Any, call: int, n: int) -> Any:
-    """Return the random words of an order, written some at a time. Collective."""
-    made = created(DistributedVector, rng.context, (n,), np.dtype(np.int64), BLOCK, Placement.DISK, blank=True)
-    part, fill = made.local_view(), rng.in_range(call, _WORDS)
-    for some in in_blocks(part):
-        fill(part[some], made.local_offset + (some.start or 0))
-    return made
 
 
 def _index_bits(n: int) -> int:
@@ -270,7 +317,7 @@ def _put_indices(words: Any, n: int) -> None:
         some |= np.arange(first + at, first + at + len(some))
 
 
-def _first_words(rng: Any, call: int, n: int, number: int) -> Any:
+def _first_words(rng: Any, call: int, n: int, number: int, near: Any) -> Any:
     """Return a container of random words with their indices, at least so many and those that come first when sorted.
 
     They are those below a limit. None where these are most, or, by chance, too few. Collective.
@@ -282,17 +329,27 @@ def _first_words(rng: Any, call: int, n: int, number: int) -> Any:
     limit, mask = int(share * 2.0**64) - (1 << 63), _index_bits(n)
     blocks, draw = -(-n // streams.BLOCK), rng.in_range(call, _WORDS)
     start, end = (min(blocks * k // ctx.size * streams.BLOCK, n) for k in (ctx.rank, ctx.rank + 1))
-    some, kept = np.empty(streams.BLOCK, np.int64), [np.empty(0, np.int64)]
-    for at in range(start, end, streams.BLOCK):
-        block = some[: min(streams.BLOCK, end - at)]
-        draw(block, at)
-        below = np.flatnonzero(block < limit)
-        words = block[below]
-        words &= ~mask
-        below += at
-        words |= below
-        kept.append(words)
-    mine = np.concatenate(kept)
+    some = np.empty(streams.BLOCK, np.int64)
+
+    def pieces() -> Iterator[Array]:
+        for at in range(start, end, streams.BLOCK):
+            block = some[: min(streams.BLOCK, end - at)]
+            draw(block, at)
+            below = np.flatnonzero(block < limit)
+            words = block[below]
+            words &= ~mask
+            below += at
+            words |= below
+            yield words
+
+    if near is not None:
+        with local_step(ctx, "choice"):
+            spill = Spill(ctx, [np.dtype(np.int64)])
+            for words in pieces():
+                spill.add([words], np.array([len(words)]))
+        enough = int(collectives.allgather(ctx, int(spill.counts(1)[0])).sum()) >= number
+        return on_disk(spill, ctx, 0, 1)[0] if enough else None
+    mine = np.concatenate([np.empty(0, np.int64), *pieces()])
     if int(collectives.allgather(ctx, len(mine)).sum()) < number:
         return None
     return DistributedVector.from_local(ctx, mine)
@@ -357,12 +414,12 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
             )
         refuse_closed(x)
         dim = dimensions(integer("axis", axis), x.ndim)[0]
+        if is_limited(x):
+            return laid_out_as(_reordered(rng, "permutation", x, dim), x)
         if dim == 0 and has_rows(x, blocks=True):
             call = next_call(rng)
             agree_on(rng, "permutation", call, x.shape, (0,))
-            with _order(rng, call, x.shape[0], on_disk=is_limited(x)) as order:
-                if is_limited(x):
-                    return take(x, order, 0)
+            with _order(rng, call, x.shape[0]) as order:
                 made: Any = new_like(x, x.dtype, blank=True)  # in the memory that the order's sort no longer needs
                 take_rows(x, order.local_view(), made.local_view())
             return made
@@ -384,6 +441,14 @@ def permutation(rng: Any, x: Any, axis: Any, divided: dict[str, Any]) -> Any:
         return other
 
 
+def _reordered(rng: Any, op: str, x: Any, dim: int) -> Any:
+    """Return what a container on disk has along a dimension in a random order, which is sorted there. Collective."""
+    call = next_call(rng)
+    agree_on(rng, op, call, x.shape, (dim,))
+    with _order(rng, call, x.shape[dim], near=x) as order:
+        return take(x, order, dim)
+
+
 def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
     """Return what ``Generator.permuted`` does. Collective."""
     check_container("x", x)
@@ -399,7 +464,7 @@ def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
         with reshape(x, (x.size,)) as flat, permutation(rng, flat, 0, {}) as order:
             mixed = reshape(order, x.shape)
     else:
-        with rng.random(x.shape) as keys, sorting_order(keys, dim) as order:
+        with _keys(rng, x) as keys, sorting_order(keys, dim) as order:
             mixed = take_along_axis(x, order, dim)
     if out is None:
         made = laid_out_as(mixed, x)
@@ -411,18 +476,27 @@ def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
     return made
 
 
+def _keys(rng: Any, x: Any) -> Any:
+    """Return a random number for each element of a container, on disk where that is limited. Collective."""
+    if not is_limited(x):
+        return rng.random(x.shape)
+    call = next_call(rng)
+    agree_on(rng, "random", call, x.shape, ())
+    return _written_near(x, x.shape, np.float64, rng.in_range(call, streams.UNIT))
+
+
 def shuffle(rng: Any, x: Any, axis: Any) -> None:
     """Do what ``Generator.shuffle`` does. Collective."""
     check_container("x", x)
     refuse_closed(x)
     dim = dimensions(integer("axis", axis), x.ndim)[0]
+    if is_limited(x):
+        with _reordered(rng, "shuffle", x, dim) as taken:
+            move_all(x, taken)
+        return
     call = next_call(rng)
     agree_on(rng, "shuffle", call, x.shape, (dim,))
-    with _order(rng, call, x.shape[dim], on_disk=is_limited(x)) as order:
-        if dim == 0 and is_limited(x):
-            with take(x, order, 0) as taken:
-                move_all(x, taken)
-            return
+    with _order(rng, call, x.shape[dim]) as order:
         if dim == 0:
             with by_rows(x, blocks=True) as lines:
                 with new_like(lines, lines.dtype, blank=True) as taken:

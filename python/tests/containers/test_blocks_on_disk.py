@@ -274,6 +274,47 @@ def test_random_orders_of_rows_in_blocks(disk, limited, monkeypatch, shape, part
     assert (np.sort(x.gather_to(0), axis=0) == whole).all() if disk.is_root else x.gather_to(0) is None
 
 
+#: Draws from rows of containers.
+DRAWS = {
+    "with replacement": lambda g, x: g.choice(x, 4000),
+    "of a shape": lambda g, x: g.choice(x, (20, 101)),
+    "all in any order": lambda g, x: g.choice(x, len(x), replace=False),
+    "a third": lambda g, x: g.choice(x, len(x) // 3, replace=False),
+    "few": lambda g, x: g.choice(x, 7, replace=False),
+    "none": lambda g, x: g.choice(x, 0),
+    "weighted": lambda g, x: g.choice(x, 2000, p=weights(len(x))),
+    "weighted, each once": lambda g, x: g.choice(x, 1000, replace=False, p=weights(len(x))),
+    "cyclic": lambda g, x: g.choice(x, 2000, partition="cyclic"),
+    "replicated": lambda g, x: g.choice(x, (3, 100), replace=False, partition="replicated"),
+    "along the last": lambda g, x: g.choice(x, 11, axis=-1),
+    "the last permuted": lambda g, x: g.permutation(x, axis=x.ndim - 1),
+    "permuted": lambda g, x: g.permuted(x),
+    "permuted along the last": lambda g, x: g.permuted(x, axis=-1),
+}
+
+
+def weights(n):
+    return np.arange(n) / (n * (n - 1) / 2)
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
+@pytest.mark.parametrize("shape", [(3001,), (1501, 5)])
+def test_draws_in_blocks(scratch, limited, monkeypatch, name, partition, shape):
+    monkeypatch.setattr(permutations.streams, "BLOCK", 1 << 8)
+    monkeypatch.setattr(permutations, "_FEW", 20)
+    whole = np.arange(np.prod(shape)).reshape(shape)
+    kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
+    x, host = (
+        kind(scratch, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
+        for where in ("disk", "host")
+    )
+    x.local_view()[...], host.local_view()[...] = own(x, whole), own(x, whole)
+    made, wanted = (DRAWS[name](dtl.random.Generator(scratch, 5), of) for of in (x, host))
+    assert (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_array_equal(made.gather_to(0), wanted.gather_to(0))
+
+
 SPREADS = {
     "a column": lambda a, s: a - a.max(axis=(1, 2), keepdims=True),
     "a plane": lambda a, s: np.divide(a, a.max(axis=0)),
