@@ -214,24 +214,23 @@ func (s *argsorting) lines(p, q container.Part) {
 	n, t := int(p.Shape()[s.axis]), p.Type()
 	room := int(s.roomOfIndices(p))
 	span := func(at unsafe.Pointer, t dtype.Type) memory.Span { return memory.Span{Addr: at, Count: n, Type: t} }
-	var to []line
 	local := phase.Begin("argsort", "local", held(p))
 	defer local.End()
 	var pace memory.Pace
-	q.Lines(s.axis, func(first unsafe.Pointer, stride int64) { to = append(to, line{first, stride}) })
 	s.eachLine(p, func(slot, number int, by radix.Workers, at line) {
+		to := lineOf(q, s.axis, number)
 		tmp := span(unsafe.Add(s.tmp.Addr(), slot*room), dtype.Int64)
 		indices := span(unsafe.Add(tmp.Addr, tmp.Bytes()), dtype.Int64)
 		copied := span(unsafe.Add(indices.Addr, indices.Bytes()), t)
 		if s.together(p) {
-			radix.Argsort(span(to[number].first, dtype.Int64), tmp, span(at.first, t), s.order, by)
+			radix.Argsort(span(to.first, dtype.Int64), tmp, span(at.first, t), s.order, by)
 		} else {
 			move.CopyStrided(copied.Addr, t.Size(), at.first, int(at.stride), n, t.Size())
 			radix.Argsort(indices, tmp, copied, s.order, by)
-			move.CopyStrided(to[number].first, int(to[number].stride), indices.Addr, 8, n, 8)
+			move.CopyStrided(to.first, int(to.stride), indices.Addr, 8, n, 8)
 		}
 		local.Add(int64(copied.Bytes()))
-		pace.Passed(at.reach(n) + to[number].reach(n))
+		pace.Passed(at.reach(n) + to.reach(n))
 	})
 }
 

@@ -226,6 +226,12 @@ type line struct {
 	stride int64
 }
 
+// lineOf returns a line of a part along a dimension.
+func lineOf(p container.Part, axis, number int) line {
+	first, stride := p.Line(axis, number)
+	return line{first, stride}
+}
+
 // reach returns how many bytes the system may have made resident where a line of n elements is used: of those that are far apart, it maps
 // about mapped around each.
 func (l line) reach(n int) int {
@@ -253,27 +259,16 @@ func (s *sorting) slots(p container.Part) int {
 
 // eachLine calls f with each line of a part and its number, the number of a slot that no other call has meanwhile, and who works on it.
 func (s *sorting) eachLine(p container.Part, f func(slot, number int, by radix.Workers, at line)) {
-	slots, first := s.slots(p), 0
-	var some []line
-	flush := func() {
-		next := atomic.Int64{}
-		s.workers.Each(slots, func(slot int) {
-			for i := int(next.Add(1)) - 1; i < len(some); i = int(next.Add(1)) - 1 {
-				f(slot, first+i, radix.Workers{}, some[i])
-			}
-		})
-		first, some = first+len(some), some[:0]
+	slots, lines, next := s.slots(p), p.CountLines(s.axis), atomic.Int64{}
+	by := s.workers
+	if slots > 1 {
+		by = radix.Workers{}
 	}
-	few := max(1<<10, 2*pieceSize/max(1, int(p.Shape()[s.axis])))
-	p.Lines(s.axis, func(at unsafe.Pointer, stride int64) {
-		if slots == 1 {
-			f(0, first, s.workers, line{at, stride})
-			first++
-		} else if some = append(some, line{at, stride}); len(some) == few {
-			flush()
+	s.workers.Each(slots, func(slot int) {
+		for number := int(next.Add(1)) - 1; number < lines; number = int(next.Add(1)) - 1 {
+			f(slot, number, by, lineOf(p, s.axis, number))
 		}
 	})
-	flush()
 }
 
 // byBlocks calls f with a copy of the elements by blocks.

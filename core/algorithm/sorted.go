@@ -1,8 +1,6 @@
 package algorithm
 
 import (
-	"unsafe"
-
 	"dtl/core/comm"
 	"dtl/core/container"
 	"dtl/core/kernel/move"
@@ -44,14 +42,15 @@ func (s *sorting) sorted(over *comm.Comm, call comm.Call, p container.Part) (boo
 	mine, all := comm.Shared{1}, make([]comm.Shared, over.Size())
 	if s.alone(p) {
 		n, line := int(p.Shape()[s.axis]), memory.Span{}
-		p.Lines(s.axis, func(first unsafe.Pointer, stride int64) {
+		for number := range p.CountLines(s.axis) {
+			first, stride := p.Line(s.axis, number)
 			line = memory.Span{Addr: first, Count: n, Type: p.Type()}
 			if s.axis < len(p.Shape())-1 {
 				line.Addr = s.tmp.Addr()
 				move.CopyStrided(line.Addr, p.Type().Size(), first, int(stride), n, p.Type().Size())
 			}
 			mine[0] &= truth(radix.Sorted(line, s.order))
-		})
+		}
 	} else {
 		a := s.whole(p)
 		mine = s.ends(a)

@@ -1,19 +1,21 @@
 package container
 
-import (
-	"slices"
-	"unsafe"
-)
+import "unsafe"
 
-// Lines calls f with each line of elements along a dimension: the address of its first element, and the bytes from one
-// to the next.
-func (s *state) Lines(axis int, f func(first unsafe.Pointer, stride int64)) {
-	if product(s.shape) == 0 {
-		return
+// CountLines returns how many lines of elements along a dimension there are.
+func (s *state) CountLines(axis int) int {
+	return int(product(s.shape) / max(s.shape[axis], 1))
+}
+
+// Line returns the address of the first element of a line along a dimension, and the bytes from one to the next. Lines are numbered in
+// the C order of the other dimensions.
+func (s *state) Line(axis, number int) (first unsafe.Pointer, stride int64) {
+	i, at := int64(number), int64(0)
+	for d := len(s.shape) - 1; d >= 0; d-- {
+		if d != axis {
+			at += i % s.shape[d] * s.strides[d]
+			i /= s.shape[d]
+		}
 	}
-	shape, strides := slices.Clone(s.shape), slices.Clone(s.strides)
-	each(s.addr, slices.Delete(shape, axis, axis+1), slices.Delete(strides, axis, axis+1), func(at unsafe.Pointer) bool {
-		f(at, s.strides[axis])
-		return true
-	})
+	return unsafe.Add(s.addr, at), s.strides[axis]
 }

@@ -185,9 +185,9 @@ class Generator(Distributions):
         -----
         Many without replacement are the first of all, sorted by a random number each, which with p is divided by the
         probability (Efraimidis and Spirakis 2006). Without p, only those with small numbers are sorted. From a
-        container of several dimensions, rows are drawn, which move in two exchanges. Of a container on disk, with a limit
-        of memory, the result is on disk, too: indices and, without replacement, the random numbers that order them are
-        written to files, and rows are taken by ranges, as in ``np.take``. p and what NumPy makes of it are in memory.
+        container of several dimensions, rows are drawn, which move in two exchanges. Of a container on disk, with a
+        limit of memory, the result is on disk, too: indices and, without replacement, the random numbers that order
+        them are written to files, and rows are taken by ranges, as in ``np.take``. p and its sums are in memory.
 
         Examples
         --------
