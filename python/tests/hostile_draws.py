@@ -39,7 +39,7 @@ DRAWS: dict[str, dict[str, Any]] = {
     "pareto": {"a": 2.0},
     "poisson": {"lam": 2.0},
     "power": {"a": 2.0},
-    "random": {"dtype": np.float64},
+    "random": {"dtype": np.float64, "placement": "host"},
     "rayleigh": {"scale": 1.0},
     "standard_cauchy": {},
     "standard_exponential": {"dtype": np.float64, "method": "zig"},

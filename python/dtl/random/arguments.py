@@ -10,7 +10,7 @@ import numpy as np
 from ..containers.base import DistributedContainer
 from ..containers.layout import BLOCK, Division, division
 from ..exceptions import InvalidArgumentError, InvalidTypeError, OverflowError
-from ..policies import Partition
+from ..policies import Partition, Placement, placement_of
 
 #: A seed may be a list in so many others.
 _DEEPEST = 30
@@ -24,6 +24,17 @@ def division_of(divided: dict[str, Any]) -> Division:
     if unknown:
         raise InvalidTypeError(f"unexpected keyword argument {min(unknown)!r}")
     return division(divided.get("partition", Partition.BLOCK), divided.get("block_size"), divided.get("grid"))
+
+
+def target_of(given: dict[str, Any]) -> tuple[Division, dict[str, Any]]:
+    """Return the division that the keywords of a call ask for, and the placement if it is not the host's memory."""
+    if "placement" not in given:
+        return division_of(given), {}
+    placement = placement_of(given["placement"])
+    placed = {Placement.HOST: {}, Placement.DISK: {"placement": placement}}.get(placement)
+    if placed is None:
+        raise InvalidArgumentError(f"placement {placement.name}: random numbers are drawn in host memory or on disk")
+    return division_of({name: value for name, value in given.items() if name != "placement"}), placed
 
 
 def check_seed(seed: Any, depth: int = 0) -> None:

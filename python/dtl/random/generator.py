@@ -55,11 +55,12 @@ class Generator(Distributions):
     Notes
     -----
     Every method that takes ``size`` takes these keywords, too: ``partition``, ``block_size`` and ``grid``, as of
-    :class:`~dtl.DistributedTensor`. It is collective where it returns a container, and raises on every rank
-    InvalidArgumentError and InvalidTypeError where NumPy raises ValueError and TypeError, and CollectiveMismatchError
-    if ranks pass different arguments. Parameters of distributions are numbers, or NumPy arrays that are the same on
-    every rank and spread over size; for parameters in containers, scale and shift what a standard distribution
-    returned.
+    :class:`~dtl.DistributedTensor`, and all but :meth:`choice` ``placement``: ``"host"``, or ``"disk"`` for numbers
+    that are drawn to files, a block after the other. It is collective where it returns a container, and raises on every
+    rank InvalidArgumentError and InvalidTypeError where NumPy raises ValueError and TypeError, and
+    CollectiveMismatchError if ranks pass different arguments. Parameters of distributions are numbers, or NumPy arrays
+    that are the same on every rank and spread over size; for parameters in containers, scale and shift what a standard
+    distribution returned.
 
     Each call is a stream of its own, which is cut into blocks of 65,536 numbers. A rank draws the blocks that its part
     touches, each from its first number on; SFC64 starts in each of them where Philox says, which the seed, the call and

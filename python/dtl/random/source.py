@@ -15,18 +15,19 @@ from .._native.objects import size_of
 from ..containers import cached_windows
 from ..containers.base import DistributedContainer, linear_indices
 from ..containers.indexing.regions import move_all
+from ..containers.interior import in_blocks
 from ..containers.layout import BLOCK, REPLICATED, Division, integers
 from ..containers.making import adopt_native, created, family_of
 from ..containers.owning import spec_of
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
 from ..exceptions import InvalidArgumentError, InvalidTypeError
-from ..policies import Partition
+from ..policies import Partition, Placement
 from ..runtime.agreement import agree
 from ..runtime.context import Context
 from ..runtime.scheduler import call_in_turn
 from . import streams
-from .arguments import by_numpy, check_below_one, check_outcomes, division_of, parameter
+from .arguments import by_numpy, check_below_one, check_outcomes, parameter, target_of
 
 Array = Any  # np.ndarray[Any, Any], which Python 3.8 cannot subscript
 Size = Any  # int | Sequence[int] | None
@@ -86,7 +87,7 @@ class Source:
     def _numbers(
         self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]
     ) -> Any:
-        wanted = division_of(divided)
+        wanted, placed = target_of(divided)
         args = tuple([parameter(value) for value in args])
         arrays = any([value.__class__ is np.ndarray for value in args])
         if name == "logseries":
@@ -109,9 +110,12 @@ class Source:
         else:
             dtype = drawn_dtype(name, args, options)
             given = _range(name, args, options)
-        if given is not None:
+        if given is not None and not placed:
             return self.drawn(name, call, shape, dtype, wanted, given)
         words = self._words(name, call, shape, (*args, *options.values()))
+
+        if given is not None:
+            return self.made(call, shape, dtype, wanted, self.in_range(call, given), words=words, **placed)
 
         def draw(generator: np.random.Generator, first: int, number: int) -> Array:
             if arrays:
@@ -129,12 +133,13 @@ class Source:
                 getattr(generator, name)(*args, out=out, **options)
 
         into = draw_into if not arrays and (name in _WITH_OUT or name in _SCALED) else None
-        return self.made(call, shape, dtype, wanted, self.by_numpy(call, draw, draw_into=into), words=words)
+        fill = self.by_numpy(call, draw, draw_into=into)
+        return self.made(call, shape, dtype, wanted, fill, words=words, **placed)
 
     def _rows(
         self, name: str, args: tuple[Any, ...], size: Size, divided: dict[str, Any], options: dict[str, Any]
     ) -> Any:
-        wanted = division_of(divided)
+        wanted, placed = target_of(divided)
         args = tuple(parameter(value) for value in args)
         if name == "multinomial":
             check_outcomes("pvals", args[1])
@@ -158,7 +163,7 @@ class Source:
             return np.asarray(getattr(generator, name)(*args, size=number, **options))
 
         fill = self.by_numpy(call, draw, len(sample), math.prod(shape))
-        return self.made(call, shape, sample.dtype, wanted, fill, sample.shape, words)
+        return self.made(call, shape, sample.dtype, wanted, fill, sample.shape, words, **placed)
 
     def _words(self, name: str, call: int, shape: tuple[int, ...], arguments: Sequence[Any]) -> str:
         """Return what the ranks agree on before they draw: the name of a call, a space, and its arguments."""
@@ -239,33 +244,43 @@ class Source:
         fill: Fill,
         row: tuple[int, ...] = (),
         words: str = "",
+        placement: Placement = Placement.HOST,
     ) -> Any:
         """Return a container of the numbers of a call, or of rows of a shape, which fill writes. Collective.
 
         Words are what the ranks agree on before.
         """
         ctx, whole = self._context, (*shape, *row)
-        result = _container(ctx, whole, dtype, divided, words)
+        result = _container(ctx, whole, dtype, divided, words, placement)
         if follow(ctx, divided):
             _fill_part(result, len(shape), fill)
             return result
         between = REPLICATED if math.prod(whole) <= streams.BLOCK else BLOCK
-        with created(DistributedTensor, ctx, whole, dtype, between, blank=True) as lines:
+        with created(DistributedTensor, ctx, whole, dtype, between, placement, blank=True) as lines:
             _fill_part(lines, len(shape), fill)
             _scatter(result, lines)
         return result
 
 
-def _container(ctx: Context, shape: tuple[int, ...], dtype: Any, divided: Division, words: str = "") -> Any:
+def _container(
+    ctx: Context,
+    shape: tuple[int, ...],
+    dtype: Any,
+    divided: Division,
+    words: str = "",
+    placement: Placement = Placement.HOST,
+) -> Any:
     kind: Any = DistributedVector if len(shape) == 1 else DistributedTensor
-    return created(kind, ctx, shape, dtype, divided, blank=True, words=words)
+    return created(kind, ctx, shape, dtype, divided, placement, blank=True, words=words)
 
 
 def _fill_part(c: DistributedContainer, dims: int, fill: Fill) -> None:
     """Let fill write this rank's rows of a container, all but the first dims dimensions of which are those of a row."""
     part = c.local_view()
     start = 0 if c.partition_policy is Partition.REPLICATED else before(c, dims)
-    fill(part if part.ndim == dims == 1 else part.reshape(-1, *part.shape[dims:]), start)
+    rows = part if part.ndim == dims == 1 else part.reshape(-1, *part.shape[dims:])
+    for some in in_blocks(rows):
+        fill(rows[some], start + (some.start or 0))
 
 
 def _scatter(to: DistributedContainer, lines: DistributedContainer) -> None:

@@ -13,6 +13,7 @@ from test_numbers_axes import grids, tensor
 
 import dtl
 from dtl.algorithms import rows
+from dtl.containers import interior
 from dtl.random import Generator, permutations, streams
 
 #: Each of NumPy's distributions with parameters.
@@ -87,6 +88,34 @@ def test_every_distribution_of_numpy_is_there() -> None:
     drawn = {"multinomial", "multivariate_hypergeometric", "dirichlet", "multivariate_normal"}
     drawn |= {"bytes", "choice", "permutation", "permuted", "shuffle", "spawn"}
     assert names - drawn == set(DISTRIBUTIONS)
+
+
+PLACED = {
+    "random": lambda rng, size, **how: rng.random(size, **how),
+    "random of float32": lambda rng, size, **how: rng.random(size, "f4", **how),
+    "integers": lambda rng, size, **how: rng.integers(0, 77, size, **how),
+    "normal": lambda rng, size, **how: rng.normal(3, 2, size, **how),
+    "poisson": lambda rng, size, **how: rng.poisson(3.0, size, **how),
+    "rows": lambda rng, size, **how: rng.dirichlet([1, 2, 3], size, **how),
+    "products": lambda rng, size, **how: rng.multivariate_normal([1, 2], [[2, 0.5], [0.5, 1]], size, **how),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_numbers_on_disk_are_those_of_the_host(disk: dtl.Context, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(interior.library, "memory_limit", lambda: 1 << 40)
+    monkeypatch.setattr(interior.in_blocks, "__defaults__", (1 << 17,))
+    for partition in ("block", "cyclic", "replicated"):
+        for size in (70_001, (1000, 71)):
+            made = [PLACED[name](Generator(disk, 5), size, partition=partition, placement=p) for p in ("host", "disk")]
+            assert [each.placement_policy for each in made] == [dtl.PLACEMENT_HOST, dtl.PLACEMENT_DISK]
+            assert made[0].dtype == made[1].dtype
+            np.testing.assert_array_equal(made[0].local_view(), made[1].local_view())
+
+
+@pytest.mark.parametrize("wrong", ["device", 5, "x", None])
+def test_placements_of_numbers_are_host_and_disk(ctx: dtl.Context, wrong: Any) -> None:
+    refused(lambda: Generator(ctx, 5).random(9, placement=wrong), ARGUMENT, None, "placement")
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
