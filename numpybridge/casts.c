@@ -97,7 +97,7 @@ LOOP(c4_c4, complex4, complex4, v)
 LOOP(c4_c8, complex4, complex8, v)
 LOOP(c8_c8, complex8, complex8, v)
 
-/* f8_f4_past is the loop for elements side by side that writes past the caches, which gains where the result is smaller than what is read. */
+/* f8_f4_past is the loop for elements side by side that writes past the caches. */
 WIDE_VECTORS static void f8_f4_past(char **arguments, const ptrdiff_t *count, const ptrdiff_t *steps, void *data) {
     enum { LANES = 4 };
     const double *in = (const double *)arguments[0];
@@ -116,6 +116,33 @@ WIDE_VECTORS static void f8_f4_past(char **arguments, const ptrdiff_t *count, co
     const ptrdiff_t left = n - at;
     f8_f4(rest, &left, steps, data);
 }
+
+/* A loop to float64 for elements side by side that writes past the caches, some at a time; CONVERT is an expression of the element v. */
+#define PAST(NAME, FROM, CONVERT)                                                                                                          \
+    WIDE_VECTORS static void NAME##_f8_past(char **arguments, const ptrdiff_t *count, const ptrdiff_t *steps, void *data) {                \
+        enum { AT_ONCE = WRITTEN_AT_ONCE / sizeof(double) };                                                                               \
+        const FROM *in = (const FROM *)arguments[0];                                                                                       \
+        double *out = (double *)arguments[1];                                                                                              \
+        const ptrdiff_t n = *count, head = bytes_to_line(out, n * (ptrdiff_t)sizeof *out) / (ptrdiff_t)sizeof *out;                        \
+        ptrdiff_t at = head;                                                                                                               \
+        NAME##_f8(arguments, &head, steps, data);                                                                                          \
+        for (; at + AT_ONCE <= n; at += AT_ONCE) {                                                                                         \
+            double made[AT_ONCE];                                                                                                          \
+            for (int k = 0; k < (int)AT_ONCE; k++) {                                                                                       \
+                const FROM v = in[at + k];                                                                                                 \
+                made[k] = CONVERT;                                                                                                         \
+            }                                                                                                                              \
+            write_past((char *)(out + at), (const char *)made);                                                                            \
+        }                                                                                                                                  \
+        end_past();                                                                                                                        \
+        char *rest[] = {(char *)(in + at), (char *)(out + at)};                                                                            \
+        const ptrdiff_t left = n - at;                                                                                                     \
+        NAME##_f8(rest, &left, steps, data);                                                                                               \
+    }
+
+PAST(i4, int32_t, v)
+PAST(i8, int64_t, double_of_integer(v))
+PAST(f4, float, v)
 
 #define ROW(NAME)                                                                                                                          \
     {NAME##_truth, NAME##_i1, NAME##_u1, NAME##_i2, NAME##_u2, NAME##_i4, NAME##_u4, NAME##_i8, NAME##_u8,                                 \
@@ -170,5 +197,8 @@ int cast_keeps(int from, int to) {
 }
 
 dtl_loop large_cast_loop(int from, int to) {
-    return kind_of(from) == F8 && kind_of(to) == F4 ? f8_f4_past : cast_loop(from, to);
+    static const dtl_loop past[CASTS_KINDS][CASTS_KINDS] = {
+        [F8] = {[F4] = f8_f4_past}, [I4] = {[F8] = i4_f8_past}, [I8] = {[F8] = i8_f8_past}, [F4] = {[F8] = f4_f8_past}};
+    dtl_loop usual = cast_loop(from, to);
+    return usual != NULL && past[kind_of(from)][kind_of(to)] != NULL ? past[kind_of(from)][kind_of(to)] : usual;
 }

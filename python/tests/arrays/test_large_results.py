@@ -113,3 +113,15 @@ def test_narrower(ctx: dtl.Context) -> None:
         got = dtl.asarray(ctx, x).astype(np.float32)
     with np.errstate(all="ignore"):
         _assert_bits(got, x.astype(np.float32))
+
+
+def test_wider(ctx: dtl.Context) -> None:
+    ends, count = np.iinfo(np.int64), _BYTES // 8 * ctx.size + 5
+    x = np.random.default_rng(5).integers(ends.min, ends.max, count, endpoint=True)
+    x[::3] >>= 40
+    for at, value in enumerate((ends.min, ends.max, 2**53 + 1, -(2**53) - 1, 2**63 - 513, 0, -1)):
+        x[at :: len(x) // 6] = value
+    for given in (x, x.astype(np.int32), np.resize(_elements(ctx, "float32"), count)):
+        a = dtl.asarray(ctx, given)
+        for some in (slice(None), slice(1, -2)):
+            _assert_bits(a[some].astype(float), given[some].astype(float))
