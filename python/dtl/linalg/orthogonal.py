@@ -84,8 +84,9 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     that moves (TSQR, Demmel and others 2012). Of others, panels of 64 columns are decomposed so, and made orthogonal to
     those before them, twice; those of up to 1024 rows and columns are decomposed by rank 0. For columns that
     ``"complete"`` adds to Q, rank 0 has the whole. With a limit of memory, the rows of a tall matrix are decomposed in
-    pieces of a 32nd of it: a is read once, and Q is written twice and read once. BLAS has some 30 MiB a thread beside
-    that. So it is in ``svd``.
+    pieces of a 32nd of it, but of n at least, one after the other: a is read once, and Q is written twice and read
+    once, as are n * n elements for each piece. In memory are some 8 * n * n elements, on rank 0 as many for each rank,
+    and some 30 MiB that BLAS has for each thread. So it is in ``svd``.
 
     Examples
     --------

@@ -13,6 +13,9 @@ import numpy as np
 
 from .._native import library
 from ..comm import collectives, reductions, vector_collectives
+from ..containers.making import tell_full_disk
+from ..exceptions import FileError, MemoryError
+from ..runtime.spill import Spill
 from ..runtime.threaded import each
 from . import stacks
 from .matrix_arguments import on_root
@@ -42,10 +45,16 @@ def pieces(rows: int, columns: int) -> list[tuple[int, int]]:
     """Return the ranges of rows that are decomposed at a time."""
     height = max(_PIECE // max(columns, 1), 4 * columns, 1)
     number = max(rows // height, 1) if columns <= _NARROW else 1
+    return _cut(rows, max(number, _least_pieces(rows, columns)))
+
+
+def _least_pieces(rows: int, columns: int) -> int:
+    """Return in how many pieces a matrix is decomposed at least, so that each holds the limit of memory."""
     limit = library.memory_limit()
-    if limit and rows * columns * _WIDEST > number * (limit // _SHARE):
-        height = max(limit // (_SHARE * _WIDEST * columns), 4 * columns)
-        number = max(rows // height, 1)
+    return max(rows // max(limit // (_SHARE * _WIDEST * columns), columns), 1) if limit and columns else 1
+
+
+def _cut(rows: int, number: int) -> list[tuple[int, int]]:
     cuts = [rows * k // number for k in range(number + 1)]
     return list(zip(cuts, cuts[1:]))
 
@@ -96,6 +105,9 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
     tuple
         What finish returns but for the first, on every rank.
     """
+    in_turn = _least_pieces(*part.shape)
+    if in_turn > 1:
+        return _tall_qr_in_turn(ctx, op, part, out, _cut(len(part), in_turn), finish)
     ranges = pieces(*part.shape)
     if len(ranges) == 1:
         q, own = np.linalg.qr(part.astype(out.dtype, copy=False))
@@ -108,7 +120,6 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
         out[lo:hi, : q.shape[1]] = q
         found.append(r)
         widths.append(q.shape[1])
-        library.memory_ease()
     first, own = np.linalg.qr(np.concatenate(found))
     factor, results = _top(ctx, op, own, finish)
     factor = _times(first, factor)
@@ -116,6 +127,37 @@ def tall_qr(ctx: Any, op: str, part: Array, out: Array, finish: Finish) -> tuple
     for (lo, hi), width in zip(ranges, widths):
         out[lo:hi] = out[lo:hi, :width] @ factor[at : at + width]
         at += width
+    return results
+
+
+def _tall_qr_in_turn(
+    ctx: Any, op: str, part: Array, out: Array, ranges: list[tuple[int, int]], finish: Finish
+) -> tuple[Any, ...]:
+    """Decompose piece after piece, each below the triangle of those before it. Collective.
+
+    What becomes of these triangles in each Q is in a file, until it is multiplied by the factor from behind.
+    """
+    own = np.empty((0, part.shape[1]), out.dtype)
+    try:
+        tops = Spill(ctx, [out.dtype])
+        for lo, hi in ranges:
+            above = len(own)
+            q, own = np.linalg.qr(np.concatenate([own, part[lo:hi]]).astype(out.dtype, copy=False))
+            tops.add([q[:above].reshape(-1)], np.array([above * above]))
+            out[lo:hi] = q[above:]
+            library.memory_ease()
+    except (MemoryError, FileError) as error:
+        tell_full_disk(ctx, error)
+        raise
+    factor, results = _top(ctx, op, own, finish)
+    if factor.ndim == 1:
+        factor = np.diag(factor)
+    batches = tops.batches(0, 1)
+    for number, (lo, hi) in reversed(list(enumerate(ranges))):
+        out[lo:hi] = out[lo:hi] @ factor
+        if number:
+            (top,) = tops.read(0, batches[number - 1])
+            factor = top.reshape(-1, len(factor)) @ factor
         library.memory_ease()
     return results
 

@@ -14,7 +14,7 @@ from test_numbers_axes import grids, tensor
 import dtl
 from dtl import linalg
 from dtl.containers import interior
-from dtl.linalg import LinAlgError, squares
+from dtl.linalg import LinAlgError, squares, tall
 
 KINDS = ("float64", "float32", "complex128", "int64")
 
@@ -581,6 +581,41 @@ def test_stacks(ctx: dtl.Context, kind: str) -> None:
     refused(
         lambda: linalg.solve(tensor(ctx, whole), tensor(ctx, right[0, :, :3])), LinAlgError, 110, "b must have a's rows"
     )
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize(("rows", "columns"), [(3000, 40), (2000, 5), (700, 90), (4001, 1), (3000, 0)])
+def test_tall_matrices_in_pieces(
+    ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch, kind: str, rows: int, columns: int
+) -> None:
+    """Under a limit of which a piece has about 100 rows, or as many as columns."""
+    whole = numbers((rows * ctx.size, columns), kind)
+    x = tensor(ctx, whole)
+    monkeypatch.setattr(tall.library, "memory_limit", lambda: tall._SHARE * tall._WIDEST * 100 * columns)
+    q, r = (gathered(each) for each in linalg.qr(x))
+    u, s, vh = (gathered(each) for each in linalg.svd(x, full_matrices=False))
+    values = linalg.svdvals(x)
+    monkeypatch.undo()
+    for left, right in ((q, r), (u * s, vh)):
+        close(left @ right, whole, kind)
+    for orthogonal in (q, u):
+        close(orthogonal.conj().T @ orthogonal, np.eye(columns, dtype=kind), kind)
+    assert (np.diag(r).real >= 0).all()
+    close(values, np.linalg.svd(whole, compute_uv=False), kind)
+
+
+def test_no_room_for_a_piece_is_raised_on_every_rank(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Any, columns: Any, ends: Any) -> None:
+        raise dtl.MemoryError("no room in the scratch folder")
+
+    x = tensor(ctx, numbers((1000 * ctx.size, 40)))
+    monkeypatch.setattr(tall.library, "memory_limit", lambda: tall._SHARE * tall._WIDEST * 100 * 40)
+    if ctx.rank == ctx.size - 1:
+        monkeypatch.setattr(tall.Spill, "add", full)
+    with pytest.raises(dtl.MemoryError, match="no room"):
+        linalg.qr(x)
+    monkeypatch.undo()
+    assert linalg.qr(x).Q.shape == x.shape
 
 
 def test_error_of_a_later_piece_is_raised_on_every_rank(ctx: dtl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
