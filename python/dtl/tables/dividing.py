@@ -175,7 +175,9 @@ def _spread(rows: Rows, count: int) -> Any:
     step, found = max(1, rows.length // count), []
     places = np.arange(0, rows.length, step)
     places += np.random.default_rng(rows.length).integers(0, step, len(places))
-    for start, piece in pieces_of_texts(rows, piece_rows(rows)):
+    size = piece_rows(rows)
+    is_pending = isinstance(rows, PendingRows) and rows.row_size()  # what is read is not kept, however little it is
+    for start, piece in rows.streamed(size) if is_pending else pieces_of_texts(rows, size):  # type: ignore[attr-defined]
         chosen = places[slice(*np.searchsorted(places, (start, start + len(piece))))] - start
         some = taken(piece, chosen)
         found.append(some.append_column(ROW_NUMBERS, arrow().array(rows.first + start + chosen)))
