@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from typing import Any, Callable
 
@@ -14,6 +15,10 @@ from ..exceptions import InvalidArgumentError
 
 #: How much more than what a process has when it sets its limit there must be for the blocks of its loops.
 _LEAST = 32 << 20
+
+#: How glibc's mallopt is called where memory has a limit: M_ARENA_MAX, so many heaps; M_MMAP_THRESHOLD, arrays of so
+#: many bytes are in no heap; M_TRIM_THRESHOLD, so many bytes at the end of a heap are kept.
+_OPTIONS = {-8: 1, -3: 1 << 18, -1: 1 << 20}
 
 #: How much of files is resident beside those of containers: the program and its libraries.
 _code = 0
@@ -96,6 +101,7 @@ def set_memory_limit(bytes: int | None) -> None:
             f"a memory limit of {number} bytes: this process has {now} already, and needs {_LEAST} more for blocks"
         )
     library.memory_set_limit(number)
+    keep_less()
 
 
 def get_memory_limit() -> int | None:
@@ -114,10 +120,25 @@ def free_memory() -> int | None:
 
 def trim() -> None:
     """Give memory back to the system that NumPy and the core have done with, and that is kept. Not collective."""
+    if library.memory_limit():
+        keep_less()
     library.memory_return()
     of_glibc = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if of_glibc is not None:
         of_glibc(0)
+
+
+@functools.lru_cache(maxsize=None)
+def keep_less() -> None:
+    """Have glibc's allocator keep less of what is freed, where there is one: once a process, and not collective.
+
+    By itself, it has several heaps for the threads, and large arrays in them, which are given back to the system only
+    if nothing behind them is in use.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        for option, value in _OPTIONS.items():
+            set_option(option, value)
 
 
 def configure() -> None:

@@ -1,5 +1,7 @@
 """Programs with tables on disk: what their calls keep in memory."""
 
+import ctypes
+
 import pytest
 from programs import alone, ranks, succeeded
 
@@ -240,3 +242,30 @@ def test_what_is_made_of_each_row_holds_the_limit(tmp_path, count, call):
     variables = {"DTL_SCRATCH": str(tmp_path), "CALL": call}
     ended = alone(BY_ROWS, **variables) if count == 1 else ranks(count, BY_ROWS, tmp_path, **variables)
     assert [line for line in succeeded(ended).split("\n") if line.startswith(call)] == [f"{call} holds"] * count
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="asks glibc, from version 2.33 on")
+def test_a_limit_of_memory_has_the_allocator_keep_less():
+    """By itself, glibc puts arrays in its heap once one as large has been freed, and keeps what is freed there."""
+    program = """
+        import ctypes
+        import numpy as np
+        import dtl
+
+        class Info(ctypes.Structure):
+            _fields_ = [(str(number), ctypes.c_size_t) for number in range(10)]
+
+        asked = ctypes.CDLL(None).mallinfo2
+        asked.restype = Info
+
+        def mapped_by_itself(size):
+            np.empty(1 << 23, np.uint8)
+            before = getattr(asked(), "4")
+            kept = np.empty(size, np.uint8)
+            return getattr(asked(), "4") - before >= size
+
+        print(mapped_by_itself(1 << 21))
+        dtl.set_memory_limit(1 << 30)
+        print(mapped_by_itself(1 << 22))
+    """
+    assert succeeded(alone(program)).split() == ["False", "True"]
