@@ -300,17 +300,17 @@ def weights(n):
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("partition", ["block", "cyclic", "replicated"])
 @pytest.mark.parametrize("shape", [(3001,), (1501, 5)])
-def test_draws_in_blocks(scratch, limited, monkeypatch, name, partition, shape):
+def test_draws_in_blocks(disk, limited, monkeypatch, name, partition, shape):
     monkeypatch.setattr(permutations.streams, "BLOCK", 1 << 8)
     monkeypatch.setattr(permutations, "_FEW", 20)
     whole = np.arange(np.prod(shape)).reshape(shape)
     kind = dtl.DistributedVector if len(shape) == 1 else dtl.DistributedTensor
     x, host = (
-        kind(scratch, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
+        kind(disk, *(shape if len(shape) == 1 else (shape,)), np.int64, placement=where, partition=partition)
         for where in ("disk", "host")
     )
     x.local_view()[...], host.local_view()[...] = own(x, whole), own(x, whole)
-    made, wanted = (DRAWS[name](dtl.random.Generator(scratch, 5), of) for of in (x, host))
+    made, wanted = (DRAWS[name](dtl.random.Generator(disk, 5), of) for of in (x, host))
     assert (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
     np.testing.assert_array_equal(made.gather_to(0), wanted.gather_to(0))
 
