@@ -22,7 +22,7 @@ from ..containers.base import DistributedContainer, check_container
 from ..containers.indexing.regions import move, move_all, whole_region
 from ..containers.interior import in_blocks, is_limited
 from ..containers.layout import BLOCK, Division, integers
-from ..containers.making import created, new_like
+from ..containers.making import created, new_like, result_placement
 from ..containers.owning import OwningContainer
 from ..containers.sequences import DistributedVector
 from ..containers.tensor import DistributedTensor
@@ -229,7 +229,7 @@ def _indices(
 ) -> Any:
     """Return a container of the indices that are drawn, on disk where a result of another container is. Collective."""
     if replace and near is not None:
-        return _written_near(near, shape, np.int64, _with_replacement(rng, call, n, weights))
+        return _made_near(rng, call, near, shape, np.int64, _with_replacement(rng, call, n, weights))
     if replace and weights is None:
         return rng.drawn("choice", call, shape, np.dtype(np.int64), wanted, streams.integers(0, n - 1))
     if replace:
@@ -253,13 +253,9 @@ def _room(rng: Any, shape: tuple[int, ...], wanted: Division, near: Any) -> Any:
     return created(DistributedVector, rng.context, shape, np.int64, wanted, blank=True)
 
 
-def _written_near(near: Any, shape: tuple[int, ...], dtype: Any, fill: Fill) -> Any:
-    """Return random numbers, written some at a time, on disk where a result of another container is. Collective."""
-    made = container_of(near, shape, np.dtype(dtype), BLOCK, blank=True)
-    flat, start = made.local_view().reshape(-1), before(made, made.ndim)
-    for some in in_blocks(flat):
-        fill(flat[some], start + (some.start or 0))
-    return made
+def _made_near(rng: Any, call: int, near: Any, shape: tuple[int, ...], dtype: Any, fill: Fill) -> Any:
+    """Return the numbers of a call, on disk where a result of another container is. Collective."""
+    return rng.made(call, shape, dtype, BLOCK, fill, placement=result_placement(near, shape, np.dtype(dtype)))
 
 
 def _first(number: int) -> list[int]:
@@ -282,7 +278,7 @@ def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None 
         words = None if number is None or n > _PACKED else _first_words(rng, call, n, number, near)
         if words is None:
             if near is not None:
-                words = _written_near(near, (n,), np.int64, rng.in_range(call, _WORDS))
+                words = _made_near(rng, call, near, (n,), np.int64, rng.in_range(call, _WORDS))
             else:
                 words = rng.drawn("permutation", call, (n,), np.dtype(np.int64), BLOCK, _WORDS)
             if n > _PACKED:
@@ -296,7 +292,7 @@ def _order(rng: Any, call: int, n: int, weights: Any = None, number: int | None 
         return words
     fill = rng.by_numpy(call, waits)
     if near is not None:
-        keys = _written_near(near, (n,), np.float64, fill)
+        keys = _made_near(rng, call, near, (n,), np.float64, fill)
     else:
         keys = rng.made(call, (n,), np.dtype(np.float64), BLOCK, fill)
     with keys:
@@ -464,7 +460,8 @@ def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
         with reshape(x, (x.size,)) as flat, permutation(rng, flat, 0, {}) as order:
             mixed = reshape(order, x.shape)
     else:
-        with _keys(rng, x) as keys, sorting_order(keys, dim) as order:
+        placement = "disk" if is_limited(x) else "host"
+        with rng.random(x.shape, placement=placement) as keys, sorting_order(keys, dim) as order:
             mixed = take_along_axis(x, order, dim)
     if out is None:
         made = laid_out_as(mixed, x)
@@ -474,15 +471,6 @@ def permuted(rng: Any, x: Any, axis: Any, out: Any) -> Any:
     if made is not mixed:
         mixed.close()
     return made
-
-
-def _keys(rng: Any, x: Any) -> Any:
-    """Return a random number for each element of a container, on disk where that is limited. Collective."""
-    if not is_limited(x):
-        return rng.random(x.shape)
-    call = next_call(rng)
-    agree_on(rng, "random", call, x.shape, ())
-    return _written_near(x, x.shape, np.float64, rng.in_range(call, streams.UNIT))
 
 
 def shuffle(rng: Any, x: Any, axis: Any) -> None:
