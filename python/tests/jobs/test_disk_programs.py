@@ -297,6 +297,7 @@ with dtl.Context() as ctx:
         lines = dtl.arange(ctx, ctx.size * side) * 7919 % side
     bits = dtl.full(ctx, rows, 65, dtype=np.uint8, placement="disk")
     zeros = dtl.zeros(ctx, (ctx.size * side, side), dtype=np.int32, placement="disk")
+    draws = dtl.random.Generator(ctx, 5)
     def points():
         return dtl.arange(ctx, rows, like=a).reshape(-1, 3)
     def diagonals():
@@ -379,6 +380,18 @@ with dtl.Context() as ctx:
             lambda: a.reshape(-1, 16, 96)[:, :, 5],
             lambda c: c.shape == (rows // 1536, 16) and c[7, 3] == 1.5,
         ),
+        "drawn": (4, lambda: draws.normal(3, 1, rows, placement="disk"), lambda c: abs(c.mean() - 3) < 0.01),
+        "chosen": (24, lambda: draws.choice(a, rows), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
+        "short orders": (
+            8,
+            lambda: np.argsort(a.reshape(-1, 24), axis=1),
+            lambda c: (c[9, 7], c[rows // 24 - 1, 23]) == (7, 23),
+        ),
+        "tall": (
+            24,
+            lambda: np.linalg.qr(t[:, :256]).R,
+            lambda r: abs((r * r).sum() / (ctx.size * side * (np.arange(256) ** 2).sum()) - 1) < 1e-9,
+        ),
         "take": (8, lambda: a[places] if ctx.size == 1 else a.copy(), lambda c: (c[3], c[rows - 1]) == (1.5, 1.5)),
     }
     for name in os.environ["CALLS"].split(","):
@@ -423,6 +436,9 @@ MOVES = {
     "rows": "rows,put_along_axis,delete",
     "spread": "rows assigned,mean assigned,columns assigned,standardised,flip",
     "images": "places of images",
+    "draws": "drawn,chosen",
+    "short": "short orders",
+    "tall": "tall",
     "indices": "repeat,take_along_axis,histogram2d,unpackbits,fill_diagonal,arange",
 }
 
