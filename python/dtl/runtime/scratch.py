@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 from typing import Any, Callable
 
@@ -128,9 +127,8 @@ def trim() -> None:
         of_glibc(0)
 
 
-@functools.lru_cache(maxsize=None)
 def keep_less() -> None:
-    """Have glibc's allocator keep less of what is freed, where there is one: once a process, and not collective.
+    """Have glibc's allocator keep less of what is freed, where there is one. Not collective.
 
     By itself, it has several heaps for the threads, and large arrays in them, which are given back to the system only
     if nothing behind them is in use.
