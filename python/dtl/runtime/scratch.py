@@ -17,7 +17,7 @@ _LEAST = 32 << 20
 
 #: How glibc's mallopt is called where memory has a limit: M_ARENA_MAX, so many heaps; M_MMAP_THRESHOLD, arrays of so
 #: many bytes are in no heap; M_TRIM_THRESHOLD, so many bytes at the end of a heap are kept.
-_OPTIONS = {-8: 1, -3: 1 << 18, -1: 1 << 20}
+_OPTIONS = {-8: 1, -3: 4 << 20, -1: 4 << 20}
 
 #: How much of files is resident beside those of containers: the program and its libraries.
 _code = 0
