@@ -14,7 +14,7 @@ from .._native.kinds import computed_number
 from .._native.library import bridge
 from .._native.objects import raw_handle_of
 from .._numbers import PLACEMENT
-from ..exceptions import KNOWN_TO_RANKS, FileError, MemoryError, is_marked
+from ..exceptions import KNOWN_TO_RANKS, MemoryError, is_marked
 from ..policies import Execution, Placement
 from ..runtime.agreement import cause_of, tell_ranks
 from ..runtime.context import Context
@@ -129,8 +129,8 @@ def new_like(c: Any, dtype: Any, blank: bool = False) -> Any:
     return of_handle(c, handle, dtype)
 
 
-def tell_full_disk(ctx: Any, error: MemoryError | FileError) -> None:
-    """Have the other ranks raise, too, in their next collective call, what this one has no room or file for.
+def tell_full_disk(ctx: Any, error: MemoryError) -> None:
+    """Have the other ranks raise, too, in their next collective call, what this one has no room on a disk for.
 
     That is for calls that are not collective, in which the ranks agree on nothing.
     """

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._native import library
 from ..comm import collectives, reductions, vector_collectives
-from ..containers.making import tell_full_disk
-from ..exceptions import FileError, MemoryError
+from ..runtime.agreement import local_step
 from ..runtime.spill import Spill
 from ..runtime.threaded import each
 from . import stacks
@@ -138,7 +137,7 @@ def _tall_qr_in_turn(
     What becomes of these triangles in each Q is in a file, until it is multiplied by the factor from behind.
     """
     own = np.empty((0, part.shape[1]), out.dtype)
-    try:
+    with local_step(ctx, op):
         tops = Spill(ctx, [out.dtype])
         for lo, hi in ranges:
             above = len(own)
@@ -146,9 +145,6 @@ def _tall_qr_in_turn(
             tops.add([q[:above].reshape(-1)], np.array([above * above]))
             out[lo:hi] = q[above:]
             library.memory_ease()
-    except (MemoryError, FileError) as error:
-        tell_full_disk(ctx, error)
-        raise
     factor, results = _top(ctx, op, own, finish)
     if factor.ndim == 1:
         factor = np.diag(factor)
